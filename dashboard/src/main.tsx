@@ -13,22 +13,22 @@ import { readableColors, theme } from './theme.ts'
 const nonce = document.querySelector('meta[name="style-nonce"]')?.getAttribute('content') ?? ''
 setNonce(nonce)
 
-const patienceSeconds = 5
+const longWaitSeconds = 5
 
-/** Told to wait longer than a person looks at a spinner: the wait is told instead, with a button to try again. */
+/** True when Retry-After is longer than a user should look at a spinner. The page then shows the wait and a retry button. */
 function isLongWait({ retryAfterSeconds }: CallFailed): boolean {
-  return retryAfterSeconds !== null && retryAfterSeconds > patienceSeconds
+  return retryAfterSeconds !== null && retryAfterSeconds > longWaitSeconds
 }
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a connection a call fails and says so; it would else wait in silence until there is one again.
+      // Without a connection, a call fails with a message. By default it would wait silently for a connection.
       networkMode: 'always',
-      // Passing troubles are tried again, as late as the service asks for; anything else is told at once.
+      // Temporary failures are retried after the service's Retry-After. All other failures are shown at once.
       retry: (failures, error) =>
-        error instanceof CallFailed && error.isPassing && !isLongWait(error) && failures < 2,
+        error instanceof CallFailed && error.isTemporary && !isLongWait(error) && failures < 2,
       retryDelay: (failures, error) =>
         error instanceof CallFailed && error.retryAfterSeconds !== null
           ? error.retryAfterSeconds * 1000
@@ -36,7 +36,7 @@ const queries = new QueryClient({
     },
     mutations: {
       networkMode: 'always',
-      // Refused for the rate limit, nothing was done: it is sent again when there is room. Anything else is told.
+      // A call rejected by the rate limit had no effect, so it is safe to retry. All other failures are shown.
       retry: (failures, error) =>
         error instanceof CallFailed && error.code === 'quota-exceeded' && !isLongWait(error) && failures < 2,
       retryDelay: (_failures, error) =>
@@ -45,9 +45,9 @@ const queries = new QueryClient({
   },
 })
 
-const place = document.getElementById('dashboard')
-if (place === null) throw new Error('The page has no place for the dashboard.')
-createRoot(place).render(
+const mount = document.getElementById('dashboard')
+if (mount === null) throw new Error('The page has no #dashboard element.')
+createRoot(mount).render(
   <StrictMode>
     <MantineProvider
       theme={theme}

@@ -12,7 +12,7 @@ import { CallFailed, reachService, sessionQuery } from './api/index.ts'
 import { Failed, Loading } from './shared-ui/index.ts'
 import { NoSuchPage, Shell } from './shell/index.ts'
 
-/** Words of an address's query, as they are written: a number stays text until a page reads it. */
+/** The query parameters of an address, as strings. Pages parse numbers themselves. */
 type Search = Readonly<Record<string, string>>
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
@@ -24,7 +24,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   },
 })
 
-/** Every page for people who are signed in; the others are led to the sign-in and back. */
+/** The parent of all pages that need a session. Without one, it redirects to sign-in and back. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -52,7 +52,7 @@ const signedIn = createRoute({
   ),
 })
 
-/** A path with its `{names}` as the router writes them. */
+/** A contract path with `{name}` parameters in the router's form, `$name`. */
 type RouterPath<Path extends string> = Path extends `${infer Before}{${infer Name}}${infer After}`
   ? `${Before}$${Name}${RouterPath<After>}`
   : Path
@@ -60,13 +60,14 @@ const page = <const Path extends string>(path: Path) =>
   path.replaceAll(/\{(\w+)\}/g, '$$$1') as RouterPath<Path>
 
 /**
- * The program of a page, fetched when somebody goes there. The router loads everything anew when it is not there any more,
- * as after an update; without a connection that would put the browser's own page in the place of this one.
+ * Loads the code of a page when the user opens the page. When loading fails, as after an update, the router reloads the
+ * document. `reachService` throws first if there is no connection, because the reload would then show the browser's
+ * error page.
  */
 const fetched =
-  <Program,>(fetchProgram: () => Promise<Program>) =>
+  <Code,>(fetchCode: () => Promise<Code>) =>
   () =>
-    fetchProgram().catch(async (failure: unknown) => {
+    fetchCode().catch(async (failure: unknown) => {
       await reachService()
       throw failure
     })
@@ -185,7 +186,7 @@ export const router = createRouter({
   context: { queries: undefined as unknown as QueryClient },
   defaultPreload: 'intent',
   defaultPendingComponent: () => <Loading label="Loading the page" />,
-  // Queries are plain words, as people read and write addresses: nothing in them is taken for JSON.
+  // Query parameters are plain strings, not JSON, so that addresses stay readable.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const words = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')

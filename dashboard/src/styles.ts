@@ -1,4 +1,4 @@
-// Mantine's styles, by component: in the order in which they build on each other.
+// Mantine's styles by component, in the order in which they override each other.
 import '@mantine/core/styles/baseline.css'
 import '@mantine/core/styles/default-css-variables.css'
 import '@mantine/core/styles/global.css'

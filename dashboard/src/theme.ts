@@ -29,15 +29,15 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   headings: { fontWeight: '650' },
   components: {
-    // A link is told from the text around it by more than its color.
+    // Links are underlined, so that color is not the only difference from the text around them.
     Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
-    // The head of a dialog is not another banner of the page.
+    // The header of a dialog must not be another banner landmark.
     ModalHeader: Modal.Header.extend({ defaultProps: { role: 'presentation' } }),
     DrawerHeader: Drawer.Header.extend({ defaultProps: { role: 'presentation' } }),
   },
 })
 
-/** Mantine's own grey, red and green texts are too faint to read for many (WCAG asks for 4.5 to 1). */
+/** Text colors with the contrast that WCAG requires (4.5 to 1). Mantine's own gray, red and green are below it. */
 export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -7,18 +7,18 @@ import {
 } from '@tanstack/react-query'
 import { type Answer, type CallFailed, call, type OperationName, type Sent } from './call.ts'
 
-type Asked<Name extends OperationName> = Omit<Sent<Name>, 'signal'>
+type Arguments<Name extends OperationName> = Omit<Sent<Name>, 'signal'>
 
 /**
- * The answer of a read, kept and shared by its name and what was asked.
+ * The answer of a read operation, cached by operation and arguments.
  *
- * @param options.keeps the answer before stays on screen while the next is on its way: no layout shift
- * @param options.everyMs asks again after this time, as long as the page is looked at; a function says so of each answer
+ * @param options.keeps keeps the previous answer on screen until the next one arrives, which avoids layout shifts
+ * @param options.everyMs polls at this interval while the page is visible; a function computes it from the last answer
  * @example const lanes = useAnswer('list-lanes', { query: { outcome: 'pending' } })
  */
 export function useAnswer<Name extends OperationName>(
   name: Name,
-  asked: Asked<Name>,
+  asked: Arguments<Name>,
   options: {
     enabled?: boolean
     keeps?: boolean
@@ -42,14 +42,14 @@ export function useAnswer<Name extends OperationName>(
 }
 
 /**
- * A call that changes something. What changed is asked for anew by whoever calls it (`queries.invalidateQueries`).
+ * A call that changes data. The caller invalidates the affected queries (`queries.invalidateQueries`).
  *
  * @example const outcome = useChange('set-outcome'); outcome.mutate({ params: { lane_ref }, body: { outcome: 'won' } })
  */
 export function useChange<Name extends OperationName>(
   name: Name,
-): UseMutationResult<Answer<Name>, CallFailed, Asked<Name>> {
-  return useMutation<Answer<Name>, CallFailed, Asked<Name>>({
+): UseMutationResult<Answer<Name>, CallFailed, Arguments<Name>> {
+  return useMutation<Answer<Name>, CallFailed, Arguments<Name>>({
     mutationFn: (asked) => call(name, asked as unknown as Sent<Name>),
   })
 }

@@ -16,10 +16,10 @@ export type Query<Name extends OperationName> = QueryOfClient<Name>
 export type Body<Name extends OperationName> = BodyOfClient<Name>
 export type Sent<Name extends OperationName> = SentByClient<Name> & { readonly signal?: AbortSignal }
 
-/** Why there is no answer: a problem the service named, that nothing came back at all, or what the browser made of it. */
+/** Why a call failed: a problem code of the service, no response at all, or a response the browser could not use. */
 export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer' | 'session-not-kept'
 
-/** A call that failed. `message` is a sentence for the person at the screen. */
+/** A failed call. `message` is written for the user of the dashboard. */
 export class CallFailed extends Error {
   readonly code: FailureCode
   readonly status: number | null
@@ -42,8 +42,8 @@ export class CallFailed extends Error {
   }
 
   /**
-   * What was wrong with one field of the body (`/lanes/0/origin`) or one parameter; undefined when nothing was. It stands
-   * below a label, so it says "Must be ..." and not the name that the field has in the interface.
+   * The error of one body field (`/lanes/0/origin`) or one parameter; undefined when the field is valid. The message
+   * appears below the field's label, so it begins with "Must be ..." instead of the field's API name.
    */
   fieldError(where: string): string | undefined {
     const wrong = this.errors.find(({ pointer, parameter }) => pointer === where || parameter === where)
@@ -53,8 +53,8 @@ export class CallFailed extends Error {
       : wrong?.detail
   }
 
-  /** Worth another try without a change: the service or the way to it was at fault, or asked for patience. */
-  get isPassing(): boolean {
+  /** True when the same call can succeed later: the service or the network failed, or the service asked to wait. */
+  get isTemporary(): boolean {
     return (
       this.code === 'offline' ||
       this.code === 'timed-out' ||
@@ -65,13 +65,13 @@ export class CallFailed extends Error {
   }
 }
 
-const patienceMs = 20_000
-const uploadPatienceMs = 300_000
+const timeoutMs = 20_000
+const uploadTimeoutMs = 300_000
 
-/** The session ended while the page was open: whoever draws the page asks for the password again. */
+/** Called when the session ends while a page is open. The shell then asks for the password. */
 let onSessionEnded: () => void = () => {}
-export function whenSessionEnds(told: () => void): void {
-  onSessionEnded = told
+export function whenSessionEnds(callback: () => void): void {
+  onSessionEnded = callback
 }
 
 const signInOperations: ReadonlySet<string> = new Set([
@@ -82,10 +82,10 @@ const signInOperations: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Calls one operation of the service, by the name it has in the contract, through the client's own way of sending. What it
- * adds is the session: the cookie, the header that says so, and the token for the pages of the integration interface.
+ * Calls one operation of the contract through the client, with the session: the cookie, the header that protects against
+ * CSRF, and a short-lived token for the integration API.
  *
- * @throws CallFailed whatever goes wrong; an aborted call throws the signal's own AbortError.
+ * @throws CallFailed for every failure except an aborted call, which throws the signal's AbortError
  * @example const { lanes } = await call('list-lanes', { query: { outcome: 'pending' } })
  */
 export async function call<Name extends OperationName>(
@@ -99,7 +99,7 @@ export async function call<Name extends OperationName>(
     body?: unknown
     signal?: AbortSignal
   }
-  // The integration interface reads no cookie, so its pages show a token that lives for minutes.
+  // The integration API reads no cookie, so these calls send a token that expires after minutes.
   const bearer = path.startsWith('/api/integrations/') ? await shortToken() : null
   const init: RequestInit = {
     method,
@@ -114,41 +114,41 @@ export async function call<Name extends OperationName>(
     ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
   }
   try {
-    const timeoutMs = body instanceof Blob ? uploadPatienceMs : patienceMs
-    return (await answerTo(addressOf(path, params, query), init, timeoutMs, signal)) as Answer<Name>
+    const limitMs = body instanceof Blob ? uploadTimeoutMs : timeoutMs
+    return (await answerTo(addressOf(path, params, query), init, limitMs, signal)) as Answer<Name>
   } catch (failed) {
-    // A value that no address can carry, such as a lane_ref of ".." in a link.
-    if (isLanewiseFailure(failed)) throw toldToPeople(failed)
+    // The client rejects values that a URL path cannot contain, for example a lane_ref of ".." in a link.
+    if (isLanewiseFailure(failed)) throw asCallFailed(failed)
     if (!(failed instanceof CallFailed) || failed.status !== 401 || signInOperations.has(name)) throw failed
     held = null
     onSessionEnded()
-    // The service tells programs which header to send; a person signs in and asks once more.
-    throw new CallFailed(failed.code, 'Your session had ended. Sign in again, then try once more.', {
+    // The service's message describes the missing header, which does not help a user.
+    throw new CallFailed(failed.code, 'Your session has ended. Sign in again, then retry.', {
       status: failed.status,
       requestId: failed.requestId,
     })
   }
 }
 
-/** The address of an operation that a link leads to, such as a file to save. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */
+/** The URL of an operation for use in a link, such as a file download. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */
 export function addressOfCall<Name extends OperationName>(name: Name, query: Query<Name>): string {
   return addressOf(operationCalled(name).path, undefined, query)
 }
 
-/** A file of data that this application was built with, by the address the build gave it. */
+/** Loads a JSON file that is part of the dashboard's build. */
 export function builtFile(address: string): Promise<unknown> {
-  return answerTo(address, {}, patienceMs)
+  return answerTo(address, {}, timeoutMs)
 }
 
-/** Resolves when the service answers at all, for a page that could not be loaded. @throws CallFailed where it does not */
+/** Checks that the service responds, after a page could not be loaded. @throws CallFailed when it does not respond */
 export async function reachService(): Promise<void> {
   try {
-    await answerTo('/healthz', {}, patienceMs)
+    await answerTo('/healthz', {}, timeoutMs)
   } catch (failure) {
     if (!(failure instanceof CallFailed) || failure.code !== 'offline') throw failure
     throw new CallFailed(
       'offline',
-      'The service cannot be reached, so this page could not be loaded. Check your connection.',
+      'This page could not be loaded because the service cannot be reached. Check your connection.',
     )
   }
 }
@@ -174,31 +174,31 @@ async function answerTo(
     })
     return JSON.parse(goodText(received, 'json'))
   } catch (failure) {
-    throw isLanewiseFailure(failure) ? toldToPeople(failure) : failure
+    throw isLanewiseFailure(failure) ? asCallFailed(failure) : failure
   }
 }
 
-/** A failure of the client as a sentence for the person at the screen. */
-function toldToPeople(failure: LanewiseFailure): unknown {
+/** The client's failure as a CallFailed with a message for the user. An aborted call returns the AbortError. */
+function asCallFailed(failure: LanewiseFailure): unknown {
   if (failure.status === null) {
     if (failure.code === 'aborted') return failure.cause
     if (failure.code === 'invalid-argument') return new CallFailed('validation-failed', failure.message)
     return failure.code === 'timeout'
-      ? new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
+      ? new CallFailed('timed-out', 'The service did not respond in time. It may be busy. Try again.')
       : new CallFailed(
           'offline',
-          'The service cannot be reached. Check your connection; what you have entered is still here.',
+          'The service cannot be reached. Check your connection. Everything you entered is still here.',
         )
   }
   const { status, requestId, retryAfterSeconds } = failure
   if (failure.code === 'not-json') {
     if (status < 300) {
-      const message = 'The answer of the service could not be read. Try again.'
+      const message = 'The response of the service could not be read. Try again.'
       return new CallFailed('unreadable-answer', message, { status })
     }
-    // A proxy in between answered, not the service.
+    // The response came from a proxy, not from the service.
     if (status === 429) {
-      const message = 'The way to the service takes no more requests right now (status 429).'
+      const message = 'A proxy in front of the service is limiting requests (status 429).'
       return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
     }
     const code = status >= 500 ? 'unavailable' : 'unreadable-answer'
@@ -215,18 +215,18 @@ function toldToPeople(failure: LanewiseFailure): unknown {
 }
 
 let held: { readonly token: string; readonly until: number } | null = null
-const renewedBeforeEndMs = 30_000
+const renewBeforeExpiryMs = 30_000
 
-/** A dashboard token of this session, for calls that read no cookie. */
+/** A short-lived token of this session, for operations that read no cookie. */
 async function shortToken(): Promise<string> {
-  if (held === null || held.until - renewedBeforeEndMs < Date.now()) {
+  if (held === null || held.until - renewBeforeExpiryMs < Date.now()) {
     const { token, expires_at } = await call('session-token', { body: {} })
     held = { token, until: Date.parse(expires_at) }
   }
   return held.token
 }
 
-/** Forgets the token of a session that was left. */
+/** Discards the short-lived token of the previous session. */
 export function forgetSession(): void {
   held = null
 }

@@ -1,4 +1,4 @@
-/** Calls to the service, typed by the contract, with their cached answers and the session. The client fetches; nothing else does. */
+/** Calls to the service, typed by the contract, with cached answers and the session. Only the client uses fetch. */
 export { useAnswer, useChange } from './answers.ts'
 export {
   type Answer,
@@ -13,4 +13,4 @@ export {
   whenSessionEnds,
 } from './call.ts'
 export { laneHasChanged, showLane } from './lane-caches.ts'
-export { sessionQuery, useArrival, useMay, useSession } from './session.ts'
+export { sessionQuery, useMay, useSession, useSignIn } from './session.ts'

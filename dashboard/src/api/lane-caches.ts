@@ -2,12 +2,12 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from './call.ts'
 
-/** Answers that hold a list of lanes under the same name. */
+/** Operations whose answers contain `lanes`. */
 const listsOfLanes = ['list-lanes', 'list-shipments', 'get-quote-request'] as const
 
 /**
- * Shows a lane as it is now in everything that is on screen or kept, without asking again: the lists keep their order
- * and their length, so that the row one works on stays where it is.
+ * Updates a lane in all cached answers without a new request. Lists keep their order and length, so that the row that
+ * the user works on stays in place.
  */
 export function showLane(queries: QueryClient, lane: Lane): void {
   for (const name of listsOfLanes) {
@@ -22,7 +22,7 @@ export function showLane(queries: QueryClient, lane: Lane): void {
   )
 }
 
-/** Everything that counts this lane is out of date. Only its changes are asked for at once; the rest when looked at. */
+/** Marks all answers as stale after a change of a lane. Reloads only the lane's changes at once, the rest on next use. */
 export async function laneHasChanged(queries: QueryClient, laneRef: string): Promise<void> {
   await queries.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',

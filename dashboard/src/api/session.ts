@@ -2,17 +2,17 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { type Answer, type Body, CallFailed, call, forgetSession } from './call.ts'
 
-/** Who is signed in, and where. Kept for the whole visit; a change of role is in force with the next request anyway. */
+/** The signed-in person and their brokerage. The service checks the role on every request, so a stale role is safe. */
 export const sessionQuery = queryOptions<Answer<'me'>, CallFailed>({
   queryKey: ['me', {}],
   queryFn: ({ signal }) => call('me', { signal }),
   staleTime: 60_000,
 })
 
-/** The signed-in person and their brokerage. Only below the pages that need a session. */
+/** The signed-in person and their brokerage. @throws outside of the pages that need a session */
 export function useSession(): Answer<'me'> {
   const { data } = useQuery(sessionQuery)
-  if (data === undefined) throw new Error('Nobody is signed in.')
+  if (data === undefined) throw new Error('There is no session.')
   return data
 }
 
@@ -25,10 +25,10 @@ export function useMay(needed: Role): boolean {
 }
 
 /**
- * A way through the door: the call, and a look whether the browser has kept the session that it made. Over plain HTTP
- * from another machine it does not, and every page would send back to the door without a word.
+ * Signs in, signs up or accepts an invitation, then checks that the browser kept the session cookie. Over plain HTTP from
+ * another machine, browsers drop the cookie, and every page would redirect to sign-in without an explanation.
  */
-export function useArrival<Name extends 'sign-in' | 'sign-up' | 'accept-invitation'>(name: Name) {
+export function useSignIn<Name extends 'sign-in' | 'sign-up' | 'accept-invitation'>(name: Name) {
   const queries = useQueryClient()
   return useMutation<Answer<'me'>, CallFailed, Body<Name>>({
     mutationFn: async (body) => {
@@ -41,7 +41,7 @@ export function useArrival<Name extends 'sign-in' | 'sign-up' | 'accept-invitati
       }
     },
     onSuccess: (session) => {
-      // Nothing of a former session is left.
+      // Removes all data of an earlier session.
       queries.clear()
       queries.setQueryData(sessionQuery.queryKey, session)
     },
@@ -51,6 +51,6 @@ export function useArrival<Name extends 'sign-in' | 'sign-up' | 'accept-invitati
 function notKept(): CallFailed {
   return new CallFailed(
     'session-not-kept',
-    'The password was right, but your browser did not keep the session. Over plain HTTP it does so only on the machine that runs Lanewise: use HTTPS, or allow cookies for this site.',
+    'The password was correct, but your browser did not keep the session. Over plain HTTP, sessions work only on the machine that runs Lanewise. Use HTTPS, or allow cookies for this site.',
   )
 }

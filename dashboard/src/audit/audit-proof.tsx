@@ -4,12 +4,11 @@ import { CodeBlock, count, zonedMoment } from '../shared-ui/index.ts'
 
 type Newest = NonNullable<Answer<'list-audit-events'>['newest']>
 
-/** Where the page says how the log is checked, for links to it. */
-export const proofPlace = 'check'
+/** The id of the section about verification, for links. */
+export const verificationId = 'check'
 
 /**
- * A newest event as the service itself logs it, so that `npm run verify-audit -- --head FILE` reads what an owner has
- * noted down.
+ * The newest event in the format of the service's log, which `npm run verify-audit -- --head FILE` reads.
  *
  * @example headLine(7, newest) // '{"tenant":7,"entry":418,"hash":"9d2f...","msg":"audit head"}'
  */
@@ -17,24 +16,24 @@ function headLine(tenant: number, { event_id, hash }: Newest): string {
   return JSON.stringify({ tenant, entry: event_id, hash, msg: 'audit head' })
 }
 
-/** How anybody finds out whether the log still says what it said. */
+/** Explains how to verify that the log was not changed. */
 export function AuditProof({ newest }: { newest: Newest }) {
   const { tenant } = useSession()
   return (
-    <Stack component="section" aria-labelledby={proofPlace} gap="sm" maw={760}>
-      <Title order={2} size="h4" id={proofPlace} style={{ scrollMarginTop: 64 }}>
-        How to check that nothing was changed
+    <Stack component="section" aria-labelledby={verificationId} gap="sm" maw={760}>
+      <Title order={2} size="h4" id={verificationId} style={{ scrollMarginTop: 64 }}>
+        How to verify the audit log
       </Title>
       <Text size="sm">
-        Events are added and never changed. Each carries a hash over itself and the event before it, so
-        whatever is changed, removed or put in later no longer fits. Whoever runs this service checks all
-        events with:
+        The log is append-only. Each event has a hash of itself and of the previous event, so a change,
+        removal or insertion breaks the chain of hashes. The operator of this service verifies all events
+        with:
       </Text>
-      <CodeBlock title="Check every hash" code="npm run verify-audit" what="the command" />
+      <CodeBlock title="Verify all hashes" code="npm run verify-audit" what="the command" />
       <Text size="sm">
-        Somebody with full rights to the database could make all hashes anew, or cut off the end. So keep the
-        newest one where they cannot reach it: note this line down from time to time. Noted lines go into a
-        file, one below the other, and the second command holds the log against them.
+        Someone with full access to the database could recompute all hashes or delete the newest events.
+        Therefore, save the line below from time to time in a place that they cannot access. Put the saved
+        lines into a file, one per line. The second command compares the log with this file.
       </Text>
       <CodeBlock
         title={`Newest: event ${count(newest.event_id)}, ${zonedMoment(newest.at)}`}
@@ -42,8 +41,8 @@ export function AuditProof({ newest }: { newest: Newest }) {
         what="the line"
       />
       <CodeBlock
-        title="Check against noted lines"
-        code="npm run verify-audit -- --head noted-lines.txt"
+        title="Compare with saved lines"
+        code="npm run verify-audit -- --head saved-lines.txt"
         what="the command with a file"
       />
     </Stack>

@@ -4,12 +4,12 @@ import type { AddressWords, Period } from '../shared-ui/index.ts'
 
 export type AuditSelection = Query<'export-audit-events'>
 
-/** What is looked for, in the word of the address: a kind of event, a subject, or everything. */
+/** The event filter in the address: a kind, a group of kinds, or '' for all events. */
 export function whatOf({ what = '' }: AddressWords): AuditKind | AuditGroup | '' {
   return [...auditGroups, ...auditKinds].find((known) => known === what) ?? ''
 }
 
-/** Whether anything but the period narrows the log. */
+/** True when a filter other than the period is set. */
 export function isFiltered(search: AddressWords): boolean {
   return whatOf(search) !== '' || whoOf(search) !== undefined
 }
@@ -18,7 +18,7 @@ function whoOf({ who }: AddressWords): number | undefined {
   return /^[1-9]\d{0,8}$/.test(who ?? '') ? Number(who) : undefined
 }
 
-/** What the log is asked for, without its page: the export takes the same. */
+/** The filters of the log as API parameters. The export uses the same parameters. */
 export function selectionOf(search: AddressWords, { from, to }: Period): AuditSelection {
   const [what, who] = [whatOf(search), whoOf(search)]
   const group = auditGroups.find((known) => known === what)

@@ -14,7 +14,7 @@ import {
 } from '../shared-ui/index.ts'
 import { type AuditEvent, isRefusal, kindName, personName, type Sentence, sentenceOf } from './audit-words.ts'
 
-/** Events of the log: when, what in plain words, from where; the rest of each is one click away. */
+/** The events with time, sentence and network address. Further details are collapsed. */
 export function AuditTable({ events, search }: { events: readonly AuditEvent[]; search: AddressWords }) {
   const columns: Column<AuditEvent>[] = [
     { key: 'at', header: 'When', cell: ({ at }) => <Time at={at} /> },
@@ -24,12 +24,12 @@ export function AuditTable({ events, search }: { events: readonly AuditEvent[]; 
       wraps: true,
       cell: (event) => (
         <>
-          <Told event={event} />
+          <EventSentence event={event} />
           <Details event={event} search={search} />
         </>
       ),
     },
-    { key: 'from', header: 'From address', from: 'sm', cell: ({ network }) => network ?? '–' },
+    { key: 'from', header: 'Network address', from: 'sm', cell: ({ network }) => network ?? '–' },
     { key: 'number', header: 'Event', from: 'sm', align: 'right', cell: ({ event_id }) => count(event_id) },
   ]
   return (
@@ -44,7 +44,7 @@ export function AuditTable({ events, search }: { events: readonly AuditEvent[]; 
   )
 }
 
-/** The day and the minute where the viewer is; the second and the zone on hover. */
+/** Date and time in the viewer's time zone. Seconds and the time zone appear on hover. */
 function Time({ at }: { at: string }) {
   const exact = zonedMoment(at)
   const [day, year, time] = exact.split(', ')
@@ -58,12 +58,12 @@ function Time({ at }: { at: string }) {
   )
 }
 
-function Told({ event }: { event: AuditEvent }) {
+function EventSentence({ event }: { event: AuditEvent }) {
   return (
     <div className="audit-sentence">
       {isRefusal(event) && (
         <span className="audit-refused">
-          <IconBan size={14} aria-hidden /> Refused{' '}
+          <IconBan size={14} aria-hidden /> Rejected{' '}
         </span>
       )}
       {event.count > 1 && (
@@ -78,7 +78,7 @@ function Told({ event }: { event: AuditEvent }) {
 
 function Words({ sentence }: { sentence: Sentence }) {
   return sentence.map(({ text, given }, place) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a sentence have no identity but their place
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence are identified by their position
     given ? <strong key={place}>{text}</strong> : <span key={place}>{text}</span>,
   )
 }
@@ -103,27 +103,27 @@ function Details({ event, search }: { event: AuditEvent; search: AddressWords })
             <TextLink
               to={pagePaths.audit}
               words={{ ...search, cursor: undefined, page: undefined, who: String(person.id) }}
-              label={`only their events: ${personName(person)}`}
+              label={`show only their events: ${personName(person)}`}
             >
-              only their events
+              show only their events
             </TextLink>
           </Fact>
         ))}
         {token !== null && (
-          <Fact name="With">
-            service token {token.name ?? ''} (number {token.id})
+          <Fact name="Token">
+            service token {token.name ?? ''} (ID {token.id})
           </Fact>
         )}
-        <Fact name="From address">{network ?? 'not over the network'}</Fact>
+        <Fact name="Network address">{network ?? 'local'}</Fact>
         {further !== null && (
-          <Fact name="Recorded with it">
+          <Fact name="Data">
             <code>{further}</code>
           </Fact>
         )}
         {request_id !== null && (
-          <Fact name="Request id">
+          <Fact name="Request ID">
             <code>{request_id}</code>{' '}
-            <CopyButton text={request_id} what={`the request id of event ${number}`} compact />
+            <CopyButton text={request_id} what={`the request ID of event ${number}`} compact />
           </Fact>
         )}
         <Fact name="Hash">

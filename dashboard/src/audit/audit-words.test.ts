@@ -19,12 +19,12 @@ const event = (kind: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   hash: '0'.repeat(64),
   ...more,
 })
-const said = (it: AuditEvent) =>
+const textOf = (it: AuditEvent) =>
   sentenceOf(it)
     .map(({ text }) => text)
     .join('')
 
-describe('the words of an event', () => {
+describe('the sentence of an event', () => {
   test.each([
     [event('signed-in'), 'Ana Ortiz signed in'],
     [
@@ -36,7 +36,7 @@ describe('the words of an event', () => {
         done_to: sam,
         about: { role: 'admin', tokens: 'hand-over', token_ids: [1, 2] },
       }),
-      'Ana Ortiz removed Sam Reyes, who was admin; 2 service tokens were taken over',
+      'Ana Ortiz removed Sam Reyes, who was admin; 2 service tokens were transferred',
     ],
     [
       event('settings-changed', {
@@ -45,21 +45,21 @@ describe('the words of an event', () => {
           after: { floor_margin_pct: 8, floor_margin_cents: 25_050 },
         },
       }),
-      'Ana Ortiz changed the settings: least margin % from none to 8.0%; least margin from $200 to $250.50',
+      'Ana Ortiz changed the settings: minimum margin % from none to 8.0%; minimum margin from $200 to $250.50',
     ],
     [
       event('sign-in-failed', { done_by: null, done_to: sam }),
-      'Somebody gave a wrong password for Sam Reyes',
+      'Someone entered a wrong password for Sam Reyes',
     ],
-    [event('sign-in-failed'), 'Ana Ortiz gave a wrong present password'],
-    [event('role-changed', { done_by: { id: 9, name: null } }), /^person 9 changed the role of Somebody/],
+    [event('sign-in-failed'), 'Ana Ortiz entered a wrong current password'],
+    [event('role-changed', { done_by: { id: 9, name: null } }), /^person 9 changed the role of Someone/],
     [event('written by hand'), 'written by hand'],
     [event('constructor'), 'constructor'],
   ])('%#', (it, words) => {
-    expect(said(it)).toEqual(words instanceof RegExp ? expect.stringMatching(words) : words)
+    expect(textOf(it)).toEqual(words instanceof RegExp ? expect.stringMatching(words) : words)
   })
 
-  test('only what people chose is set apart, so that a name cannot pass for the words around it', () => {
+  test('marks only user-supplied text, so that a name cannot imitate the text around it', () => {
     const named = event('signed-in', { done_by: { id: 2, name: 'Ana signed out' } })
     expect(sentenceOf(named)).toEqual([
       { text: 'Ana signed out', given: true },
@@ -67,7 +67,7 @@ describe('the words of an event', () => {
     ])
   })
 
-  test('there are some for every kind, whatever somebody wrote into the row by hand', () => {
+  test('exists for every kind, even if the row was edited in the database', () => {
     const about = fc.dictionary(
       fc.constantFrom(
         'before',
@@ -88,14 +88,14 @@ describe('the words of an event', () => {
     )
     fc.assert(
       fc.property(fc.constantFrom(...auditKinds), about, (kind, written) => {
-        const words = sentenceOf(event(kind, { about: written as AuditEvent['about'], done_to: sam }))
-        expect(words.map(({ text }) => typeof text)).toEqual(words.map(() => 'string'))
-        expect(words.length).toBeGreaterThan(0)
+        const sentence = sentenceOf(event(kind, { about: written as AuditEvent['about'], done_to: sam }))
+        expect(sentence.map(({ text }) => typeof text)).toEqual(sentence.map(() => 'string'))
+        expect(sentence.length).toBeGreaterThan(0)
       }),
     )
   })
 
-  test('refusals are marked, and nothing else is', () => {
+  test('only rejected requests are refusals', () => {
     expect(isRefusal(event('signature-refused'))).toBe(true)
     expect(isRefusal(event('sign-in-failed'))).toBe(true)
     expect(isRefusal(event('signed-in'))).toBe(false)

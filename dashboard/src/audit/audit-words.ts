@@ -4,12 +4,12 @@ import { counted, dollars, methods, moment, percent } from '../shared-ui/index.t
 
 export type AuditEvent = Answer<'list-audit-events'>['events'][number]
 
-/** A sentence in pieces: what somebody chose themselves (a name) is set apart from the words around it. */
+/** A sentence in parts. User-supplied parts, such as names, are marked as `given` to set them apart visually. */
 export type Sentence = readonly { readonly text: string; readonly given: boolean }[]
 
-/** @example said`${'Ana Ortiz'} signed in` // [{ text: 'Ana Ortiz', given: true }, { text: ' signed in', given: false }] */
-function said(words: TemplateStringsArray, ...given: readonly string[]): Sentence {
-  return words
+/** @example words`${'Ana Ortiz'} signed in` // [{ text: 'Ana Ortiz', given: true }, { text: ' signed in', given: false }] */
+function words(texts: TemplateStringsArray, ...given: readonly string[]): Sentence {
+  return texts
     .flatMap((text, place) => [
       { text, given: false },
       { text: given[place] ?? '', given: true },
@@ -20,12 +20,12 @@ function said(words: TemplateStringsArray, ...given: readonly string[]): Sentenc
 const plain = (text: string): Sentence => [{ text, given: false }]
 
 export const groupNames: Readonly<Record<AuditGroup, string>> = {
-  refusals: 'Refused',
-  'sign-in': 'Signing in',
+  refusals: 'Rejected requests',
+  'sign-in': 'Sign-in',
   people: 'People',
   credentials: 'Tokens and secrets',
-  events: 'Events sent out',
-  brokerage: 'The brokerage',
+  events: 'Event endpoints',
+  brokerage: 'Brokerage',
 }
 
 export const kindNames: Readonly<Record<AuditKind, string>> = {
@@ -43,11 +43,11 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'secret-created': 'Signing secret created',
   'secret-rotated': 'Signing secret rotated',
   'secret-revoked': 'Signing secret revoked',
-  'event-endpoint-added': 'Address for events added',
-  'event-endpoint-changed': 'Address for events changed',
-  'event-endpoint-removed': 'Address for events removed',
-  'event-endpoint-disabled': 'Address for events switched off',
-  'event-secret-rotated': 'Secret of events rotated',
+  'event-endpoint-added': 'Event endpoint added',
+  'event-endpoint-changed': 'Event endpoint changed',
+  'event-endpoint-removed': 'Event endpoint removed',
+  'event-endpoint-disabled': 'Event endpoint turned off',
+  'event-secret-rotated': 'Event secret rotated',
   'events-replayed': 'Events sent again',
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
@@ -55,22 +55,22 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'tenant-suspended': 'Brokerage suspended',
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
-  'tenant-imported': 'Brokerage taken over',
+  'tenant-imported': 'Brokerage imported',
   'sign-in-failed': 'Wrong password',
-  'sign-in-backed-off': 'Sign-in put off',
+  'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
-  'scope-refused': 'Token without the scope',
+  'scope-refused': 'Missing scope',
   'csrf-refused': 'Request from another site',
-  'signature-refused': 'Signature refused',
-  'expired-token-used': 'Expired session or token',
-  'revoked-token-used': 'Ended session or revoked token',
-  'wrong-kind-token-used': 'Wrong kind of token',
-  'unknown-token-used': 'Unknown token',
+  'signature-refused': 'Signature rejected',
+  'expired-token-used': 'Expired session or token used',
+  'revoked-token-used': 'Ended session or revoked token used',
+  'wrong-kind-token-used': 'Wrong kind of token used',
+  'unknown-token-used': 'Unknown token used',
 }
 
 const refused: ReadonlySet<string> = new Set(auditKindsOf.refusals)
 
-/** Whether an event is something that was turned away. */
+/** True for events about rejected requests. */
 export function isRefusal({ kind }: AuditEvent): boolean {
   return refused.has(kind)
 }
@@ -82,134 +82,138 @@ export function kindName(kind: string): string {
 
 type Person = AuditEvent['done_by']
 
-/** Who it was, also where the name is not known. @example personName({ id: 4, name: null }) // 'person 4' */
+/** A person's name, or the ID if the name is unknown. @example personName({ id: 4, name: null }) // 'person 4' */
 export function personName(person: NonNullable<Person>): string {
   return person.name ?? `person ${person.id}`
 }
 
-const somebody = (person: Person) => (person === null ? 'Somebody' : personName(person))
+const someone = (person: Person) => (person === null ? 'Someone' : personName(person))
 
-/** What an event says beside its people. The log may have been written over by hand, so nothing is taken for granted. */
-function told(about: AuditEvent['about'], name: string): string {
+/** A value of an event's data. Handles missing and wrong types, because rows can be edited in the database. */
+function dataOf(about: AuditEvent['about'], name: string): string {
   const value = about[name]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : 'not recorded'
 }
 
 const problems: Readonly<Partial<Record<string, string>>> = {
   'signature-missing': 'it was not signed',
-  'signature-malformed': 'its signature was not in the right form',
+  'signature-malformed': 'its signature was malformed',
   'signature-mismatch': 'its signature did not match',
-  'timestamp-malformed': 'its timestamp was not in the right form',
-  'timestamp-out-of-window': 'it was signed more than five minutes ago or ahead',
+  'timestamp-malformed': 'its timestamp was malformed',
+  'timestamp-out-of-window': 'its timestamp was more than five minutes off',
 }
 
 function problemOf({ about }: AuditEvent): string {
-  const code = told(about, 'problem')
-  return (Object.hasOwn(problems, code) ? problems[code] : undefined) ?? 'its signature was refused'
+  const code = dataOf(about, 'problem')
+  return (Object.hasOwn(problems, code) ? problems[code] : undefined) ?? 'its signature was rejected'
 }
 
-/** What a request came with: a service token by its name, or somebody's session. */
-function broughtBy({ token, done_by }: AuditEvent): Sentence {
-  if (token !== null) return said`the service token ${token.name ?? `number ${token.id}`}`
-  return done_by === null ? plain('a session') : said`a session or token of ${personName(done_by)}`
+/** The credential of a request: a service token by name, or a person's session. */
+function credentialOf({ token, done_by }: AuditEvent): Sentence {
+  if (token !== null) return words`the service token ${token.name ?? `ID ${token.id}`}`
+  return done_by === null ? plain('a session') : words`a session or token of ${personName(done_by)}`
 }
 
 const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = {
-  'signed-up': ({ done_by }) => said`${somebody(done_by)} signed the brokerage up`,
-  'signed-in': ({ done_by }) => said`${somebody(done_by)} signed in`,
+  'signed-up': ({ done_by }) => words`${someone(done_by)} signed up the brokerage`,
+  'signed-in': ({ done_by }) => words`${someone(done_by)} signed in`,
   'signed-out': ({ done_by, about }) =>
     about.everywhere === true
-      ? [...said`${somebody(done_by)} signed out everywhere`, ...tokensTold(about, 'revoked')]
-      : said`${somebody(done_by)} signed out`,
-  'password-changed': ({ done_by }) => said`${somebody(done_by)} changed their password`,
+      ? [...words`${someone(done_by)} signed out everywhere`, ...tokenWords(about, 'revoked')]
+      : words`${someone(done_by)} signed out`,
+  'password-changed': ({ done_by }) => words`${someone(done_by)} changed their password`,
   'password-reset': ({ done_to, about }) => [
-    ...said`The operator of the service set a new password for ${somebody(done_to)}`,
-    ...tokensTold(about, 'revoked'),
+    ...words`The operator of the service set a new password for ${someone(done_to)}`,
+    ...tokenWords(about, 'revoked'),
   ],
   'person-invited': ({ done_by, done_to, about }) =>
-    said`${somebody(done_by)} invited ${somebody(done_to)} (${told(about, 'email')}) as ${told(about, 'role')}`,
-  'invitation-accepted': ({ done_by }) => said`${somebody(done_by)} accepted the invitation`,
+    words`${someone(done_by)} invited ${someone(done_to)} (${dataOf(about, 'email')}) as ${dataOf(about, 'role')}`,
+  'invitation-accepted': ({ done_by }) => words`${someone(done_by)} accepted the invitation`,
   'role-changed': ({ done_by, done_to, about }) =>
-    said`${somebody(done_by)} changed the role of ${somebody(done_to)} from ${told(about, 'from')} to ${told(about, 'to')}`,
+    words`${someone(done_by)} changed the role of ${someone(done_to)} from ${dataOf(about, 'from')} to ${dataOf(about, 'to')}`,
   'person-removed': ({ done_by, done_to, about }) => [
-    ...said`${somebody(done_by)} removed ${somebody(done_to)}, who was ${told(about, 'role')}`,
-    ...tokensTold(about, about.tokens === 'hand-over' ? 'taken over' : 'revoked'),
+    ...words`${someone(done_by)} removed ${someone(done_to)}, who was ${dataOf(about, 'role')}`,
+    ...tokenWords(about, about.tokens === 'hand-over' ? 'transferred' : 'revoked'),
   ],
   'token-created': ({ done_by, about }) =>
-    said`${somebody(done_by)} created the service token ${told(about, 'name')}`,
+    words`${someone(done_by)} created the service token ${dataOf(about, 'name')}`,
   'token-revoked': ({ done_by, about }) =>
-    said`${somebody(done_by)} revoked the service token ${told(about, 'name')}`,
+    words`${someone(done_by)} revoked the service token ${dataOf(about, 'name')}`,
   'secret-created': ({ done_by, about }) =>
-    said`${somebody(done_by)} created the signing secret ${told(about, 'name')}`,
+    words`${someone(done_by)} created the signing secret ${dataOf(about, 'name')}`,
   'secret-rotated': ({ done_by, about }) => [
-    ...said`${somebody(done_by)} rotated the signing secret ${told(about, 'name')}`,
-    ...(isMoment(about.ends_at) ? said`; the old one ends ${moment(about.ends_at)}` : []),
+    ...words`${someone(done_by)} rotated the signing secret ${dataOf(about, 'name')}`,
+    ...(isMoment(about.ends_at) ? words`; the old one ends ${moment(about.ends_at)}` : []),
   ],
   'secret-revoked': ({ done_by, about }) =>
-    said`${somebody(done_by)} revoked the signing secret ${told(about, 'name')}`,
+    words`${someone(done_by)} revoked the signing secret ${dataOf(about, 'name')}`,
   'event-endpoint-added': ({ done_by, about }) =>
-    said`${somebody(done_by)} had events sent to ${told(about, 'url')}`,
+    words`${someone(done_by)} added the event endpoint ${dataOf(about, 'url')}`,
   'event-endpoint-changed': ({ done_by, about }) =>
-    said`${somebody(done_by)} changed the address for events ${told(about, 'url')} (${told(about, 'changed')}), which is ${told(about, 'state')}`,
+    words`${someone(done_by)} changed the event endpoint ${dataOf(about, 'url')} (${dataOf(about, 'changed')}), now ${dataOf(about, 'state')}`,
   'event-endpoint-removed': ({ done_by, about }) =>
-    said`${somebody(done_by)} removed the address for events ${told(about, 'url')}`,
+    words`${someone(done_by)} removed the event endpoint ${dataOf(about, 'url')}`,
   'event-endpoint-disabled': ({ about }) =>
     about.reason === 'gone'
-      ? said`The service sends no more events to address ${told(about, 'endpoint_id')}: it answered that it wants none`
-      : said`The service sends no more events to address ${told(about, 'endpoint_id')}: it has taken none for three days`,
+      ? words`The service turned off event endpoint ${dataOf(about, 'endpoint_id')}, which responded with 410 Gone`
+      : words`The service turned off event endpoint ${dataOf(about, 'endpoint_id')} after three days of failed deliveries`,
   'event-secret-rotated': ({ done_by, about }) => [
-    ...said`${somebody(done_by)} rotated the secret of the address for events ${told(about, 'url')}`,
-    ...(isMoment(about.ends_at) ? said`; the old one ends ${moment(about.ends_at)}` : []),
+    ...words`${someone(done_by)} rotated the secret of the event endpoint ${dataOf(about, 'url')}`,
+    ...(isMoment(about.ends_at) ? words`; the old one ends ${moment(about.ends_at)}` : []),
   ],
   'events-replayed': ({ done_by, about }) =>
-    said`${somebody(done_by)} had ${told(about, 'count')} events sent to ${told(about, 'url')} again`,
+    words`${someone(done_by)} resent ${dataOf(about, 'count')} events to ${dataOf(about, 'url')}`,
   'settings-changed': ({ done_by, about }) => [
-    ...said`${somebody(done_by)} changed the settings`,
-    ...settingsTold(about),
+    ...words`${someone(done_by)} changed the settings`,
+    ...settingWords(about),
   ],
   'change-rolled-back': ({ done_by, about }) =>
-    said`${somebody(done_by)} rolled back change ${told(about, 'change_id')} of the quote ${told(about, 'lane_ref')}`,
+    words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
-    said`${somebody(done_by)} undid import ${told(about, 'import_id')}`,
+    words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
   'tenant-suspended': () => plain('The operator of the service suspended the brokerage'),
-  'tenant-resumed': () => plain('The operator of the service let the brokerage go on'),
-  'tenant-exported': () => plain('The operator of the service exported all that is kept of the brokerage'),
+  'tenant-resumed': () => plain('The operator of the service resumed the brokerage'),
+  'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),
   'tenant-imported': () =>
-    plain('The operator of the service took the brokerage over from another installation'),
+    plain('The operator of the service imported the brokerage from another installation'),
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
-      ? said`Somebody gave a wrong password for ${somebody(done_to)}`
-      : said`${personName(done_by)} gave a wrong present password`,
+      ? words`Someone entered a wrong password for ${someone(done_to)}`
+      : words`${personName(done_by)} entered a wrong current password`,
   'sign-in-backed-off': ({ done_to }) =>
-    said`A sign-in as ${somebody(done_to)} was not looked at: too many had failed just before`,
-  'role-refused': ({ done_by }) => said`${somebody(done_by)} asked for what their role does not allow`,
+    words`A sign-in as ${someone(done_to)} was rejected because too many sign-ins had failed`,
+  'role-refused': ({ done_by }) =>
+    words`${someone(done_by)} requested an action that their role does not allow`,
   'scope-refused': (event) => [
-    ...plain('A write was turned away: the scope is not given to '),
-    ...broughtBy(event),
+    ...plain('A write was rejected because of a missing scope. Credential: '),
+    ...credentialOf(event),
   ],
-  'csrf-refused': ({ done_by }) => said`Another site sent a request with the session of ${somebody(done_by)}`,
+  'csrf-refused': ({ done_by }) => words`Another site sent a request with the session of ${someone(done_by)}`,
   'signature-refused': (event) => [
-    ...said`A signed write was turned away: `,
+    ...words`A signed write was rejected: `,
     ...plain(problemOf(event)),
-    ...plain('. It came with '),
-    ...broughtBy(event),
+    ...plain('. Credential: '),
+    ...credentialOf(event),
   ],
-  'expired-token-used': (event) => [...plain('A request came after the end of '), ...broughtBy(event)],
+  'expired-token-used': (event) => [
+    ...plain('A request used an expired credential: '),
+    ...credentialOf(event),
+  ],
   'revoked-token-used': (event) => [
-    ...plain('A request came with what had been ended or revoked: '),
-    ...broughtBy(event),
+    ...plain('A request used an ended or revoked credential: '),
+    ...credentialOf(event),
   ],
   'wrong-kind-token-used': (event) => [
-    ...plain('A request came to the wrong interface with '),
-    ...broughtBy(event),
+    ...plain('A request used the wrong kind of credential: '),
+    ...credentialOf(event),
   ],
   'unknown-token-used': ({ done_by }) =>
-    said`A request came with a token that bears our signature and is not on record, in the name of ${somebody(done_by)}`,
+    words`A request used a token with a valid signature that is not on record, in the name of ${someone(done_by)}`,
 }
 
-/** What happened, in a sentence. @example sentenceOf(event) // Ana Ortiz / changed the role of / Sam Reyes / from ... */
+/** An event as a sentence. @example sentenceOf(event) // Ana Ortiz / changed the role of / Sam Reyes / from ... */
 export function sentenceOf(event: AuditEvent): Sentence {
-  // A kind that this page does not know: somebody wrote it into the database by hand.
+  // An unknown kind, for example a row that was edited in the database.
   if (!Object.hasOwn(sentences, event.kind)) return plain(event.kind)
   return sentences[event.kind as AuditKind](event)
 }
@@ -218,21 +222,21 @@ function isMoment(value: unknown): value is string {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
-function tokensTold({ token_ids: ids }: AuditEvent['about'], what: string): Sentence {
+function tokenWords({ token_ids: ids }: AuditEvent['about'], what: string): Sentence {
   if (!Array.isArray(ids) || ids.length === 0) return []
   return plain(`; ${counted(ids.length, 'service token')} ${ids.length === 1 ? 'was' : 'were'} ${what}`)
 }
 
-/** What the settings are called, and how their values read. A setting without an entry is shown as it was recorded. */
+/** The names and value formats of settings. Other settings are shown as recorded. */
 const settings: Readonly<Record<string, { name: string; inWords?: (value: number) => string }>> = {
   name: { name: 'name' },
-  win_probability_method: { name: 'way to count wins' },
-  floor_margin_pct: { name: 'least margin %', inWords: percent },
-  floor_margin_cents: { name: 'least margin', inWords: (cents) => dollars(cents / 100) },
-  floor_rate_per_mile_cents: { name: 'least rate per mile', inWords: (cents) => dollars(cents / 100) },
+  win_probability_method: { name: 'win probability method' },
+  floor_margin_pct: { name: 'minimum margin %', inWords: percent },
+  floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
+  floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },
 }
 
-function settingsTold({ before, after }: AuditEvent['about']): Sentence {
+function settingWords({ before, after }: AuditEvent['about']): Sentence {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) return []
   const was = new Map<string, unknown>(Object.entries(before))
   return Object.entries(after).flatMap(([setting, value], place) => {
@@ -243,7 +247,7 @@ function settingsTold({ before, after }: AuditEvent['about']): Sentence {
       typeof one === 'number' && inWords !== undefined ? inWords(one) : settingValue(one)
     return [
       ...plain(`${place === 0 ? ': ' : '; '}${name}`),
-      ...said` from ${shown(was.get(setting))} to ${shown(value)}`,
+      ...words` from ${shown(was.get(setting))} to ${shown(value)}`,
     ]
   })
 }

@@ -19,7 +19,7 @@ import {
   usePeriod,
   viewerZone,
 } from '../shared-ui/index.ts'
-import { AuditProof, proofPlace } from './audit-proof.tsx'
+import { AuditProof, verificationId } from './audit-proof.tsx'
 import { isFiltered, selectionOf, whatOf } from './audit-query.ts'
 import { AuditTable } from './audit-table.tsx'
 import { groupNames, kindNames } from './audit-words.ts'
@@ -28,14 +28,14 @@ const title = 'Audit log'
 const noFilters = { what: '', who: '' }
 const noPeriod = { period: 'all', from: '', to: '' }
 
-/** Who signed in, changed people, credentials and settings, and what was refused: for admins and owners. */
+/** The audit log for admins and owners: sign-ins, changes of people, credentials and settings, and rejected requests. */
 export default function AuditPage() {
   const mayRead = useMay('admin')
   return mayRead ? (
     <AuditLog />
   ) : (
     <Page title={title}>
-      <RoleTooLow>Only admins and owners read the audit log.</RoleTooLow>
+      <RoleTooLow>Only admins and owners can read the audit log.</RoleTooLow>
     </Page>
   )
 }
@@ -58,9 +58,9 @@ function AuditLog() {
       title={title}
       hint={
         <>
-          Who signed in, who changed what, what was refused. Times in {viewerZone()}.{' '}
-          <Anchor href={`#${proofPlace}`} inherit>
-            How to check it
+          Sign-ins, changes and rejected requests. Times are in {viewerZone()}.{' '}
+          <Anchor href={`#${verificationId}`} inherit>
+            How to verify the log
           </Anchor>
         </>
       }
@@ -80,7 +80,7 @@ function AuditLog() {
         {isFiltered(search) && (
           <Group>
             <Button size="compact-sm" variant="subtle" onClick={() => change(noFilters)}>
-              Clear the filters
+              Clear filters
             </Button>
           </Group>
         )}
@@ -146,17 +146,17 @@ function NoEvents({
   isNarrowed: boolean
   onClear: () => void
 }) {
-  if (!isNarrowed) return <Nothing title="Nothing has been recorded yet" />
+  if (!isNarrowed) return <Nothing title="No events yet" />
   return (
     <Nothing
-      title={period.choice === 'all' ? 'No event fits the filters' : `No such event ${period.inWords}`}
+      title={period.choice === 'all' ? 'No events match the filters' : `No matching events ${period.inWords}`}
       actions={
         <Button variant="default" onClick={onClear}>
           Show all events
         </Button>
       }
     >
-      What is done to a quote or shipment is not here: it is in the changes of that quote.
+      Changes of a quote or shipment are not in this log. See the changes on the page of the quote.
     </Nothing>
   )
 }

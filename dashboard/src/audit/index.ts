@@ -1,2 +1,2 @@
-/** The audit log, with the proof that nothing in it was changed. */
+/** The audit log, with instructions to verify that it was not changed. */
 export { default } from './audit.tsx'

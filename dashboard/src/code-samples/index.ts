@@ -1,4 +1,4 @@
-/** Programs that call the interface, as text to copy. They are never run here. */
+/** Example programs that call the API, as text to copy. The dashboard never runs them. */
 export {
   type CodeBooking,
   type CodeCall,

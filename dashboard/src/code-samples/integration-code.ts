@@ -1,25 +1,25 @@
 /**
- * Programs that call the integration interface, ready to paste and run. The dashboard shows them with a brokerage's own
- * address and lanes, docs/signing.md with made-up ones: both are checked to come from here, and are run by tests.
+ * Example programs that call the integration API, ready to paste and run. The dashboard shows them with the service's
+ * address and the brokerage's lanes. docs/signing.md shows them with example values; a test compares them. Tests run both.
  *
- * Credentials are never written into a program: it reads them from the environment.
+ * Programs read credentials from the environment and never contain them.
  */
 
 export const codeLanguages = ['curl', 'python', 'typescript'] as const
 export type CodeLanguage = (typeof codeLanguages)[number]
 
-/** What a program can do, by the name of the operation. */
+/** The operations with example programs. */
 export const codeCalls = ['shipment-update', 'markup', 'lane-insight'] as const
 export type CodeCall = (typeof codeCalls)[number]
 
-/** An open lane and what its booking would bring, in dollars. */
+/** A pending lane and its booking amounts, in dollars. */
 export interface CodeBooking {
   readonly laneRef: string
   readonly customerRate: number
   readonly truckCost: number
 }
 
-/** A lane to ask about, and a rate to compare with its history, in dollars. */
+/** A lane, and a rate to compare with its history, in dollars. */
 export interface CodeLane {
   readonly origin: string
   readonly destination: string
@@ -28,9 +28,9 @@ export interface CodeLane {
 }
 
 /**
- * The lines that put the credentials where the programs look for them.
+ * The shell lines that set the programs' credentials in the environment.
  *
- * @param known the plaintexts, where they are known; else a line says what to put in its place
+ * @param known the plaintexts; null for a placeholder text
  * @example exportLines({ token: null, secret: null }).split('\n').length // 2
  */
 export function exportLines(known: {
@@ -44,8 +44,8 @@ export function exportLines(known: {
 }
 
 /**
- * A program that signs a booking and pushes it. `base` is where the service answers, without a slash at its end. The
- * booking is real: it changes the lane it names.
+ * A program that signs and sends a booking. `base` is the service's URL without a trailing slash. The booking is real and
+ * changes the lane.
  *
  * @example shipmentUpdateCode('curl', 'https://tms.example', { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 })
  */
@@ -61,7 +61,7 @@ export function shipmentUpdateCode(language: CodeLanguage, base: string, booking
   }
 }
 
-/** A program that asks how likely a rate is to win. Reads need the token alone: they carry no signature. */
+/** A program that requests the advice on a rate. Reads need only the token, no signature. */
 export function markupCode(language: CodeLanguage, base: string, lane: CodeLane): string {
   const { origin, destination, equipment, rate } = lane
   return readCode(language, `${base}/api/integrations/insights/markup`, [
@@ -72,7 +72,7 @@ export function markupCode(language: CodeLanguage, base: string, lane: CodeLane)
   ])
 }
 
-/** A program that asks what is known about a lane. */
+/** A program that requests the insight into a lane. */
 export function laneInsightCode(language: CodeLanguage, base: string, lane: CodeLane): string {
   const { origin, destination, equipment } = lane
   return readCode(language, `${base}/api/integrations/insights/lane`, [
@@ -195,17 +195,17 @@ ${scriptAnswer}`
   }
 }
 
-/** A text as a POSIX shell reads it: nothing in it is expanded. @example shellText("O'Fallon, MO") // "'O'\\''Fallon, MO'" */
+/** A POSIX shell string without expansion. @example shellText("O'Fallon, MO") // "'O'\\''Fallon, MO'" */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A text as Python reads it. JSON's escapes are among Python's. */
+/** A Python string. JSON escapes are valid in Python. */
 function pythonText(text: string): string {
   return JSON.stringify(text)
 }
 
-/** A text as TypeScript reads it: JSON's escapes, with those of the other quote. */
+/** A single-quoted TypeScript string. */
 function scriptText(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }

@@ -8,14 +8,14 @@ export interface FirstStep {
   readonly name: StepName
   readonly title: string
   readonly why: string
-  /** What leads to it, and where. */
+  /** The label of the step's link. */
   readonly action: string
   readonly to: (typeof pagePaths)['desk' | 'quotes' | 'imports' | 'team' | 'integration']
   readonly search?: Readonly<Record<string, string>>
   readonly needs: Role
 }
 
-/** From sign-up to the first quote and the first call of the API, in the order that helps most. */
+/** The steps from sign-up to the first API call, in the recommended order. */
 export const firstSteps: readonly { readonly heading: string; readonly steps: readonly FirstStep[] }[] = [
   {
     heading: 'Quote',
@@ -23,7 +23,7 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'quotes',
         title: 'Quote a lane',
-        why: 'Customer, lane and rate: the advice appears while you type.',
+        why: 'Enter customer, lane and rate. Advice appears while you type.',
         action: 'Open the quote desk',
         to: pagePaths.desk,
         needs: 'member',
@@ -31,15 +31,15 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'outcomes',
         title: 'Mark a quote won or lost',
-        why: 'Every probability comes from what you won and lost. Pending quotes teach nothing.',
-        action: 'Open the quotes',
+        why: 'All probabilities are based on your won and lost quotes. Pending quotes do not count.',
+        action: 'Open quotes',
         to: pagePaths.quotes,
         needs: 'member',
       },
       {
         name: 'imports',
         title: 'Import past quotes',
-        why: 'A CSV of the last year or two gives useful advice from the first day.',
+        why: 'A CSV file of the last one or two years gives you useful advice from the first day.',
         action: 'Import a CSV',
         to: pagePaths.imports,
         needs: 'member',
@@ -47,7 +47,7 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'team',
         title: 'Invite your team',
-        why: 'Everybody quotes on the same history, and changes carry a name.',
+        why: 'Everyone uses the same history, and every change shows who made it.',
         action: 'Invite people',
         to: pagePaths.team,
         needs: 'admin',
@@ -60,7 +60,7 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'token',
         title: 'Create a service token',
-        why: 'It says who calls. It is enough to read advice from another system.',
+        why: 'A token identifies the calling system and is sufficient for reading advice.',
         action: 'Create a token',
         to: pagePaths.integration,
         needs: 'admin',
@@ -68,25 +68,25 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
       {
         name: 'secret',
         title: 'Create a signing secret',
-        why: 'It signs the bookings that your TMS pushes, and is never sent itself.',
+        why: 'Your TMS signs bookings with the secret, which is never sent.',
         action: 'Create a secret',
         to: pagePaths.integration,
         needs: 'admin',
       },
       {
         name: 'first_read',
-        title: 'Make the first read',
-        why: 'Paste this into a terminal: it asks how likely a rate is to win.',
-        action: 'See it in Python and TypeScript',
+        title: 'Make your first API call',
+        why: 'Paste this command into a terminal to get the advice on a rate.',
+        action: 'View in Python and TypeScript',
         to: pagePaths.integration,
         search: { tab: 'code', call: 'markup' },
         needs: 'admin',
       },
       {
         name: 'booking',
-        title: 'Push the first booking',
-        why: 'From then on the margin that landed replaces what was quoted, in every number.',
-        action: 'Show the code',
+        title: 'Send your first booking',
+        why: 'All numbers then use the booked margin instead of the quoted margin.',
+        action: 'Show code',
         to: pagePaths.integration,
         search: { tab: 'code', call: 'shipment-update' },
         needs: 'admin',

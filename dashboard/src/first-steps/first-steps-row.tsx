@@ -6,7 +6,7 @@ import { exportLines, markupCode } from '../code-samples/index.ts'
 import { CodeBlock, useIntegrationExample } from '../shared-ui/index.ts'
 import type { FirstStep } from './first-steps-list.ts'
 
-/** One step: what, why, and where to do it, with a word for whether it is done. */
+/** One step with its reason, its status, and a link to the page where it is done. */
 export function FirstStepRow({
   step,
   isDone,
@@ -52,7 +52,7 @@ export function FirstStepRow({
               )}
               {!may && !isDone && (
                 <Text size="xs" c="dimmed">
-                  {step.needs === 'admin' ? 'An admin or owner does this' : 'Your role only reads'}
+                  {step.needs === 'admin' ? 'Requires an admin or owner' : 'Your role is read-only'}
                 </Text>
               )}
             </Group>
@@ -69,8 +69,8 @@ function FirstRead() {
   const [token] = exportLines({ token: null, secret: null }).split('\n')
   return (
     <CodeBlock
-      title="The first read"
-      what="the first read"
+      title="First API call"
+      what="the command"
       code={`${token}\n${markupCode('curl', window.location.origin, busy)}`}
     />
   )

@@ -7,22 +7,18 @@ import { useStartHidden } from '../shell/index.ts'
 import { firstSteps } from './first-steps-list.ts'
 import { FirstStepRow } from './first-steps-row.tsx'
 
-const lookEveryMs = 5_000
+const pollEveryMs = 5_000
 
-/** The way from sign-up to the first API call: each step is ticked by what was really done. */
+/** The steps from sign-up to the first API call. The service marks each step as done when its action has happened. */
 export default function FirstStepsPage() {
-  const steps = useAnswer('first-steps', {}, { everyMs: lookEveryMs, staleMs: 0 })
+  const steps = useAnswer('first-steps', {}, { everyMs: pollEveryMs, staleMs: 0 })
   const queries = useQueryClient()
   useEffect(() => {
-    // Whoever comes back has perhaps just done one.
+    // The user may have completed a step on another page.
     void queries.invalidateQueries({ queryKey: ['first-steps'] })
   }, [queries])
   return (
-    <Page
-      title="Get started"
-      hint="From the first quote to the first call of the API."
-      actions={<HideButton />}
-    >
+    <Page title="Get started" hint="From the first quote to the first API call." actions={<HideButton />}>
       {steps.data === undefined ? (
         steps.error === null ? (
           <Loading label="Loading the steps" rows={9} height={56} />
@@ -30,7 +26,7 @@ export default function FirstStepsPage() {
           <Failed
             error={steps.error}
             retry={() => void steps.refetch()}
-            title="The steps could not be read"
+            title="The steps could not be loaded"
           />
         )
       ) : (
@@ -44,7 +40,7 @@ function HideButton() {
   const [isHidden, setHidden] = useStartHidden()
   return (
     <Button variant="default" onClick={() => setHidden(!isHidden)}>
-      {isHidden ? 'Show this in the menu' : 'Hide this from the menu'}
+      {isHidden ? 'Show in menu' : 'Hide from menu'}
     </Button>
   )
 }
@@ -58,7 +54,7 @@ function Steps({ done }: { done: Answer<'first-steps'> }) {
       <div>
         <Text size="sm" fw={600} mb={6} role="status">
           {next === undefined
-            ? 'All done. Quotes, people and systems are in place: this page leaves the menu by itself.'
+            ? 'All done. This page is no longer in the menu.'
             : `${count} of ${all.length} done. Next: ${next.title.toLowerCase()}.`}
         </Text>
         <Progress value={(100 * count) / all.length} size="sm" aria-label="Steps done" />

@@ -4,7 +4,7 @@ import { fieldName, valueWords } from '../lane-history/index.ts'
 import { asLinkToQuote, count, counted, DataTable } from '../shared-ui/index.ts'
 import type { ImportAnswer } from './import-words.ts'
 
-/** The quotes that a file changed or will change, field by field. */
+/** The values that an import changed or will change, by quote and field. */
 export function ImportChanges({ run }: { run: ImportAnswer }) {
   const { changes } = run
   if (changes.length === 0) return null
@@ -13,15 +13,15 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
   )
   return (
     <Section
-      title={run.dry_run ? 'What will change' : 'What was changed'}
+      title={run.dry_run ? 'Values that will change' : 'Changed values'}
       hint={
         run.rows_updated > changes.length
           ? `The first ${count(changes.length)} of ${counted(run.rows_updated, 'quote')}.`
-          : 'Each value of the file that is new for a quote that is here already.'
+          : 'New values in the file for quotes that already exist.'
       }
     >
       <DataTable
-        caption={run.dry_run ? 'Values that will change' : 'Values that were changed'}
+        caption={run.dry_run ? 'Values that will change, by line' : 'Changed values, by line'}
         rows={rows}
         rowKey={({ row, field }) => `${row} ${field}`}
         columns={[
@@ -46,17 +46,17 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
   )
 }
 
-/** The values of a file that are left out because a newer value stands. */
+/** The values of a file that were skipped because the existing value takes precedence. */
 export function ImportKept({ run }: { run: ImportAnswer }) {
   const { kept } = run
   if (kept.length === 0) return null
   return (
     <Section
-      title="Values that stay as they are"
-      hint="A file has no signature. A value that the TMS signed, and an outcome that a person set, stand against it."
+      title="Skipped values"
+      hint="Signed values from the TMS, and outcomes set by a person, take precedence over values in a file."
     >
       <DataTable
-        caption="Values of the file that are left out"
+        caption="Skipped values of the file"
         rows={kept.slice(0, keptShown)}
         rowKey={({ row, column }) => `${row} ${column}`}
         columns={[
@@ -65,7 +65,7 @@ export function ImportKept({ run }: { run: ImportAnswer }) {
           { key: 'column', header: 'Column', cell: ({ column }) => column },
           {
             key: 'detail',
-            header: 'Why',
+            header: 'Reason',
             wraps: true,
             cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
           },

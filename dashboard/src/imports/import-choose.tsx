@@ -7,7 +7,7 @@ import { type ChosenFile, fileSize } from './import-file.ts'
 
 const accepted = '.csv,.txt,.tsv,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
 
-/** The file to import: dropped anywhere on the page, or picked. */
+/** Selects the file to import, by a file dialog or by dropping it anywhere on the page. */
 export function ChooseFile({
   chosen,
   busy,
@@ -50,8 +50,8 @@ export function ChooseFile({
           <Text fw={600}>{over ? 'Drop it here' : 'Drop a CSV file here'}</Text>
           {pick('Choose a file', 'filled')}
           <Text size="sm" c="dimmed" ta="center">
-            .csv, .txt or .tsv, also packed as .gz, up to {fileSize(importBytesMax)}. You see what would
-            happen before anything is kept.
+            .csv, .txt or .tsv, optionally compressed as .gz, up to {fileSize(importBytesMax)}. You can check
+            the file before you import it.
           </Text>
         </Stack>
       ) : (
@@ -70,7 +70,7 @@ export function ChooseFile({
           <Group gap="xs">
             {pick('Choose another', 'default')}
             <Button variant="subtle" size="xs" onClick={onClear} disabled={busy}>
-              Take it out
+              Remove
             </Button>
           </Group>
         </Group>
@@ -79,13 +79,13 @@ export function ChooseFile({
   )
 }
 
-/** Takes a file that is dropped anywhere: missing the frame would make the browser leave the page for it. */
+/** Accepts a file dropped anywhere. Without this, a drop outside of the frame makes the browser open the file. */
 function useDroppedFile(onFile: (file: File) => void): boolean {
   const [over, setOver] = useState(false)
   useEffect(() => {
-    const bringsFile = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
+    const hasFile = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
     const drag = (event: DragEvent) => {
-      if (!bringsFile(event)) return
+      if (!hasFile(event)) return
       event.preventDefault()
       setOver(true)
     }
@@ -93,7 +93,7 @@ function useDroppedFile(onFile: (file: File) => void): boolean {
       if (event.relatedTarget === null) setOver(false)
     }
     const drop = (event: DragEvent) => {
-      if (!bringsFile(event)) return
+      if (!hasFile(event)) return
       event.preventDefault()
       setOver(false)
       const file = event.dataTransfer?.files[0]

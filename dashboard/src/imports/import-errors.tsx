@@ -32,7 +32,7 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
             {errors.length >= errorsKept
               ? `Showing the first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
               : ''}
-            {mostlyIn(errors)}
+            {columnsWithErrors(errors)}
           </Text>
         </div>
         <Button
@@ -106,8 +106,8 @@ function ErrorPages({ page, pages }: { page: number; pages: number }) {
   )
 }
 
-/** @example mostlyIn(errors) // 'Most are in Sell Rate (12), Quote Date (3).' */
-function mostlyIn(errors: ImportAnswer['errors']): string {
+/** @example columnsWithErrors(errors) // 'Most are in Sell Rate (12), Quote Date (3).' */
+function columnsWithErrors(errors: ImportAnswer['errors']): string {
   const counts = new Map<string, number>()
   for (const { column } of errors) {
     if (column !== null) counts.set(column, (counts.get(column) ?? 0) + 1)

@@ -18,7 +18,7 @@ const header = [
   'Carrier',
 ]
 
-/** Made up: no such customers or carriers. */
+/** Fictional quotes. */
 const rows = [
   [
     'Q-1001',
@@ -74,21 +74,20 @@ const rows = [
   ],
 ]
 
-/** What a good file has, with one to start from, and the two ways to bring it in. */
+/** Describes the file format with an example, and the two ways to import a file. */
 export function GoodFile({ mayImport }: { mayImport: boolean }) {
   return (
     <Stack gap="sm">
       <Title order={3} size="h5">
-        What a good file has
+        File format
       </Title>
       <Text size="sm" maw={760}>
-        One row for each quote: where it picks up and delivers (one column each, or city and state), the
-        equipment, the rate and the date. With how it ended, what the customer paid (AR) and what the truck
-        cost (AP), Lanewise learns what wins and what it earns. Columns may be called what your system calls
-        them, in any order.
+        One row per quote with origin and destination (one column each, or city and state), equipment, rate
+        and date. Add the outcome, the customer rate (AR) and the truck cost (AP) so that Lanewise can learn
+        which rates win and what they earn. Columns can have the names of your system, in any order.
       </Text>
       <DataTable
-        caption="An example of a good file, with made-up quotes"
+        caption="Example file with fictional quotes"
         rows={rows}
         rowKey={([id]) => id ?? ''}
         columns={header.map((name, position) => ({
@@ -104,15 +103,14 @@ export function GoodFile({ mayImport }: { mayImport: boolean }) {
           leftSection={<IconDownload size={16} aria-hidden />}
           onClick={() => void csvText(header, rows).then((text) => saveText('lanewise-example.csv', text))}
         >
-          Save the example as CSV
+          Download example CSV
         </Button>
       </Group>
       <Text size="sm" maw={760}>
-        CSV as UTF-8, also packed with gzip, up to {fileSize(importBytesMax)}. A row that was imported before
-        adds nothing, so the same file can be sent again.{' '}
-        {mayImport ? 'Import it on this page' : 'A member can import it on this page'}, or on the machine that
-        runs Lanewise with <Code>npm run import -- loads.csv --dry-run</Code>. The fields and their names are
-        in the{' '}
+        CSV in UTF-8, optionally compressed with gzip, up to {fileSize(importBytesMax)}. Rows that were
+        imported before are skipped, so you can import the same file again.{' '}
+        {mayImport ? 'Import it on this page' : 'A member can import it on this page'}, or on the server with{' '}
+        <Code>npm run import -- loads.csv --dry-run</Code>. For all fields and their column names, see the{' '}
         <Anchor href="/docs/" target="_blank" rel="noreferrer">
           API reference
         </Anchor>

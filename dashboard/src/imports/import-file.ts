@@ -1,15 +1,15 @@
 import { csvForm } from '#contract/csv-form.ts'
 import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
 
-/** A file that was picked, and what its first lines say. */
+/** The selected file with its header and first rows. */
 export interface ChosenFile {
   readonly file: File
   readonly header: readonly string[]
-  /** The first rows, as many values each as the header has. */
+  /** The first rows. Each has as many values as the header. */
   readonly samples: readonly (readonly string[])[]
 }
 
-/** Why a file cannot be imported, told before it is sent. The message says what to do. */
+/** A file that cannot be imported, detected before the upload. The message says how to fix it. */
 export class UnfitFile extends Error {}
 
 const samplesMax = 5
@@ -23,7 +23,7 @@ export function fileSize(bytes: number): string {
 }
 
 /**
- * Looks into the beginning of a file, also of a packed one, without sending it anywhere.
+ * Reads the beginning of a file, compressed or not, without uploading it.
  *
  * @throws UnfitFile
  */
@@ -31,7 +31,7 @@ export async function readChosenFile(file: File): Promise<ChosenFile> {
   if (file.size === 0) throw new UnfitFile('The file is empty. Export it again.')
   if (file.size > importBytesMax) {
     throw new UnfitFile(
-      `The file has ${fileSize(file.size)}; at most ${fileSize(importBytesMax)} can be imported at once. Split it: each part needs the header.`,
+      `The file has ${fileSize(file.size)}, but the maximum is ${fileSize(importBytesMax)}. Split it, and repeat the header in each part.`,
     )
   }
   const bytes = await beginningOf(file)
@@ -46,9 +46,9 @@ export async function readChosenFile(file: File): Promise<ChosenFile> {
   })
   const rows = data.filter((cells) => cells.some((cell) => cell.trim() !== ''))
   const header = rows[0]?.map((name) => name.trim())
-  if (header === undefined) throw new UnfitFile('The file is empty: it needs a header and rows.')
+  if (header === undefined) throw new UnfitFile('The file is empty. It needs a header and rows.')
   if (header.length > importColumnsMax) {
-    throw new UnfitFile(`The file has ${header.length} columns; at most ${importColumnsMax} can be read.`)
+    throw new UnfitFile(`The file has ${header.length} columns, but the maximum is ${importColumnsMax}.`)
   }
   const samples = rows
     .slice(1, samplesMax + 1)
@@ -69,7 +69,7 @@ async function beginningOf(file: File): Promise<Uint8Array> {
       length += value.length
     }
   } catch {
-    throw new UnfitFile('The file begins like gzip but cannot be unpacked. Pack it again.')
+    throw new UnfitFile('The gzip file cannot be decompressed. Compress it again.')
   }
   await reader.cancel().catch(() => {})
   return bytesOf(new Blob(pieces as BlobPart[]).slice(0, importHeadBytesMax))
@@ -79,24 +79,26 @@ async function bytesOf(blob: Blob): Promise<Uint8Array> {
   try {
     return new Uint8Array(await blob.arrayBuffer())
   } catch {
-    throw new UnfitFile('The file cannot be read. It may have been moved or changed: choose it again.')
+    throw new UnfitFile('The file cannot be read. It may have been moved or changed. Choose it again.')
   }
 }
 
 function refuseOtherKinds(bytes: Uint8Array): void {
   const [first, second, third] = bytes
   if (first === 0x50 && second === 0x4b) {
-    throw new UnfitFile('This is a workbook or a ZIP file. Save the sheet as "CSV UTF-8" and choose that.')
+    throw new UnfitFile(
+      'This is an Excel workbook or a ZIP file. Save the sheet as "CSV UTF-8" and choose that file.',
+    )
   }
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw new UnfitFile('The file is UTF-16. Save it as "CSV UTF-8" and choose that.')
+    throw new UnfitFile('The file is UTF-16. Save it as "CSV UTF-8" and choose that file.')
   }
   if (bytes.includes(0) || (first === 0xd0 && second === 0xcf && third === 0x11)) {
-    throw new UnfitFile('This is not a text file. Export the rows as CSV and choose that.')
+    throw new UnfitFile('This is not a text file. Export the rows as CSV and choose that file.')
   }
 }
 
-/** Hands a text to the person as a file of their own. */
+/** Downloads a text as a file. */
 export function saveText(fileName: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
   const link = document.createElement('a')
@@ -106,7 +108,7 @@ export function saveText(fileName: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }
 
-/** Rows as CSV for a spreadsheet: a value that it would take for a formula is kept from being one. */
+/** Rows as CSV. Values that a spreadsheet would read as formulas are escaped. */
 export async function csvText(
   header: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],

@@ -5,7 +5,7 @@ import { useMay } from '../api/index.ts'
 import { type Column, count, DataTable, moment, since } from '../shared-ui/index.ts'
 import { canBeUndone, type ImportAnswer, statusWord } from './import-words.ts'
 
-/** The imports so far, newest first: what became of each, and a way to undo it. */
+/** The past imports, newest first, with status, counts and an Undo button. */
 export function ImportList({
   imports,
   shown,
@@ -38,8 +38,8 @@ export function ImportList({
     { key: 'status', header: 'Status', cell: statusWord },
     figure('Added', ({ rows_added }) => rows_added),
     figure('Updated', ({ rows_updated }) => rows_updated),
-    figure('Repeated', ({ rows_repeated }) => rows_repeated),
-    figure('Refused', ({ rows_refused }) => rows_refused),
+    figure('Unchanged', ({ rows_repeated }) => rows_repeated),
+    figure('Rejected', ({ rows_refused }) => rows_refused),
     {
       key: 'when',
       header: 'When',
@@ -73,7 +73,7 @@ export function ImportList({
   ]
   return (
     <DataTable
-      caption="Imports so far, newest first"
+      caption="Past imports, newest first"
       rows={imports}
       rowKey={({ import_id }) => String(import_id)}
       chosen={shown === null ? null : String(shown)}

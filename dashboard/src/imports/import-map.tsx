@@ -8,10 +8,10 @@ import { columnLabel, fieldLabel } from './import-words.ts'
 type Match = Answer<'match-import-columns'>
 type Field = Match['fields'][number]
 
-/** Our field -> the column of the file it is read from, counted from 1; null is not read. */
+/** Import field -> column of the file, counted from 1; null if the field is not imported. */
 export type Choice = Readonly<Record<string, number | null>>
 
-/** The choice as an import takes it: every field is named, so that nothing is guessed behind the page. */
+/** The choice as the `map` parameter of an import. It names every field, so that the service guesses none. */
 export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice): string {
   return fields
     .map(({ field }) => {
@@ -23,15 +23,15 @@ export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice): 
 
 interface Mapping {
   readonly chosen: ChosenFile
-  /** What the header said by itself: its order and groups stay while choices change. */
+  /** The automatic match of the header. Its order and groups stay the same while the user changes the choice. */
   readonly preset: Match
   readonly choice: Choice
-  /** What is still needed with the present choice. */
+  /** The requirements that the current choice does not meet. */
   readonly unmet: Match['needs']
   readonly onChoose: (field: string, position: number | null) => void
 }
 
-/** Which column each field is read from, with values of the file beside it. */
+/** Assigns columns of the file to fields, with sample values. */
 export function MapColumns({
   ignored,
   ...mapping
@@ -41,8 +41,8 @@ export function MapColumns({
   const { preset, unmet, chosen } = mapping
   const asked = new Set(preset.needs.flatMap(({ any_of }) => any_of.flat()))
   const groups = [
-    { title: 'What every row needs', fields: preset.fields.filter(({ field }) => asked.has(field)) },
-    { title: 'Read where the file has it', fields: preset.fields.filter(({ field }) => !asked.has(field)) },
+    { title: 'Required fields', fields: preset.fields.filter(({ field }) => asked.has(field)) },
+    { title: 'Optional fields', fields: preset.fields.filter(({ field }) => !asked.has(field)) },
   ]
   return (
     <Stack gap="md">
@@ -60,8 +60,8 @@ export function MapColumns({
       ))}
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {ignored.length === 0
-          ? 'Every named column of the file is read.'
-          : `Columns that are not read: ${ignored.join(', ')}.`}
+          ? 'All named columns of the file are imported.'
+          : `Columns that are not imported: ${ignored.join(', ')}.`}
       </Text>
     </Stack>
   )
@@ -98,7 +98,7 @@ function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
       variant="outline"
       style={{ background: 'var(--pending-soft)' }}
       icon={<IconAlertCircle aria-hidden />}
-      title="Choose the columns that are still needed"
+      title="Choose the missing columns"
     >
       <ul style={{ margin: 0, paddingLeft: '1.2rem' }}>
         {unmet.map(({ what, any_of }) => (
@@ -136,7 +136,7 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
           </Text>
           {need !== undefined && (
             <Text size="xs" span>
-              {need.any_of.length === 1 ? 'needed' : 'this or another is needed'}
+              {need.any_of.length === 1 ? 'required' : 'this or another field is required'}
             </Text>
           )}
         </Group>
@@ -168,7 +168,7 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
           perhaps.length > 0 && (
             <Group gap={6}>
               <IconHelpCircle size={16} aria-hidden />
-              <Text size="xs">Perhaps</Text>
+              <Text size="xs">Suggested</Text>
               {perhaps.slice(0, 3).map((column) => (
                 <Button
                   key={column}

@@ -8,13 +8,13 @@ import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-f
 import { type Choice, MapColumns, mapOf } from './import-map.tsx'
 import type { ImportAnswer } from './import-words.ts'
 
-/** A file that is ready to be sent: with its map, by which a check and the import after it read the same. */
+/** A file with its column map. The check and the import use the same map. */
 export interface ReadyFile {
   readonly file: File
   readonly map: string
 }
 
-/** Sends files to be checked or imported; what was sent last, and why it was not taken. */
+/** Uploads files to be checked or imported, and returns the state and errors of the last upload. */
 export function useSending(onBegun: (run: ImportAnswer, ready: ReadyFile) => void) {
   const queries = useQueryClient()
   const create = useChange('create-import')
@@ -39,7 +39,7 @@ export function useSending(onBegun: (run: ImportAnswer, ready: ReadyFile) => voi
   const { isPending } = create
   useEffect(() => {
     if (!isPending) return
-    // Only the sending ends with the page; once it is sent, the import goes on without it.
+    // Leaving the page aborts the upload. After the upload, the import continues on the server.
     const keep = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', keep)
     return () => window.removeEventListener('beforeunload', keep)
@@ -54,14 +54,14 @@ export function useSending(onBegun: (run: ImportAnswer, ready: ReadyFile) => voi
   }
 }
 
-/** While a file is on its way. @example sendingWords(file) // 'Sending 4.2 MB. Stay on this page until it is sent.' */
+/** The status during an upload. @example sendingWords(file) // 'Uploading 4.2 MB. Stay on this page until the upload is complete.' */
 export function sendingWords(file: File): string {
-  return `Sending ${fileSize(file.size)}. Stay on this page until it is sent.`
+  return `Uploading ${fileSize(file.size)}. Stay on this page until the upload is complete.`
 }
 
 export type Sending = ReturnType<typeof useSending>
 
-/** The file and its columns, up to the check. */
+/** The steps of a new import: choose a file, map its columns, check it. */
 export function NewImport({
   chosen,
   onChosen,
@@ -72,9 +72,9 @@ export function NewImport({
   chosen: ChosenFile | null
   onChosen: (chosen: ChosenFile | null) => void
   sending: Sending
-  /** The import or undo of the brokerage that is under way: there is one at a time. */
+  /** The running import or undo of the brokerage. Only one can run at a time. */
   busy: ImportAnswer | null
-  /** What was checked is no longer what would be imported. */
+  /** Called when the file or the columns change, which invalidates the last check. */
   onChanged: () => void
 }) {
   const [reading, setReading] = useState(false)
@@ -92,7 +92,7 @@ export function NewImport({
           setUnfit(
             error instanceof UnfitFile
               ? error.message
-              : 'The page could not look into the file. Check your connection, and choose it again.',
+              : 'The file could not be read. Check your connection and choose the file again.',
           )
         })
         .finally(() => setReading(false))
@@ -217,11 +217,11 @@ function CheckFile({
             ? sendingWords(chosen.file)
             : busy !== null
               ? busy.status === 'undoing'
-                ? 'The import below is being undone: wait until that has ended.'
-                : 'One import at a time: wait until the one below has ended, or stop it.'
+                ? 'The import below is being undone. Wait until the undo has finished.'
+                : 'Only one import can run at a time. Wait until the import below has finished, or stop it.'
               : isReady
-                ? 'A check reads every row and keeps nothing.'
-                : 'Choose the columns that are still needed first.'}
+                ? 'A check reads every row and imports nothing.'
+                : 'Choose the missing columns first.'}
         </Text>
       </Group>
       {sending.checkError !== null && <NotTaken error={sending.checkError} />}
@@ -229,16 +229,18 @@ function CheckFile({
   )
 }
 
-/** Why a file was not taken. It stays chosen. */
+/** Why an upload failed. The file stays selected. */
 export function NotTaken({ error }: { error: CallFailed }) {
   return (
     <Stack gap="xs">
       <Failed
         error={error}
-        title={error.code === 'state-conflict' ? 'Another import or undo is under way' : 'Not taken'}
+        title={
+          error.code === 'state-conflict' ? 'Another import or undo is running' : 'The file was not accepted'
+        }
       />
-      {error.isPassing && (
-        <Text size="sm">The file and its columns stay as they are. Send it again when you are ready.</Text>
+      {error.isTemporary && (
+        <Text size="sm">The file and its columns are still selected. Try again when you are ready.</Text>
       )}
     </Stack>
   )

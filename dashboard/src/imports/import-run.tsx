@@ -17,9 +17,9 @@ import {
   undoSummary,
 } from './import-words.ts'
 
-const lookEveryMs = 500
+const pollEveryMs = 500
 
-/** One import: how far it is while it runs, then what became of the file. */
+/** One import: its progress, then its result. */
 export function ImportRun({
   importId,
   takesFocus,
@@ -29,9 +29,9 @@ export function ImportRun({
   onClose,
 }: {
   importId: number
-  /** Opened by a click: the keyboard goes on here. */
+  /** True when the user opened the import by a click. The heading then gets the focus. */
   takesFocus: boolean
-  /** What can be done next with a run that has ended. */
+  /** Renders the next actions of a finished run. */
   actions: (run: ImportAnswer) => ReactNode
   onEnded: (run: ImportAnswer) => void
   onUndo: (run: ImportAnswer) => void
@@ -39,7 +39,7 @@ export function ImportRun({
 }) {
   const run = useRun(importId, onEnded)
   const heading = useRef<HTMLHeadingElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each import that is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per opened import
   useEffect(() => {
     if (!takesFocus) return
     heading.current?.focus({ preventScroll: true })
@@ -99,17 +99,17 @@ function titleOf({ status, dry_run }: ImportAnswer): string {
   return dry_run ? 'Result of the check' : 'Result of the import'
 }
 
-/** An import, looked at twice a second as long as it runs or is being undone. */
+/** An import, polled twice per second while it runs or is being undone. */
 function useRun(importId: number, onEnded: (run: ImportAnswer) => void) {
   const queries = useQueryClient()
   const asked = { params: { import_id: importId } }
   const known = queries.getQueryData<ImportAnswer>(['get-import', asked])
   const run = useAnswer('get-import', asked, {
-    everyMs: known === undefined || isBusy(known) ? lookEveryMs : false,
+    everyMs: known === undefined || isBusy(known) ? pollEveryMs : false,
   })
   const busyBefore = useRef<number | null>(null)
   const { data } = run
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when it ends
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the import or undo ends
   useEffect(() => {
     if (data === undefined) return
     if (busyBefore.current === data.import_id && !isBusy(data)) onEnded(data)
@@ -129,7 +129,7 @@ function Running({ run }: { run: ImportAnswer }) {
       <Group justify="space-between" gap="sm">
         <Text size="sm">
           {run.rows_read === 0
-            ? 'Waiting for its turn, or reading the first rows.'
+            ? 'Waiting to start, or reading the first rows.'
             : `${counted(run.rows_read, 'row')} read, ${done}% of the file. ${summary(run)}`}
         </Text>
         {mayStop && (
@@ -145,10 +145,10 @@ function Running({ run }: { run: ImportAnswer }) {
       </Group>
       <Text size="sm" c="dimmed">
         {run.dry_run
-          ? 'Nothing is kept by a check. It goes on when you leave this page.'
-          : 'It goes on when you leave this page. When you stop it, the rows taken in so far stay.'}
+          ? 'A check imports nothing. It continues when you leave this page.'
+          : 'The import continues when you leave this page. If you stop it, the rows imported so far stay.'}
       </Text>
-      {stop.error !== null && <Failed error={stop.error} title="Not stopped" />}
+      {stop.error !== null && <Failed error={stop.error} title="Could not stop the import" />}
     </Stack>
   )
 }
@@ -166,15 +166,20 @@ function Undoing({ run }: { run: ImportAnswer }) {
       />
       <Text size="sm">
         {undo === null || done === 0
-          ? 'Waiting for its turn, or undoing the first rows.'
+          ? 'Waiting to start, or undoing the first rows.'
           : `${count(done)} of ${counted(total, 'row')} undone. ${undoSummary(undo)}`}
       </Text>
       <Text size="sm" c="dimmed">
-        It goes on when you leave this page, also after a restart of the service. No import can begin until it
-        has ended.
+        The undo continues when you leave this page, and after a restart of the service. No import can start
+        until the undo has finished.
       </Text>
       {run.failure !== null && (
-        <Alert color="gray" variant="outline" style={{ background: 'var(--pending-soft)' }} title="It waits">
+        <Alert
+          color="gray"
+          variant="outline"
+          style={{ background: 'var(--pending-soft)' }}
+          title="The undo is waiting"
+        >
           {run.failure}
         </Alert>
       )}
@@ -199,14 +204,14 @@ function Ended({
           color="gray"
           variant="outline"
           style={{ background: 'var(--pending-soft)' }}
-          title={run.status === 'stopped' ? 'It was stopped' : 'It did not reach the end'}
+          title={run.status === 'stopped' ? 'The import was stopped' : 'The import did not finish'}
         >
           {run.failure} {!run.dry_run && 'The rows imported so far stay, unless you undo the import.'}
         </Alert>
       )}
       {run.status === 'undone' && (
         <Alert color="gray" variant="outline" title="This import was undone">
-          {run.undo !== null && undoSummary(run.undo)} The figures below are what the import had done.
+          {run.undo !== null && undoSummary(run.undo)} The figures below describe the import before the undo.
         </Alert>
       )}
       <Figures run={run} />
@@ -214,7 +219,7 @@ function Ended({
         {actions(run)}
         {!run.dry_run && run.status !== 'undone' && (
           <Button component={Link} to={pagePaths.quotes} variant="default">
-            See the quotes
+            View quotes
           </Button>
         )}
         {canBeUndone(run) &&
@@ -224,7 +229,7 @@ function Ended({
             </Button>
           ) : (
             <Text size="sm" c="dimmed">
-              An admin or owner can undo it.
+              An admin or owner can undo this import.
             </Text>
           ))}
       </Group>
@@ -243,12 +248,12 @@ function Figures({ run }: { run: ImportAnswer }) {
     {
       label: would ? 'Will change' : 'Changed',
       value: run.rows_updated,
-      hint: 'quotes here already, with new values',
+      hint: 'existing quotes with new values',
     },
-    { label: 'Repeated', value: run.rows_repeated, hint: 'rows that say nothing new' },
-    { label: would ? 'Would be refused' : 'Refused', value: run.rows_refused, hint: 'rows with an error' },
+    { label: 'Unchanged', value: run.rows_repeated, hint: 'rows without new values' },
+    { label: would ? 'Would be rejected' : 'Rejected', value: run.rows_refused, hint: 'rows with an error' },
     ...(run.rows_kept > 0
-      ? [{ label: 'Left out', value: run.rows_kept, hint: 'rows with nothing but values that stay' }]
+      ? [{ label: 'Skipped', value: run.rows_kept, hint: 'rows with only skipped values' }]
       : []),
   ]
   return (
@@ -273,21 +278,19 @@ function Figures({ run }: { run: ImportAnswer }) {
 function ColumnsRead({ run }: { run: ImportAnswer }) {
   return (
     <details>
-      <summary>Which columns were read</summary>
+      <summary>Imported columns</summary>
       <ul style={{ overflowWrap: 'anywhere', fontSize: 'var(--mantine-font-size-sm)' }}>
         {Object.entries(run.columns).map(([field, column]) => (
           <li key={field}>
-            {fieldLabel(field)} from <strong>{column === '' ? 'a column without a name' : column}</strong>
+            {fieldLabel(field)} from <strong>{column === '' ? 'an unnamed column' : column}</strong>
           </li>
         ))}
-        <li>
-          Not read: {run.ignored_columns.length === 0 ? 'no named column' : run.ignored_columns.join(', ')}
-        </li>
+        <li>Not imported: {run.ignored_columns.length === 0 ? 'none' : run.ignored_columns.join(', ')}</li>
       </ul>
       <Text size="sm">
         A row is one line of the file; the header is line 1.{' '}
         <Anchor href="/docs/" target="_blank" rel="noreferrer">
-          What each field takes
+          Field formats
         </Anchor>
       </Text>
     </details>

@@ -4,7 +4,7 @@ import { useChange } from '../api/index.ts'
 import { counted, Failed } from '../shared-ui/index.ts'
 import type { ImportAnswer } from './import-words.ts'
 
-/** Begins the undo of an import, after explaining what it does. Its progress is shown with the import. */
+/** Explains and starts the undo of an import. ImportRun shows the progress. */
 export function UndoDialog({
   run,
   onBegun,
@@ -32,13 +32,15 @@ export function UndoDialog({
           <Failed
             error={undo.error}
             title={
-              undo.error.code === 'state-conflict' ? 'Another import or undo is under way' : 'Not undone'
+              undo.error.code === 'state-conflict'
+                ? 'Another import or undo is running'
+                : 'The undo did not start'
             }
           />
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
-            Keep it
+            Cancel
           </Button>
           <Button
             color="red.9"
@@ -71,18 +73,19 @@ function WhatItDoes({ run }: { run: ImportAnswer }) {
       <ul style={{ margin: 0, paddingLeft: '1.2rem' }}>
         {run.rows_added > 0 && (
           <li>
-            {counted(run.rows_added, 'quote')} that it added {run.rows_added === 1 ? 'is' : 'are'} removed. A
-            quote that was changed, booked or quoted again since stays.
+            {counted(run.rows_added, 'quote')} that the import added {run.rows_added === 1 ? 'is' : 'are'}{' '}
+            removed. Quotes that were changed, booked or requoted since then stay.
           </li>
         )}
         {run.rows_updated > 0 && (
           <li>
-            {counted(run.rows_updated, 'quote')} that it changed {run.rows_updated === 1 ? 'gets' : 'get'} the
-            values from before, in your name. A quote that was changed again since stays.
+            {counted(run.rows_updated, 'quote')} that the import changed{' '}
+            {run.rows_updated === 1 ? 'gets' : 'get'} the previous values, recorded under your name. Quotes
+            that were changed again since then stay.
           </li>
         )}
-        <li>Advice counts without them at once. Afterwards the same file can be imported again.</li>
-        <li>The undo goes on when you leave this page. No import can begin until it has ended.</li>
+        <li>Advice updates at once. You can import the same file again afterward.</li>
+        <li>The undo continues when you leave this page. No import can start until the undo has finished.</li>
       </ul>
     </Text>
   )

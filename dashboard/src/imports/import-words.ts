@@ -3,13 +3,13 @@ import { counted } from '../shared-ui/index.ts'
 
 export type ImportAnswer = Answer<'get-import'>
 
-/** A field as people read it. @example fieldLabel('origin_city') // 'Origin city' */
+/** The label of a field. @example fieldLabel('origin_city') // 'Origin city' */
 export function fieldLabel(field: string): string {
   const words = field.replaceAll('_', ' ').replace(/\bmc\b/, 'MC')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** A column as people find it in their file: by name, and by number where the name does not tell. */
+/** The label of a column: its name, plus its number if the name is missing or not unique. */
 export function columnLabel(header: readonly string[], position: number): string {
   const name = header[position - 1] ?? ''
   if (name === '') return `Column ${position} (no name)`
@@ -30,39 +30,37 @@ export function statusWord({ status, dry_run }: Pick<ImportAnswer, 'status' | 'd
   return status === 'done' ? 'checked only' : `check ${words[status]}`
 }
 
-/** Whether the service works on an import: it reads the file, or undoes it. */
+/** True while an import runs or is being undone. */
 export function isBusy({ status }: Pick<ImportAnswer, 'status'>): boolean {
   return status === 'running' || status === 'undoing'
 }
 
-/** What an import did, or would do, in one sentence. */
+/** The result of an import or check, in one sentence. */
 export function summary(run: ImportAnswer): string {
   const [would, will] = run.dry_run ? ['would be ', 'will change'] : ['', 'changed']
   const parts = [
     `${counted(run.rows_added, 'quote')} ${would}added`,
     ...(run.rows_updated > 0 ? [`${counted(run.rows_updated, 'quote')} ${will}`] : []),
-    ...(run.rows_repeated > 0 ? [`${counted(run.rows_repeated, 'row')} with nothing new`] : []),
-    ...(run.rows_kept > 0 ? [`${counted(run.rows_kept, 'row')} left out for newer values`] : []),
-    ...(run.rows_refused > 0 ? [`${counted(run.rows_refused, 'row')} refused`] : []),
+    ...(run.rows_repeated > 0 ? [`${counted(run.rows_repeated, 'row')} unchanged`] : []),
+    ...(run.rows_kept > 0 ? [`${counted(run.rows_kept, 'row')} skipped`] : []),
+    ...(run.rows_refused > 0 ? [`${counted(run.rows_refused, 'row')} rejected`] : []),
   ]
   return `${parts.join(', ')}.`
 }
 
-/** What an undo did so far, in one sentence. */
+/** The progress or result of an undo, in one sentence. */
 export function undoSummary(undo: NonNullable<ImportAnswer['undo']>): string {
   const parts = [
     `${counted(undo.lanes_removed, 'quote')} removed`,
     ...(undo.lanes_restored > 0
-      ? [`${counted(undo.lanes_restored, 'quote')} restored to the values from before`]
+      ? [`${counted(undo.lanes_restored, 'quote')} restored to the previous values`]
       : []),
-    ...(undo.lanes_kept > 0
-      ? [`${counted(undo.lanes_kept, 'quote')} kept: changed, booked or quoted again since`]
-      : []),
+    ...(undo.lanes_kept > 0 ? [`${counted(undo.lanes_kept, 'quote')} kept because of later changes`] : []),
   ]
   return `${parts.join(', ')}.`
 }
 
-/** Whether there may be something of an import to take back. */
+/** True when an import may have changes to undo. */
 export function canBeUndone(run: ImportAnswer): boolean {
   return !run.dry_run && !isBusy(run) && run.status !== 'undone' && run.rows_added + run.rows_updated > 0
 }

@@ -13,10 +13,10 @@ import { ImportRun } from './import-run.tsx'
 import { UndoDialog } from './import-undo.tsx'
 import { type ImportAnswer, isBusy } from './import-words.ts'
 
-const lookEveryMs = 4_000
+const pollEveryMs = 4_000
 const importsListed = 200
 
-/** Past quotes and bookings from a file: choose, map, check, import; and the imports so far. */
+/** Imports past quotes and bookings from a file: choose, map, check, import. Lists the past imports. */
 export default function ImportPage() {
   const mayImport = useMay('member')
   const { list, running, shownId, show } = useShownImport()
@@ -38,7 +38,7 @@ export default function ImportPage() {
   return (
     <Page
       title="Import"
-      hint="Past quotes and bookings from a spreadsheet or another system. Advice counts them at once."
+      hint="Import past quotes and bookings from a spreadsheet or another system. Advice uses them at once."
     >
       {mayImport ? (
         <NewImport
@@ -50,8 +50,8 @@ export default function ImportPage() {
         />
       ) : (
         <Alert color="gray" variant="outline" title="Your role is viewer">
-          You can see what was imported. Importing takes the role of member: an owner or admin can give it to
-          you on the Team page.
+          You can see past imports. To import a file, you need the role member, which an owner or admin can
+          assign on the Team page.
         </Alert>
       )}
       {shownId !== null && (
@@ -63,7 +63,7 @@ export default function ImportPage() {
           onUndo={setUndoing}
           onClose={() => show(null)}
           actions={(run) => (
-            <ImportForReal
+            <ImportAfterCheck
               run={run}
               ready={checked?.importId === run.import_id ? checked.ready : null}
               sending={sending}
@@ -76,7 +76,7 @@ export default function ImportPage() {
         list={list}
         shownId={shownId}
         mayImport={mayImport}
-        isBusy={chosen !== null}
+        hasFile={chosen !== null}
         onOpen={() => {
           clicked.current = true
         }}
@@ -94,12 +94,12 @@ export default function ImportPage() {
   )
 }
 
-/** The import that the address names, or else the one that is under way: a page that is loaded anew finds it again. */
+/** The import in the address, or else the running import, so that a reload of the page shows it again. */
 function useShownImport() {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [isRunning, setIsRunning] = useState(false)
-  const list = useAnswer('list-imports', {}, { everyMs: isRunning ? lookEveryMs : false })
+  const list = useAnswer('list-imports', {}, { everyMs: isRunning ? pollEveryMs : false })
   const running = list.data?.imports.find(isBusy) ?? null
   const named = /^[1-9]\d{0,9}$/.test(search.import ?? '') ? Number(search.import) : null
   const show = useCallback(
@@ -120,8 +120,8 @@ function useShownImport() {
   return { list, running, shownId: named, show }
 }
 
-/** The step after a check: the same file with the same columns, for real. */
-function ImportForReal({
+/** After a successful check: imports the same file with the same columns. */
+function ImportAfterCheck({
   run,
   ready,
   sending,
@@ -138,15 +138,15 @@ function ImportForReal({
     return (
       <Text size="sm">
         {run.rows_refused === 0
-          ? 'There is nothing new in this file.'
-          : 'No row can be imported as it is. Correct the file, or choose other columns.'}
+          ? 'This file has nothing new.'
+          : 'No row can be imported. Correct the file, or choose other columns.'}
       </Text>
     )
   }
   if (ready === null) {
     return (
       <Text size="sm" c="dimmed">
-        This was a check: nothing was kept. To import the file, choose it above.
+        This was a check, so nothing was imported. To import the file, choose it above.
       </Text>
     )
   }
@@ -159,8 +159,8 @@ function ImportForReal({
         {sending.isPending
           ? sendingWords(ready.file)
           : run.rows_refused > 0
-            ? `${counted(run.rows_refused, 'row')} with errors will be left out. Mended, they can be imported later.`
-            : 'Every row of the file is good.'}
+            ? `${counted(run.rows_refused, 'row')} with errors will be skipped. You can correct and import them later.`
+            : 'Every row of the file is valid.'}
       </Text>
       {sending.importError !== null && <NotTaken error={sending.importError} />}
     </>
@@ -171,15 +171,15 @@ function PastImports({
   list,
   shownId,
   mayImport,
-  isBusy,
+  hasFile,
   onOpen,
   onUndo,
 }: {
   list: ReturnType<typeof useShownImport>['list']
   shownId: number | null
   mayImport: boolean
-  /** A file is chosen: nobody needs to be told what a file is like. */
-  isBusy: boolean
+  /** True when a file is selected. The description of the file format is then hidden. */
+  hasFile: boolean
   onOpen: () => void
   onUndo: (run: ImportAnswer) => void
 }) {
@@ -192,27 +192,27 @@ function PastImports({
   }
   const { imports } = list.data
   return (
-    <Stack gap="sm" component="section" aria-label="Imports so far">
+    <Stack gap="sm" component="section" aria-label="Past imports">
       <Title order={2} size="h4">
-        Imports so far
+        Past imports
       </Title>
       {imports.length === 0 ? (
         <>
           <Text size="sm" c="dimmed">
-            Nothing was imported yet.
+            No imports yet.
           </Text>
-          {!isBusy && <GoodFile mayImport={mayImport} />}
+          {!hasFile && <GoodFile mayImport={mayImport} />}
         </>
       ) : (
         <>
           <ImportList imports={imports} shown={shownId} onOpen={onOpen} onUndo={onUndo} />
           {imports.length >= importsListed && (
             <Text size="sm" c="dimmed">
-              The last {importsListed} imports.
+              Shows the last {importsListed} imports.
             </Text>
           )}
           <details>
-            <summary>What a good file has</summary>
+            <summary>File format</summary>
             <GoodFile mayImport={mayImport} />
           </details>
         </>

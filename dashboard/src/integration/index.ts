@@ -1,2 +1,2 @@
-/** The integration page: tokens, signing secrets, event endpoints, the log of calls, and the signature debugger. */
+/** The integration page: tokens, signing secrets, event endpoints, request log, and signature debugger. */
 export { default } from './integration.tsx'

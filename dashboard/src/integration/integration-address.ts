@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 
-/** A credential whose plaintext was made in this visit. Kept in memory only: never in storage, never in an address. */
+/** A credential created during this visit. Its plaintext is kept only in memory, never in storage or in an address. */
 interface HeldCredential {
   readonly id: number
   readonly plaintext: string
@@ -14,7 +14,7 @@ export interface HeldCredentials {
 
 export const nothingHeld: HeldCredentials = { token: null, secret: null }
 
-/** What the sections of the page that make or show credentials are handed. */
+/** The props of sections that create or show credentials. */
 export interface HoldsCredentials {
   readonly held: HeldCredentials
   readonly setHeld: (change: (held: HeldCredentials) => HeldCredentials) => void
@@ -23,7 +23,7 @@ export interface HoldsCredentials {
 export type AddressWords = Readonly<Record<string, string | undefined>>
 
 /**
- * What the page's address says after the question mark, and the way to say something else there.
+ * The query parameters of the page's address, and a function that changes them. `afresh` drops all other parameters.
  *
  * @example const { words, go } = useIntegrationAddress(); go({ outcome: 'refused', before: undefined })
  */
@@ -36,8 +36,8 @@ export function useIntegrationAddress(): {
   return {
     words,
     go: (change, { afresh = false } = {}) => {
-      const said = Object.entries(afresh ? change : { ...words, ...change })
-      const search = Object.fromEntries(said.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+      const entries = Object.entries(afresh ? change : { ...words, ...change })
+      const search = Object.fromEntries(entries.flatMap(([name, value]) => (value ? [[name, value]] : [])))
       void navigate({ to: pagePaths.integration, search, resetScroll: false })
     },
   }

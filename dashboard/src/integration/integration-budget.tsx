@@ -2,11 +2,11 @@ import { Group, Paper, Stack, Text } from '@mantine/core'
 import { useAnswer } from '../api/index.ts'
 import { count, counted, Failed, Loading } from '../shared-ui/index.ts'
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 
-/** What is left of the rate limit in this second, and how much of it the last minute took. */
+/** The calls left in this second under the rate limit, and the calls of the last minute. */
 export function IntegrationBudget() {
-  const budget = useAnswer('get-rate-limit', {}, { everyMs: lookEveryMs })
+  const budget = useAnswer('get-rate-limit', {}, { everyMs: pollEveryMs })
   if (budget.data === undefined) {
     return budget.error === null ? (
       <Loading label="Loading the rate limit" rows={1} height={92} />
@@ -14,7 +14,7 @@ export function IntegrationBudget() {
       <Failed
         error={budget.error}
         retry={() => void budget.refetch()}
-        title="The rate limit could not be read"
+        title="The rate limit could not be loaded"
       />
     )
   }
@@ -28,7 +28,7 @@ export function IntegrationBudget() {
             {left} in this {window_seconds === 1 ? 'second' : `window of ${window_seconds} seconds`}
           </Text>
           <meter
-            aria-label="Calls left of the rate limit"
+            aria-label="Calls left under the rate limit"
             min={0}
             max={limit}
             value={remaining}
@@ -37,24 +37,24 @@ export function IntegrationBudget() {
             {left}
           </meter>
           <Text size="xs" c="dimmed">
-            {limit} calls {window_seconds === 1 ? 'a second' : `in ${window_seconds} seconds`}, over all
-            tokens
+            {limit} calls {window_seconds === 1 ? 'per second' : `in ${window_seconds} seconds`} for all
+            tokens together
           </Text>
         </Stack>
         <Figure name="Calls in the last minute" value={count(requests_last_minute)} />
         <Figure
-          name="Refused for the limit (429)"
+          name="Rejected by the rate limit (429)"
           value={count(refused_last_minute)}
           note={
             refused_last_minute > 0
-              ? `${counted(refused_last_minute, 'call')} must be sent again after Retry-After seconds`
-              : 'none had to wait'
+              ? `${counted(refused_last_minute, 'call')} must be retried after Retry-After seconds`
+              : 'no calls rejected'
           }
         />
         <Text size="xs" c="dimmed" maw={240}>
           {budget.error === null
-            ? 'Counted by the process that answers this page. A service of several processes counts in each; a restart starts from zero.'
-            : 'Not up to date: the service does not answer. Looking again.'}
+            ? 'Counted by the server process that answers this page. Each process counts its own calls, and a restart resets the counts.'
+            : 'Out of date: the service does not respond. Retrying.'}
         </Text>
       </Group>
     </Paper>

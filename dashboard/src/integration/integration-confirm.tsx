@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Failed } from '../shared-ui/index.ts'
 
-/** Asks before something that cannot be taken back: the words say what will stop working. */
+/** Confirms an action that cannot be undone. `children` says what will stop working. */
 export function ConfirmDialog({
   opened,
   title,
@@ -29,7 +29,7 @@ export function ConfirmDialog({
         {error !== null && <Failed error={error} title="Nothing was changed" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close} data-autofocus>
-            Keep it
+            Cancel
           </Button>
           <Button color="red.9" onClick={confirm} loading={pending}>
             {action}

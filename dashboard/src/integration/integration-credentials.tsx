@@ -4,7 +4,7 @@ import type { FormEvent, ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
 import { type Column, counted, DataTable, Failed, Loading } from '../shared-ui/index.ts'
 
-/** Asks for the name of a new token or secret, and makes it. */
+/** A form that creates a token or secret with a name. */
 export function CreateCredential({
   what,
   placeholder,
@@ -22,7 +22,7 @@ export function CreateCredential({
   setName: (name: string) => void
   pending: boolean
   error: CallFailed | null
-  /** What is said of an error that is not about the name. */
+  /** Renders an error that is not about the name. */
   failure: (error: CallFailed) => ReactNode
   create: () => void
 }) {
@@ -56,7 +56,7 @@ export function CreateCredential({
   )
 }
 
-/** The tokens or secrets of a brokerage: those that are accepted, and on request those that no longer are. */
+/** The live tokens or secrets of a brokerage. A switch also shows the expired and revoked ones. */
 export function CredentialList<Credential extends { readonly id: number }, Listed>({
   what,
   caption,
@@ -75,7 +75,7 @@ export function CredentialList<Credential extends { readonly id: number }, Liste
   answer: UseQueryResult<Listed, CallFailed>
   of: (answer: Listed) => readonly Credential[]
   isLive: (credential: Credential) => boolean
-  /** What stands there before the first is made. */
+  /** Shown while the list is empty. */
   none: ReactNode
   ended: boolean
   setEnded: (shown: boolean) => void
@@ -87,7 +87,7 @@ export function CredentialList<Credential extends { readonly id: number }, Liste
       <Failed
         error={answer.error}
         retry={() => void answer.refetch()}
-        title={`The ${what}s could not be listed`}
+        title={`The ${what}s could not be loaded`}
       />
     )
   }
@@ -106,7 +106,7 @@ export function CredentialList<Credential extends { readonly id: number }, Liste
       />
       {endedCount > 0 && live.length > 0 && (
         <Switch
-          label={`Show ${counted(endedCount, what)} no longer accepted`}
+          label={`Show ${counted(endedCount, what)} that are no longer valid`}
           checked={everyOne}
           onChange={(event) => setEnded(event.currentTarget.checked)}
         />

@@ -22,7 +22,7 @@ interface Pasted {
   readonly timestamp: string
   readonly body: string
   readonly signature: string
-  /** The file whose exact bytes the body is: a text field would turn its line ends into others. */
+  /** The file with the body's exact bytes, because a text field changes line endings. */
   readonly file: string | null
 }
 
@@ -30,7 +30,7 @@ const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)'
 
 const nothing: Pasted = { timestamp: '', body: '', signature: '', file: null }
 
-/** A booking as it may have been sent: in the right form, signed with nobody's secret. */
+/** An example booking with a well-formed signature of an unknown secret. */
 function examplePaste(): Pasted {
   return {
     timestamp: String(Math.floor(Date.now() / 1000)),
@@ -40,13 +40,13 @@ function examplePaste(): Pasted {
   }
 }
 
-/** Says which part of a signed write is wrong, and what to do about it, without ever showing a secret. */
+/** Finds the wrong part of a signed request and its fix, without showing a secret. */
 export function IntegrationDebugger() {
   const [pasted, setPasted] = useState(nothing)
   const check = useChange('check-signature')
   const change = (part: Partial<Pasted>) => {
     setPasted((all) => ({ ...all, ...part }))
-    // A verdict of what is no longer there would mislead.
+    // Clears the result, which was for the previous input.
     check.reset()
   }
   const submit = (event: FormEvent) => {
@@ -57,7 +57,7 @@ export function IntegrationDebugger() {
   return (
     <IntegrationSection
       title="Signature debugger"
-      hint="Paste the two headers and the body of a write as they were sent. Nothing is changed, and neither a secret nor the right signature is shown."
+      hint="Paste the two headers and the body of a signed request as they were sent. The check changes nothing and shows neither a secret nor the correct signature."
     >
       <div className="debugger">
         <form onSubmit={submit}>
@@ -96,10 +96,10 @@ export function IntegrationDebugger() {
         </form>
         <div aria-live="polite">
           {check.error !== null ? (
-            <Failed error={check.error} title="Not checked" />
+            <Failed error={check.error} title="Check failed" />
           ) : check.data === undefined ? (
             <Text size="sm" c="dimmed">
-              The verdict appears here, part by part: timestamp, signature, body and secret.
+              The result appears here for each part: timestamp, signature, body and secret.
             </Text>
           ) : (
             <VerdictShown verdict={check.data} />
@@ -115,16 +115,18 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
   const load = async (file: File | null) => {
     if (file === null) return
     if (file.size > bodyBytesMax) {
-      setWrongFile(`${file.name} has ${count(file.size)} bytes; a body may have ${count(bodyBytesMax)}.`)
+      setWrongFile(
+        `${file.name} has ${count(file.size)} bytes. A body can have at most ${count(bodyBytesMax)}.`,
+      )
       return
     }
     try {
-      // A byte-order mark stays: it is one of the mistakes looked for.
+      // Keeps a byte-order mark, because the check reports it as an error.
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
       change({ body: text.decode(await file.arrayBuffer()), file: file.name })
       setWrongFile(null)
     } catch {
-      setWrongFile(`${file.name} is not UTF-8 text, as a body must be.`)
+      setWrongFile(`${file.name} is not UTF-8 text.`)
     }
   }
   const { body, file } = pasted
@@ -132,7 +134,7 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
     <Stack gap={6}>
       <Textarea
         label="Body"
-        description="Exactly as sent. Browsers turn CRLF line ends into LF in a text field: load a file where bytes matter."
+        description="Exactly as sent. Text fields change CRLF line endings to LF. To check the exact bytes, load a file."
         autosize
         minRows={6}
         maxRows={14}
@@ -144,13 +146,10 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
         error={wrongFile}
       />
       <Group gap="sm">
-        <FileButton
-          onChange={(chosen) => void load(chosen)}
-          inputProps={{ 'aria-label': 'File of the body' }}
-        >
+        <FileButton onChange={(chosen) => void load(chosen)} inputProps={{ 'aria-label': 'Body file' }}>
           {(props) => (
             <Button {...props} size="compact-sm" variant="default">
-              Load the body from a file
+              Load body from file
             </Button>
           )}
         </FileButton>
@@ -168,7 +167,7 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
   )
 }
 
-/** What cannot be seen of a text. @example describedBytes('{}\r\n') // '4 bytes, 1 CRLF, ends with a line end' */
+/** The invisible properties of a text. @example describedBytes('{}\r\n') // '4 bytes, 1 CRLF, ends with a line ending' */
 function describedBytes(body: string): string {
   const crlf = body.split('\r\n').length - 1
   const lf = body.split('\n').length - 1 - crlf
@@ -177,7 +176,7 @@ function describedBytes(body: string): string {
     ...(body.startsWith('\uFEFF') ? ['a byte-order mark'] : []),
     ...(crlf > 0 ? [`${count(crlf)} CRLF`] : []),
     ...(lf > 0 ? [`${count(lf)} LF`] : []),
-    ...(body.endsWith('\n') ? ['ends with a line end'] : []),
+    ...(body.endsWith('\n') ? ['ends with a line ending'] : []),
   ].join(', ')
 }
 
@@ -193,14 +192,14 @@ function VerdictShown({ verdict }: { verdict: Verdict }) {
         variant="outline"
         color={verdict.ok ? 'green' : 'red'}
         icon={verdict.ok ? <IconCircleCheck aria-hidden /> : <IconCircleX aria-hidden />}
-        title={verdict.ok ? 'This signature is accepted now' : 'This signature is refused'}
+        title={verdict.ok ? 'This signature is valid' : 'This signature is not valid'}
       >
         <Text size="sm">
           {verdict.ok
-            ? 'All four parts are right.'
+            ? 'All four parts are correct.'
             : wrong.length === 0
-              ? 'See below what could not be told.'
-              : `Look at the ${wrong.join(' and the ')}.`}
+              ? 'Some parts could not be checked. See below.'
+              : `Check the ${wrong.join(' and the ')}.`}
         </Text>
       </Alert>
       {verdict.parts.map((part) => (
@@ -213,9 +212,9 @@ function VerdictShown({ verdict }: { verdict: Verdict }) {
 function PartShown({ part }: { part: Verdict['parts'][number] }) {
   const [word, Icon, color] =
     part.ok === null
-      ? (['Cannot be told', IconHelpCircle, 'var(--pending)'] as const)
+      ? (['Not checked', IconHelpCircle, 'var(--pending)'] as const)
       : part.ok
-        ? (['Right', IconCircleCheck, 'var(--won)'] as const)
+        ? (['Correct', IconCircleCheck, 'var(--won)'] as const)
         : (['Wrong', IconCircleX, 'var(--lost)'] as const)
   return (
     <Paper withBorder p="sm" component="section" aria-label={partNames[part.part]}>
@@ -235,7 +234,7 @@ function PartShown({ part }: { part: Verdict['parts'][number] }) {
       </Text>
       {part.remedy !== null && (
         <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
-          <strong>What to do:</strong> {part.remedy}
+          <strong>How to fix it:</strong> {part.remedy}
         </Text>
       )}
     </Paper>

@@ -20,10 +20,10 @@ import { useIntegrationAddress } from './integration-address.ts'
 type Delivery = Answer<'list-event-deliveries'>['deliveries'][number]
 type DeliveryState = Delivery['state']
 
-const lookEveryMs = 3_000
+const pollEveryMs = 3_000
 const states = ['due', 'delivered', 'dead'] as const satisfies readonly DeliveryState[]
 
-/** Every event on its way to an address, with its last attempt, and the way to send it again. */
+/** The deliveries of events to endpoints, with the last attempt of each and a button to send it again. */
 export function EventDeliveries({
   endpoints,
   changed,
@@ -45,13 +45,13 @@ export function EventDeliveries({
         limit: pageSizeDefault,
       },
     },
-    { keeps: true, everyMs: before === undefined ? lookEveryMs : false },
+    { keeps: true, everyMs: before === undefined ? pollEveryMs : false },
   )
   const filter = (change: Record<string, string | undefined>) => go({ ...change, before: undefined })
   return (
     <IntegrationSection
       title="Deliveries"
-      hint={`What became of events in the last ${eventsKeptDaysMax} days, newest first. An event keeps its id however often it is sent.`}
+      hint={`Event deliveries of the last ${eventsKeptDaysMax} days, newest first. Every attempt to deliver an event has the same event ID.`}
     >
       <Group gap="sm" align="flex-end">
         <SegmentedControl
@@ -60,7 +60,7 @@ export function EventDeliveries({
             { value: '', label: 'All' },
             { value: 'due', label: 'Waiting' },
             { value: 'delivered', label: 'Delivered' },
-            { value: 'dead', label: 'Given up' },
+            { value: 'dead', label: 'Failed' },
           ]}
           value={state ?? ''}
           onChange={(next) => filter({ state: next })}
@@ -95,10 +95,10 @@ export function EventDeliveries({
 
 const dayMs = 86_400_000
 
-/** Sends all again that was given up for an address. */
+/** Sends all failed events of an endpoint again. */
 function ReplayDead({ endpoint, changed }: { endpoint: EventEndpoint; changed: () => void }) {
   const replay = useChange('replay-events')
-  const tell = useNotice()
+  const notify = useNotice()
   const again = () =>
     replay.mutate(
       {
@@ -107,7 +107,7 @@ function ReplayDead({ endpoint, changed }: { endpoint: EventEndpoint; changed: (
       },
       {
         onSuccess: ({ replayed }) => {
-          tell(`${counted(replayed, 'event')} ${replayed === 1 ? 'is' : 'are'} sent again`)
+          notify(`${counted(replayed, 'event')} queued to be sent again`)
           changed()
         },
       },
@@ -115,9 +115,9 @@ function ReplayDead({ endpoint, changed }: { endpoint: EventEndpoint; changed: (
   return (
     <Stack gap="xs">
       <Button variant="default" loading={replay.isPending} onClick={again}>
-        Send what was given up again: address {endpoint.id}
+        Resend failed events: address {endpoint.id}
       </Button>
-      {replay.error !== null && <Failed error={replay.error} title="Nothing is sent again" />}
+      {replay.error !== null && <Failed error={replay.error} title="Events not resent" />}
     </Stack>
   )
 }
@@ -139,21 +139,25 @@ function DeliveryList({
 }) {
   const [failed, setFailed] = useState<Error | null>(null)
   const replay = useChange('replay-events')
-  const tell = useNotice()
+  const notify = useNotice()
   if (answer.data === undefined) {
     return answer.error === null ? (
       <Loading label="Loading the deliveries" rows={6} />
     ) : (
-      <Failed error={answer.error} retry={() => void answer.refetch()} title="The log could not be read" />
+      <Failed
+        error={answer.error}
+        retry={() => void answer.refetch()}
+        title="The deliveries could not be loaded"
+      />
     )
   }
   const { deliveries, next_cursor: next } = answer.data
   if (deliveries.length === 0 && before === undefined) {
     return (
-      <Nothing title={isFiltered ? 'No such deliveries' : 'Nothing was sent yet'}>
+      <Nothing title={isFiltered ? 'No matching deliveries' : 'No events sent yet'}>
         {isFiltered
-          ? 'None of the deliveries kept fits these filters.'
-          : 'Send a test, or wait until a rate is quoted, a lane is booked or an outcome changes.'}
+          ? 'No deliveries match these filters.'
+          : 'Send a test event, or wait until a rate is quoted, a lane is booked or an outcome changes.'}
       </Nothing>
     )
   }
@@ -163,7 +167,7 @@ function DeliveryList({
       { params: { id: delivery.endpoint_id }, body: { event_id: delivery.event_id } },
       {
         onSuccess: () => {
-          tell('The event is sent again')
+          notify('Event queued to be sent again')
           changed()
         },
         onError: setFailed,
@@ -172,7 +176,7 @@ function DeliveryList({
   }
   return (
     <Stack gap="sm">
-      {failed !== null && <Failed error={failed} title="The event is not sent again" />}
+      {failed !== null && <Failed error={failed} title="Event not resent" />}
       <DataTable
         caption="Deliveries of events, newest first"
         columns={columns(endpoints, again)}
@@ -203,7 +207,7 @@ const columns = (
 ): Column<Delivery>[] => [
   {
     key: 'at',
-    header: 'Happened',
+    header: 'Time',
     cell: ({ occurred_at: at }) => <span title={exactMoment(at)}>{since(at)}</span>,
   },
   {
@@ -224,14 +228,14 @@ const columns = (
     wraps: true,
     cell: ({ endpoint_id: id }) => (
       <span style={{ overflowWrap: 'anywhere' }}>
-        {endpoints.find((one) => one.id === id)?.url ?? `${id}, removed`}
+        {endpoints.find((one) => one.id === id)?.url ?? `${id} (removed)`}
       </span>
     ),
   },
   { key: 'state', header: 'State', cell: (delivery) => <DeliveryWord delivery={delivery} /> },
   {
     key: 'answer',
-    header: 'Last answer',
+    header: 'Last response',
     wraps: true,
     cell: ({ status, answer, failure, ms }) => (
       <>
@@ -249,17 +253,17 @@ const columns = (
   },
   {
     key: 'again',
-    header: 'Again',
+    header: 'Actions',
     cell: (delivery) =>
       delivery.state === 'due' ||
       endpoints.find(({ id }) => id === delivery.endpoint_id)?.state !== 'active' ? null : (
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={`Send event ${delivery.event_id.slice(0, 8)} again`}
+          aria-label={`Resend event ${delivery.event_id.slice(0, 8)}`}
           onClick={() => again(delivery)}
         >
-          Send again
+          Resend
         </Button>
       ),
   },
@@ -270,7 +274,7 @@ function DeliveryWord({ delivery }: { delivery: Delivery }) {
   const [word, color] = {
     due: ['… Waiting', 'var(--pending)'],
     delivered: ['✓ Delivered', 'var(--won)'],
-    dead: ['✕ Given up', 'var(--lost)'],
+    dead: ['✕ Failed', 'var(--lost)'],
   }[state] as [string, string]
   return (
     <>

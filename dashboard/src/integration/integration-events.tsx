@@ -21,11 +21,11 @@ import { ConfirmDialog } from './integration-confirm.tsx'
 import { EventDeliveries } from './integration-deliveries.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 
-const lookEveryMs = 3_000
+const pollEveryMs = 3_000
 
-/** What happens to quotes and lanes, sent to other systems: where to, with which secret, and what became of it. */
+/** Webhook events about quotes and lanes: the endpoints, their secrets, and the deliveries. */
 export function IntegrationEvents() {
-  const endpoints = useAnswer('list-event-endpoints', {}, { everyMs: lookEveryMs })
+  const endpoints = useAnswer('list-event-endpoints', {}, { everyMs: pollEveryMs })
   const queries = useQueryClient()
   const [shown, setShown] = useState<ShownOnce | null>(null)
   const changed = () => {
@@ -50,7 +50,7 @@ export function IntegrationEvents() {
       <Failed
         error={endpoints.error}
         retry={() => void endpoints.refetch()}
-        title="The addresses could not be listed"
+        title="The addresses could not be loaded"
       />
     )
   }
@@ -59,17 +59,17 @@ export function IntegrationEvents() {
     <>
       <IntegrationSection
         title="Events"
-        hint="When a rate is quoted, a lane is booked or an outcome changes, it is sent to your own systems within seconds, signed as Standard Webhooks has it. What is not taken is tried again for three days."
+        hint="When a rate is quoted, a lane is booked or an outcome changes, Lanewise sends an event to your systems within seconds, signed according to Standard Webhooks. Failed deliveries are retried for three days."
       >
         {isOn ? (
           all.length < eventEndpointsMax ? (
             <AddEndpoint added={(answer) => show(answer)} />
           ) : (
-            <Text size="sm">Events go to {eventEndpointsMax} addresses, which is the most there can be.</Text>
+            <Text size="sm">You have {eventEndpointsMax} addresses, which is the maximum.</Text>
           )
         ) : (
-          <Heed title="Events are switched off">
-            Nothing is sent until the operator of this service sets EVENTS=on.
+          <Heed title="Events are turned off">
+            No events are sent until the operator of this service sets EVENTS=on.
           </Heed>
         )}
         <Endpoints all={all} isOn={isOn} changed={changed} rotated={show} />
@@ -111,7 +111,7 @@ function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) 
       <Stack gap="sm">
         <Group align="flex-end" gap="sm">
           <TextInput
-            label="Address to send events to"
+            label="Endpoint URL"
             placeholder="https://hooks.example.com/lanewise"
             autoComplete="off"
             inputMode="url"
@@ -126,16 +126,14 @@ function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) 
             Add address
           </Button>
         </Group>
-        <Checkbox.Group label="Send when" value={types} onChange={setTypes}>
+        <Checkbox.Group label="Send an event when" value={types} onChange={setTypes}>
           <Group gap="md" mt={4}>
             {eventTypes.map((type) => (
               <Checkbox key={type} value={type} label={typeWords[type]} />
             ))}
           </Group>
         </Checkbox.Group>
-        {add.error !== null && wrong === undefined && (
-          <Failed error={add.error} title="No address was added" />
-        )}
+        {add.error !== null && wrong === undefined && <Failed error={add.error} title="Address not added" />}
       </Stack>
     </form>
   )
@@ -157,9 +155,9 @@ function Endpoints({
   const [asked, setAsked] = useState<Asked | null>(null)
   const change = useChange('change-event-endpoint')
   const test = useChange('test-event-endpoint')
-  const tell = useNotice()
+  const notify = useNotice()
   if (all.length === 0) {
-    return <Nothing title="No address yet">Nothing is sent anywhere until you add one above.</Nothing>
+    return <Nothing title="No addresses yet">Add an address above to send events to it.</Nothing>
   }
   const failed = change.error ?? test.error
   const switched = (endpoint: EventEndpoint) =>
@@ -175,7 +173,7 @@ function Endpoints({
       { params: { id: endpoint.id } },
       {
         onSuccess: () => {
-          tell('A test is on its way: what became of it is in the log below')
+          notify('Test event sent. See the result under Deliveries.')
           changed()
         },
       },
@@ -238,18 +236,18 @@ const columns = (doing: {
   { key: 'state', header: 'State', wraps: true, cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
   {
     key: 'queue',
-    header: 'Waiting, given up',
+    header: 'Waiting, failed',
     cell: ({ waiting, dead }) => `${atMost(waiting)}, ${atMost(dead)}`,
   },
   {
     key: 'change',
-    header: 'Change',
+    header: 'Actions',
     cell: (endpoint) => (
       <Group gap={6} wrap="nowrap">
         {(
           [
             ['Test', doing.tested, endpoint.state !== 'active' || !doing.isOn],
-            [endpoint.state === 'active' ? 'Pause' : 'Switch on', doing.switched, false],
+            [endpoint.state === 'active' ? 'Pause' : 'Resume', doing.switched, false],
             ['Rotate secret', doing.rotate, false],
             ['Remove', doing.remove, false],
           ] as const
@@ -270,15 +268,15 @@ const columns = (doing: {
   },
 ]
 
-/** As many as the service counts. @example atMost(1000) // '1,000 or more' */
+/** A count up to the service's maximum. @example atMost(1000) // '1,000 or more' */
 function atMost(count: number): string {
   return count >= 1_000 ? '1,000 or more' : String(count)
 }
 
-const stateWords = { active: '✓ Active', paused: '– Paused', disabled: '✕ Switched off' } as const
+const stateWords = { active: '✓ Active', paused: '– Paused', disabled: '✕ Turned off' } as const
 const reasonWords = {
-  gone: 'It answered 410: it wants no more events.',
-  failing: 'It has taken nothing for three days.',
+  gone: 'The endpoint responded with 410 Gone.',
+  failing: 'All deliveries failed for three days.',
 } as const
 
 function EndpointState({ endpoint }: { endpoint: EventEndpoint }) {
@@ -301,7 +299,7 @@ function EndpointState({ endpoint }: { endpoint: EventEndpoint }) {
       )}
       {ending !== undefined && (
         <Text size="xs" c="dimmed">
-          Two secrets sign until {moment(ending.expires_at)}
+          Two secrets are valid until {moment(ending.expires_at)}
         </Text>
       )}
     </>
@@ -338,7 +336,7 @@ function RotateEventSecret({
               const end = answer.endpoint.secrets.find(({ expires_at }) => expires_at !== null)
               rotated(
                 answer,
-                `Both secrets sign until ${moment(end?.expires_at ?? null)}. After that only the new one does.`,
+                `Both secrets are valid until ${moment(end?.expires_at ?? null)}. After that, only the new secret is valid.`,
               )
             },
           },
@@ -346,8 +344,8 @@ function RotateEventSecret({
       }}
     >
       <Text size="sm">
-        A new secret is made. For {secretOverlapHoursDefault} hours each request carries two signatures, so
-        that the receiver may hold either secret while you change it there.
+        This creates a new secret. For {secretOverlapHoursDefault} hours, each request has two signatures, so
+        that the receiver can use either secret while you change it.
       </Text>
     </ConfirmDialog>
   )
@@ -363,11 +361,11 @@ function RemoveEndpoint({
   removed: () => void
 }) {
   const remove = useChange('remove-event-endpoint')
-  const tell = useNotice()
+  const notify = useNotice()
   return (
     <ConfirmDialog
       opened={endpoint !== null}
-      title="Send no more events to this address?"
+      title="Remove this address?"
       action="Remove address"
       pending={remove.isPending}
       error={remove.error}
@@ -381,7 +379,7 @@ function RemoveEndpoint({
           { params: { id: endpoint.id } },
           {
             onSuccess: () => {
-              tell('The address is removed')
+              notify('Address removed')
               removed()
             },
           },
@@ -389,11 +387,11 @@ function RemoveEndpoint({
       }}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Nothing more is sent to <strong>{endpoint?.url}</strong>
+        No more events are sent to <strong>{endpoint?.url}</strong>
         {endpoint === null || endpoint.waiting === 0
           ? ''
-          : `, and ${counted(endpoint.waiting, 'event')} that ${endpoint.waiting === 1 ? 'waits' : 'wait'} for it ${endpoint.waiting === 1 ? 'is' : 'are'} dropped`}
-        . Its secret is deleted. To stop for a while only, pause it instead.
+          : `, and ${counted(endpoint.waiting, 'waiting event')} ${endpoint.waiting === 1 ? 'is' : 'are'} discarded`}
+        . The secret of the address is deleted. To stop events temporarily, pause the address instead.
       </Text>
     </ConfirmDialog>
   )

@@ -20,9 +20,9 @@ import { IntegrationBudget } from './integration-budget.tsx'
 
 type Call = Answer<'list-integration-calls'>['calls'][number]
 
-const lookEveryMs = 2_000
+const pollEveryMs = 2_000
 
-/** What the log can be asked for: the operations under the rate limit, by their names, and the messages of agents. */
+/** The operations in the log: all operations of the integration API, and `mcp` for the messages of agents. */
 const loggedOperations = [
   ...Object.entries(operations).flatMap(([name, { path }]) =>
     path.startsWith('/api/integrations/') ? [name] : [],
@@ -30,7 +30,7 @@ const loggedOperations = [
   'mcp',
 ]
 
-/** The last calls to the integration interface, as they come in, with why some were refused. */
+/** The latest calls to the integration API, updated live, with the reason of each rejection. */
 export function IntegrationLog() {
   const { words, go } = useIntegrationAddress()
   const [paused, setPaused] = useState(false)
@@ -49,13 +49,13 @@ export function IntegrationLog() {
         limit: pageSizeDefault,
       },
     },
-    // Older pages do not change any more.
-    { keeps: true, everyMs: paused || before !== undefined ? false : lookEveryMs },
+    // Older pages do not change, so they are not polled.
+    { keeps: true, everyMs: paused || before !== undefined ? false : pollEveryMs },
   )
   return (
     <IntegrationSection
       title="Request log"
-      hint={`The last ${count(callsKeptPerTenantMax)} calls of ${callsKeptDaysMax} days that came with a token of your brokerage, newest first. A call is listed about a second after it was answered. Neither headers nor bodies are kept.`}
+      hint={`Calls with a token of your brokerage, newest first: up to ${count(callsKeptPerTenantMax)} calls of the last ${callsKeptDaysMax} days. A call appears about one second after its response. Headers and bodies are not stored.`}
     >
       <IntegrationBudget />
       <Group gap="sm" align="flex-end">
@@ -68,16 +68,16 @@ export function IntegrationLog() {
           }
           onClick={() => setPaused(!paused)}
         >
-          {paused ? 'Go on' : 'Pause'}
+          {paused ? 'Resume' : 'Pause'}
         </Button>
         <Text size="sm" c="dimmed" role="status">
           {before !== undefined
             ? 'Older calls'
             : calls.error !== null && calls.data !== undefined
-              ? 'Not up to date: the service does not answer. Looking again.'
+              ? 'Out of date: the service does not respond. Retrying.'
               : paused
                 ? 'Paused'
-                : 'Looking every 2 seconds'}
+                : 'Updates every 2 seconds'}
         </Text>
       </Group>
       <Calls answer={calls} isFiltered={Boolean(outcome ?? operation ?? tokenId)} go={go} before={before} />
@@ -99,7 +99,7 @@ function Filters({
   go: Go
 }) {
   const tokens = useAnswer('list-service-tokens', {}, { staleMs: 60_000 })
-  // Another selection begins with its newest call.
+  // A new filter starts at the newest call.
   const filter = (change: Record<string, string | undefined>) => go({ ...change, before: undefined })
   return (
     <>
@@ -107,7 +107,7 @@ function Filters({
         aria-label="Outcome"
         data={[
           { value: '', label: 'All' },
-          { value: 'refused', label: 'Refused' },
+          { value: 'refused', label: 'Rejected' },
           { value: 'ok', label: 'OK' },
         ]}
         value={outcome ?? ''}
@@ -126,7 +126,7 @@ function Filters({
           { value: '', label: 'All tokens' },
           ...(tokens.data?.tokens.map(({ id, name }) => ({
             value: String(id),
-            label: `${name} (id ${id})`,
+            label: `${name} (ID ${id})`,
           })) ?? []),
         ]}
         value={tokenId === undefined ? '' : String(tokenId)}
@@ -151,7 +151,11 @@ function Calls({
     return answer.error === null ? (
       <Loading label="Loading the calls" rows={10} />
     ) : (
-      <Failed error={answer.error} retry={() => void answer.refetch()} title="The log could not be read" />
+      <Failed
+        error={answer.error}
+        retry={() => void answer.refetch()}
+        title="The request log could not be loaded"
+      />
     )
   }
   const { calls, next_cursor: next } = answer.data
@@ -162,7 +166,7 @@ function Calls({
       ) : (
         <div className="request-log">
           <DataTable
-            caption="Calls to the integration interface, newest first"
+            caption="Calls to the integration API, newest first"
             columns={columns}
             rows={calls}
             rowKey={({ call_id }) => String(call_id)}
@@ -190,22 +194,22 @@ function Calls({
 function NoCalls({ isFiltered, go }: { isFiltered: boolean; go: Go }) {
   return isFiltered ? (
     <Nothing
-      title="No such calls"
+      title="No matching calls"
       actions={
         <Button variant="default" onClick={() => go({ tab: 'log' }, { afresh: true })}>
           Show all calls
         </Button>
       }
     >
-      None of the calls kept fits these filters.
+      No calls match these filters.
     </Nothing>
   ) : (
     <Nothing
-      title="Nothing has called yet"
-      actions={<Button onClick={() => go({ tab: 'code' }, { afresh: true })}>Show code to paste</Button>}
+      title="No calls yet"
+      actions={<Button onClick={() => go({ tab: 'code' }, { afresh: true })}>Show example code</Button>}
     >
-      Make a first call with the code to paste: it appears here within seconds. A call that never appears did
-      not reach this service, or came without a token of your brokerage.
+      Run one of the example programs. Its call appears here within seconds. A call that does not appear did
+      not reach this service, or had no token of your brokerage.
     </Nothing>
   )
 }
@@ -225,7 +229,7 @@ const columns: Column<Call>[] = [
     ),
   },
   { key: 'status', header: 'Status, ms', cell: (call) => <Status call={call} /> },
-  { key: 'why', header: 'Why refused', cell: (call) => <Why call={call} />, wraps: true },
+  { key: 'why', header: 'Why rejected', cell: (call) => <Why call={call} />, wraps: true },
   { key: 'query', header: 'Query', cell: ({ query }) => readable(query), wraps: true },
   {
     key: 'token',
@@ -241,11 +245,11 @@ const columns: Column<Call>[] = [
   },
   {
     key: 'request',
-    header: 'Request id',
+    header: 'Request ID',
     cell: ({ request_id }) => (
       <Group gap={6} wrap="nowrap">
         <code title={request_id}>{request_id.slice(0, 8)}</code>
-        <CopyButton text={request_id} what={`request id ${request_id.slice(0, 8)}`} compact />
+        <CopyButton text={request_id} what={`request ID ${request_id.slice(0, 8)}`} compact />
       </Group>
     ),
   },
@@ -268,7 +272,7 @@ function Status({ call }: { call: Call }) {
   return (
     <>
       <span style={{ color: refused ? 'var(--lost)' : 'var(--won)', fontWeight: 600 }}>
-        {refused ? '✕' : '✓'} {call.status} {refused ? 'refused' : 'ok'}
+        {refused ? '✕' : '✓'} {call.status} {refused ? 'rejected' : 'OK'}
       </span>
       <Text size="xs" c="dimmed">
         {call.ms.toFixed(1)} ms
@@ -290,13 +294,13 @@ function Why({ call }: { call: Call }) {
           {call.detail}
         </Text>
       )}
-      {call.not_kept > 0 && <Text size="xs">{count(call.not_kept)} more like it</Text>}
+      {call.not_kept > 0 && <Text size="xs">{count(call.not_kept)} similar calls not listed</Text>}
       {call.problem === null && call.detail === null && call.not_kept === 0 && '–'}
     </>
   )
 }
 
-/** A query as people read it. @example readable('origin=Dallas%2C+TX&equipment=V') // 'origin Dallas, TX · equipment V' */
+/** A query string in readable form. @example readable('origin=Dallas%2C+TX&equipment=V') // 'origin Dallas, TX · equipment V' */
 function readable(query: string | null): string {
   if (query === null) return '–'
   return [...new URLSearchParams(query)].map(([name, value]) => `${name} ${value}`).join(' · ')

@@ -5,7 +5,7 @@ import { type Answer, useChange } from '../api/index.ts'
 import { moment } from '../shared-ui/index.ts'
 import { type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 
-/** Makes a successor of a secret; both are accepted for as long as is asked here, to the minute. */
+/** Rotates a secret: creates a new one, and keeps the old one valid for an overlap of the chosen hours. */
 export function RotateSecret({
   secret,
   secrets,
@@ -48,19 +48,19 @@ export function RotateSecret({
       >
         <Stack gap="md">
           <Text size="sm">
-            A new secret of the same name is made. The old one (id {secret.id}) stays accepted for the
-            overlap, so that no booking is refused while you change it in the TMS.
+            This creates a new secret with the same name. The old secret (ID {secret.id}) stays valid during
+            the overlap, so that no booking is rejected while you change the secret in the TMS.
           </Text>
           <NumberInput
             label="Overlap in hours"
-            description={`0 to ${secretOverlapHoursMax}; ${secretOverlapHoursDefault} is usual`}
+            description={`0 to ${secretOverlapHoursMax}; default ${secretOverlapHoursDefault}`}
             min={0}
             max={secretOverlapHoursMax}
             allowDecimal={false}
             clampBehavior="none"
             value={hours}
             onChange={setHours}
-            error={isRight ? undefined : `Enter whole hours from 0 to ${secretOverlapHoursMax}.`}
+            error={isRight ? undefined : `Enter a whole number from 0 to ${secretOverlapHoursMax}.`}
             hideControls
             data-autofocus
           />
@@ -84,14 +84,14 @@ export function RotateSecret({
   )
 }
 
-/** Until when both are accepted. An overlap that is already running is never made longer. */
+/** The end of the overlap, in a sentence. Rotation never extends an overlap that is already running. */
 function overlapOf(secret: Secret, hours: number): string {
   const asked = Date.now() + hours * 3_600_000
   const running = secret.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(secret.expires_at)
   if (running < asked) {
-    return `Both are accepted until ${moment(running)}, when the overlap that is already running ends. After that only the new one is.`
+    return `Both secrets are valid until ${moment(running)}, when the current overlap ends. After that, only the new secret is valid.`
   }
   return hours === 0
-    ? 'The old secret is refused at once: have the new one in the TMS before the next booking.'
-    : `Both are accepted until ${moment(asked)}. After that only the new one is.`
+    ? 'The old secret becomes invalid at once. Install the new secret in the TMS before the next booking.'
+    : `Both secrets are valid until ${moment(asked)}. After that, only the new secret is valid.`
 }

@@ -10,7 +10,7 @@ export function isLiveSecret(secret: Secret): boolean {
   )
 }
 
-/** Why no secret was made. Of two live ones of a name the way out is told, with their ends. */
+/** The error of a failed creation. If two live secrets have the same name, lists them and says how to continue. */
 export function SecretNotMade({
   error,
   name,
@@ -20,21 +20,23 @@ export function SecretNotMade({
   name: string
   secrets: readonly Secret[]
 }) {
-  if (error.code !== 'too-many-live-secrets') return <Failed error={error} title="No secret was made" />
+  if (error.code !== 'too-many-live-secrets') return <Failed error={error} title="Secret not created" />
   const live = secrets.filter((secret) => secret.name === name && isLiveSecret(secret))
   const ending = live.find(({ expires_at }) => expires_at !== null)
   return (
-    <Alert color="red" variant="outline" role="alert" title={`Two secrets named ${name} are live already`}>
+    <Alert color="red" variant="outline" role="alert" title={`Two live secrets are already named ${name}`}>
       <Text size="sm">
-        More than two would leave nobody sure which one a system holds. Revoke one of them
-        {ending === undefined ? '' : `, or wait until ${moment(ending.expires_at)}, when the older one ends`},
-        then try again:
+        A name can have at most two live secrets. Revoke one of them
+        {ending === undefined
+          ? ''
+          : `, or wait until ${moment(ending.expires_at)}, when the older one expires`}
+        , then try again:
       </Text>
       <List size="sm" mt="xs">
         {live.map(({ id, created_at, expires_at, last_used_at }) => (
           <List.Item key={id}>
-            Secret {id}, made {day(created_at)}, last used {since(last_used_at)},{' '}
-            {expires_at === null ? 'accepted without an end' : `accepted until ${moment(expires_at)}`}
+            Secret {id}, created {day(created_at)}, last used {since(last_used_at)},{' '}
+            {expires_at === null ? 'does not expire' : `valid until ${moment(expires_at)}`}
           </List.Item>
         ))}
       </List>

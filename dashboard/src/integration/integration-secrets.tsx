@@ -20,7 +20,7 @@ import { RotateSecret } from './integration-rotate.tsx'
 import { isLiveSecret, type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 
-/** The signing secrets of the brokerage: made, rotated with an overlap, revoked at once. */
+/** The signing secrets of the brokerage: create, rotate with an overlap, revoke at once. */
 export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
   const secrets = useAnswer('list-signing-secrets', {})
   const queries = useQueryClient()
@@ -42,7 +42,7 @@ export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
   return (
     <IntegrationSection
       title="Signing secrets"
-      hint="A secret signs each booking that is pushed, and is never sent itself: whoever gets hold of the token alone cannot write."
+      hint="Your TMS signs each booking with a secret, which is never sent. A stolen token alone cannot change data."
     >
       <CreateSecret secrets={known} created={(answer) => show(answer)} />
       <SecretList answer={secrets} rotate={setRotating} revoke={setRevoking} />
@@ -123,8 +123,8 @@ function SecretList({
       of={({ secrets }) => secrets}
       isLive={isLiveSecret}
       none={
-        <Nothing title="No signing secret yet">
-          Create one above. A TMS needs it to push bookings; reads do without.
+        <Nothing title="No signing secrets yet">
+          Create a secret above. A TMS needs it to send bookings. Reads need only a token.
         </Nothing>
       }
       ended={words.ended_secrets === 'shown'}
@@ -157,7 +157,7 @@ const secretColumns = (
       <>
         {name}
         <Text span size="xs" c="dimmed" ml={6}>
-          id {id}
+          ID {id}
         </Text>
       </>
     ),
@@ -167,14 +167,14 @@ const secretColumns = (
   { key: 'used', header: 'Last used', cell: ({ last_used_at }) => <LastUsed at={last_used_at} /> },
   {
     key: 'change',
-    header: 'Change',
+    header: 'Actions',
     cell: (secret) =>
       isLiveSecret(secret) ? (
         <Group gap={6} wrap="nowrap">
           <Button
             size="compact-sm"
             variant="default"
-            aria-label={`Rotate the secret ${secret.name}, id ${secret.id}`}
+            aria-label={`Rotate the secret ${secret.name}, ID ${secret.id}`}
             onClick={() => rotate(secret)}
           >
             Rotate
@@ -182,7 +182,7 @@ const secretColumns = (
           <Button
             size="compact-sm"
             variant="default"
-            aria-label={`Revoke the secret ${secret.name}, id ${secret.id}`}
+            aria-label={`Revoke the secret ${secret.name}, ID ${secret.id}`}
             onClick={() => revoke(secret)}
           >
             Revoke
@@ -204,7 +204,7 @@ function RevokeSecret({
   revoked: (secret: Secret) => void
 }) {
   const revoke = useChange('revoke-signing-secret')
-  const tell = useNotice()
+  const notify = useNotice()
   const others = secrets.filter((other) => other.id !== secret?.id && isLiveSecret(other))
   const leave = () => {
     revoke.reset()
@@ -216,7 +216,7 @@ function RevokeSecret({
       { params: { id: secret.id } },
       {
         onSuccess: () => {
-          tell(`The secret ${secret.name} (id ${secret.id}) is revoked`)
+          notify(`Secret ${secret.name} (ID ${secret.id}) revoked`)
           revoked(secret)
         },
       },
@@ -225,7 +225,7 @@ function RevokeSecret({
   return (
     <ConfirmDialog
       opened={secret !== null}
-      title="Revoke this secret at once?"
+      title="Revoke this secret?"
       action="Revoke secret"
       pending={revoke.isPending}
       error={revoke.error}
@@ -233,13 +233,13 @@ function RevokeSecret({
       close={leave}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Bookings signed with <strong>{secret?.name}</strong> (id {secret?.id}) are refused from the next
-        request on. Reads go on. This cannot be undone.
+        Bookings signed with <strong>{secret?.name}</strong> (ID {secret?.id}) are rejected, starting with the
+        next request. Reads still work. This cannot be undone.
       </Text>
       <Text size="sm">
         {others.length === 0
-          ? 'No other secret is live: nothing can be pushed until you create one and give it to the TMS.'
-          : `${counted(others.length, 'other secret')} ${others.length === 1 ? 'stays' : 'stay'} live. To change a secret without a gap, rotate it instead.`}
+          ? 'There is no other live secret. No bookings can be sent until you create a secret and install it in the TMS.'
+          : `${counted(others.length, 'other secret')} ${others.length === 1 ? 'stays' : 'stay'} live. To replace a secret without an interruption, rotate it instead.`}
       </Text>
     </ConfirmDialog>
   )

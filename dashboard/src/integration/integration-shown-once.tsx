@@ -2,19 +2,19 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CopyButton, Heed } from '../shared-ui/index.ts'
 
-/** A credential as the service answers it, once. */
+/** A new credential. The service returns its plaintext only once. */
 export interface ShownOnce {
   readonly what: 'service token' | 'signing secret' | 'event secret'
   readonly name: string
   readonly plaintext: string
   readonly warning: string
-  /** What else became of this, such as until when the secret before is accepted. */
+  /** Further information, such as how long the previous secret stays valid. */
   readonly note?: ReactNode
 }
 
 /**
- * The only time a plaintext is on screen. It closes with nothing but the word that it was stored: neither Escape nor a
- * click beside it may lose it.
+ * Shows a plaintext, once. Only the confirmation button closes the dialog, so that Escape or a click outside cannot lose
+ * the plaintext.
  */
 export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; close: () => void }) {
   return (
@@ -41,13 +41,13 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
             <CopyButton text={shown.plaintext} what={`the ${shown.what}`} />
           </Group>
           <Heed>
-            {shown.warning} Put it where your {shown.what === 'event secret' ? 'receiver' : 'TMS'} keeps its
-            passwords, not into a mail or a chat.
+            {shown.warning} Store it where your {shown.what === 'event secret' ? 'receiver' : 'TMS'} keeps its
+            passwords, not in an email or a chat.
           </Heed>
           {shown.note !== undefined && <Text size="sm">{shown.note}</Text>}
           {shown.what !== 'event secret' && (
             <Text size="sm" c="dimmed">
-              Until you leave or reload this page, the lines to paste under Code hold it, too.
+              The example code under Code also contains it until you leave or reload this page.
             </Text>
           )}
           <Group justify="flex-end">

@@ -25,38 +25,40 @@ import {
 import { type HoldsCredentials, nothingHeld, useIntegrationAddress } from './integration-address.ts'
 
 const calls: Readonly<Record<CodeCall, { label: string; title: string }>> = {
-  'shipment-update': { label: 'Booking', title: 'Push a booking' },
-  markup: { label: 'Rate advice', title: 'Ask about a rate' },
-  'lane-insight': { label: 'Lane advice', title: 'Ask about a lane' },
+  'shipment-update': { label: 'Booking', title: 'Send a booking' },
+  markup: { label: 'Rate advice', title: 'Get rate advice' },
+  'lane-insight': { label: 'Lane advice', title: 'Get lane advice' },
 }
 
 const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>> = {
-  curl: { label: 'curl', needs: 'Paste it into the same terminal. It needs bash, curl and openssl.' },
+  curl: { label: 'curl', needs: 'Paste it into the same terminal. It requires bash, curl and openssl.' },
   python: {
     label: 'Python',
-    needs: 'Save it as lanewise.py and run python3 lanewise.py in the same terminal. It needs no packages.',
+    needs:
+      'Save it as lanewise.py and run python3 lanewise.py in the same terminal. It requires no packages.',
   },
   typescript: {
     label: 'TypeScript',
-    needs: 'Save it as lanewise.mts and run node lanewise.mts in the same terminal (Node 24). No packages.',
+    needs:
+      'Save it as lanewise.mts and run node lanewise.mts in the same terminal (Node 24). It requires no packages.',
   },
 }
 
-/** Programs that run as they are shown: with this service's address and this brokerage's own lanes. */
+/** Example programs, ready to run against this service with the brokerage's lanes. */
 export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
   const { words, go } = useIntegrationAddress()
   const call = codeCalls.find((name) => name === words.call) ?? 'shipment-update'
   const language = codeLanguages.find((name) => name === words.language) ?? 'curl'
   const example = useIntegrationExample()
-  const isHeld = held.token !== null || held.secret !== null
+  const isFilledIn = held.token !== null || held.secret !== null
   return (
     <IntegrationSection
-      title="Code to paste"
-      hint="Each program runs as it is shown, against this service and with your own lanes."
+      title="Example code"
+      hint="Each program is ready to run against this service with your lanes."
     >
       <Stack gap="xs">
         <CodeBlock
-          title="1. Put the credentials into the environment"
+          title="1. Set the credentials in the environment"
           what="the export lines"
           code={exportLines({
             token: held.token?.plaintext ?? null,
@@ -65,13 +67,13 @@ export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
         />
         <Group gap="xs">
           <Text size="sm" c="dimmed">
-            {isHeld
-              ? 'What you have just made is filled in, in the memory of this page only: it is gone when you leave or reload it.'
-              : 'Plaintexts are shown once, when they are made, and are not known here any more. Lost one?'}
+            {isFilledIn
+              ? 'Your new credentials are filled in. They are only in the memory of this page, until you leave or reload it.'
+              : 'Credentials are shown only once, when they are created. Lost one?'}
           </Text>
-          {isHeld ? (
+          {isFilledIn ? (
             <Button size="compact-sm" variant="default" onClick={() => setHeld(() => nothingHeld)}>
-              Remove them from the page
+              Remove them from this page
             </Button>
           ) : (
             <Button
@@ -79,7 +81,7 @@ export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
               variant="default"
               onClick={() => go({ tab: 'credentials' }, { afresh: true })}
             >
-              Make new credentials
+              Create new credentials
             </Button>
           )}
         </Group>
@@ -112,9 +114,9 @@ function Program({
   language: CodeLanguage
   example: IntegrationExample
 }) {
-  if (example.isLoading) return <Loading label="Looking for your lanes" rows={1} height={320} />
+  if (example.isLoading) return <Loading label="Loading your lanes" rows={1} height={320} />
   if (example.error !== null) {
-    return <Failed error={example.error} retry={example.again} title="Your lanes could not be read" />
+    return <Failed error={example.error} retry={example.again} title="Your lanes could not be loaded" />
   }
   const { booking, busy } = example
   if (call === 'shipment-update' && booking === null) return <NothingOpen />
@@ -129,18 +131,18 @@ function Program({
     <Stack gap="xs">
       {call === 'shipment-update' && booking !== null && (
         <Heed title="This books a real lane">
-          Your newest open lane,{' '}
+          Your newest pending lane,{' '}
           <Anchor component={Link} to={`/quotes/${booking.laneRef}`} inherit>
             {booking.laneRef}
           </Anchor>{' '}
           ({booking.lane}), becomes won with {dollars(booking.customerRate)} AR and{' '}
-          {dollars(booking.truckCost)} AP. An admin can roll that back on its page.
+          {dollars(booking.truckCost)} AP. An admin can roll back the booking on the lane’s page.
         </Heed>
       )}
       <CodeBlock title={`2. ${calls[call].title}`} code={code} what="the program" />
       <Text size="sm" c="dimmed">
-        {languages[language].needs} It prints the answer and, when all is well, HTTP 200. Every call appears
-        in the request log.
+        {languages[language].needs} It prints the response and, on success, HTTP 200. Every call appears in
+        the request log.
       </Text>
     </Stack>
   )
@@ -149,15 +151,15 @@ function Program({
 function NothingOpen() {
   return (
     <Nothing
-      title="No open lane to book"
+      title="No pending lane to book"
       actions={
         <Button component={Link} to={pagePaths.desk}>
           Quote a lane
         </Button>
       }
     >
-      A booking names a lane that you have quoted. Quote one, then come back: the program will name it. The
-      two reads work without.
+      A booking needs a quoted lane. Quote a lane and come back: the program will then use that lane. The two
+      read programs work without a quote.
     </Nothing>
   )
 }

@@ -30,7 +30,7 @@ function endsSoon(token: Token): boolean {
   return Date.parse(token.expires_at) - Date.now() <= tokenExpiryNoticeDays * 86_400_000
 }
 
-/** The service tokens of the brokerage: made, listed with their last use, revoked. */
+/** The service tokens of the brokerage: create, list with last use, revoke. */
 export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
   const tokens = useAnswer('list-service-tokens', {})
   const queries = useQueryClient()
@@ -40,7 +40,7 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
   return (
     <IntegrationSection
       title="Service tokens"
-      hint={`A token says who calls: it is enough to read advice. It lasts ${serviceTokenLifetimeDays} days. Give each system its own, so that one can be revoked alone.`}
+      hint={`A token identifies the caller and is sufficient for reading advice. It is valid for ${serviceTokenLifetimeDays} days. Create one token per system, so that you can revoke each separately.`}
     >
       <CreateToken
         created={(answer) => {
@@ -50,7 +50,7 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
             name: answer.name,
             plaintext: answer.token,
             warning: answer.warning,
-            note: `It is accepted until ${moment(answer.expires_at)}.`,
+            note: `It is valid until ${moment(answer.expires_at)}.`,
           })
           listAgain()
         }}
@@ -64,7 +64,7 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
           if (held.token?.id === token.id) setHeld((all) => ({ ...all, token: null }))
           setRevoking(null)
           listAgain()
-          // The warning on every page names the tokens that end soon.
+          // Updates the warning about expiring tokens, which is on every page.
           void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
         }}
       />
@@ -83,7 +83,7 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
       setName={setName}
       pending={create.isPending}
       error={create.error}
-      failure={(error) => <Failed error={error} title="No token was made" />}
+      failure={(error) => <Failed error={error} title="Token not created" />}
       create={() =>
         create.mutate(
           { body: { name } },
@@ -91,7 +91,7 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
             onSuccess: (answer) => {
               setName('')
               created(answer)
-              // The answer holds the plaintext: nothing keeps it behind the dialog.
+              // Removes the plaintext from memory.
               create.reset()
             },
           },
@@ -117,7 +117,7 @@ function TokenList({
       answer={answer}
       of={({ tokens }) => tokens}
       isLive={isLive}
-      none={<Nothing title="No service token yet">Create one above. Its plaintext is shown once.</Nothing>}
+      none={<Nothing title="No service tokens yet">Create a token above. It is shown only once.</Nothing>}
       ended={words.ended === 'shown'}
       setEnded={(shown) => go({ ended: shown ? 'shown' : undefined })}
     />
@@ -149,7 +149,7 @@ const tokenColumns = (revoke: (token: Token) => void): Column<Token>[] => [
   },
   {
     key: 'revoke',
-    header: 'Change',
+    header: 'Actions',
     cell: (token) =>
       isLive(token) ? (
         <Button
@@ -174,7 +174,7 @@ function RevokeToken({
   revoked: (token: Token) => void
 }) {
   const revoke = useChange('revoke-service-token')
-  const tell = useNotice()
+  const notify = useNotice()
   const leave = () => {
     revoke.reset()
     close()
@@ -185,7 +185,7 @@ function RevokeToken({
       { params: { id: token.id } },
       {
         onSuccess: () => {
-          tell(`The token ${token.name} is revoked`)
+          notify(`Token ${token.name} revoked`)
           revoked(token)
         },
       },
@@ -202,9 +202,8 @@ function RevokeToken({
       close={leave}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        Whatever calls with <strong>{token?.name}</strong> is refused from its next request on: bookings are
-        no longer taken in and advice is no longer answered, until it gets another token. This cannot be
-        undone.
+        Calls with <strong>{token?.name}</strong> are rejected, starting with the next request. The system
+        cannot send bookings or read advice until it has a new token. This cannot be undone.
       </Text>
       <Text size="sm">
         {token === null || token.last_used_at === null

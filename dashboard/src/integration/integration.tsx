@@ -19,12 +19,16 @@ const tabs = [
   { name: 'debugger', label: 'Signature debugger', icon: IconSignature },
 ] as const
 
-/** Where an admin connects the TMS: credentials, programs to paste, what was called, and why a signature is refused. */
+/** The page where admins connect other systems: credentials, example code, request log, events, signature debugger. */
 export default function IntegrationPage() {
   const mayConnect = useMay('admin')
   return (
     <Page title="Integration" hint="Connect your TMS, load board or quoting tool.">
-      {mayConnect ? <Connecting /> : <RoleTooLow>Only admins and owners connect other systems.</RoleTooLow>}
+      {mayConnect ? (
+        <Connecting />
+      ) : (
+        <RoleTooLow>Only admins and owners can connect other systems.</RoleTooLow>
+      )}
     </Page>
   )
 }
@@ -32,7 +36,7 @@ export default function IntegrationPage() {
 function Connecting() {
   const { words, go } = useIntegrationAddress()
   const tab = tabs.find(({ name }) => name === words.tab)?.name ?? 'credentials'
-  // Plaintexts live here and nowhere else: they are gone with the page.
+  // Plaintexts of new credentials exist only in this state and disappear with the page.
   const [held, setHeld] = useState<HeldCredentials>(nothingHeld)
   const parts = { held, setHeld }
   return (

@@ -31,7 +31,7 @@ const cancelled = change(4, {
 })
 const changes = [cancelled, booked, named, lost]
 
-test('a change by a rule says why, and what set the outcome before', () => {
+test('a change by a rule is explained, with the source of the previous outcome', () => {
   expect(ruleWords(booked, changes)).toMatch(
     /^Won, because the TMS booked it; before: lost, set by Ana Ortiz on .*Mar.* 1, 2026.*\.$/,
   )

@@ -23,21 +23,21 @@ const bookingNames: Readonly<Record<(typeof bookedFields)[number], string>> = {
   carrier_notes: 'MC',
   booked_at: 'Booked',
   cancelled_at: 'Booking cancelled',
-  cancel_reason: 'Reason of the cancellation',
+  cancel_reason: 'Cancellation reason',
 }
 
 const fieldNames: Readonly<Record<string, string>> = {
   ...bookingNames,
-  truck_cost_source: 'Source of the truck cost',
+  truck_cost_source: 'Truck cost source',
   outcome: 'Outcome',
   outcome_reason: 'Reason',
-  outcome_source: 'Source of the outcome',
+  outcome_source: 'Outcome source',
   decided_at: 'Decided',
   quoted_rate: 'Quoted rate',
   estimated_cost: 'Estimated cost',
   market_rate: 'Market rate',
   miles: 'Miles',
-  pickup_date: 'Day of pickup',
+  pickup_date: 'Pickup date',
   quoted_at: 'Quoted',
 }
 
@@ -46,7 +46,7 @@ export function fieldName(field: string): string {
   return fieldNames[field] ?? field.replaceAll('_', ' ')
 }
 
-/** A value of a change as people read it; nothing known is said in words, since a change to nothing is news. */
+/** A value of a change in words. A missing value is "none", because a change to no value is significant. */
 export function valueWords(field: string, value: Value | undefined): string {
   if (value === null || value === undefined) return field === 'customer_name' ? 'as on the quote' : 'none'
   const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -63,9 +63,9 @@ export function valueWords(field: string, value: Value | undefined): string {
   return names[field]?.[text] ?? text
 }
 
-/** What the lane holds now in a field of the audit trail. */
-function heldNow(lane: Lane, field: string): Value {
-  // The lane shows the quote's customer where the booking names none; the trail says null then.
+/** The lane's current value of a changed field. */
+function currentValue(lane: Lane, field: string): Value {
+  // Without a customer on the booking, the lane shows the quote's customer, and the history has null.
   if (field === 'customer_name') {
     return lane.customer_name === lane.quoted_customer_name ? null : lane.customer_name
   }
@@ -81,12 +81,12 @@ export interface Restored {
 }
 
 /**
- * What a rollback of a change would write, field by field. The values are those from before the change, whatever came
- * after it; the time of a decision follows the outcome.
+ * The values that a rollback of a change would write: those from before the change, even if later changes followed. The
+ * decision time changes with the outcome.
  */
 export function restoredBy(lane: Lane, change: Change): readonly Restored[] {
   const rows = Object.entries(change.before).map(([field, value]) => {
-    const [now, back] = [valueWords(field, heldNow(lane, field)), valueWords(field, value)]
+    const [now, back] = [valueWords(field, currentValue(lane, field)), valueWords(field, value)]
     return { field, now, back, differs: now !== back }
   })
   const outcome = change.before.outcome ?? lane.outcome
@@ -101,7 +101,7 @@ export function restoredBy(lane: Lane, change: Change): readonly Restored[] {
   return [...rows.filter(({ field }) => field !== 'decided_at'), decided]
 }
 
-/** Who or what made a change. @example changedBy(change) // 'Ana Ortiz, in the dashboard' */
+/** The person or system that made a change. @example changedBy(change) // 'Ana Ortiz, in the dashboard' */
 export function changedBy({ source, changed_by }: Change): string {
   switch (source) {
     case 'dashboard':
@@ -114,7 +114,7 @@ export function changedBy({ source, changed_by }: Change): string {
 }
 
 /**
- * Why a rule changed the outcome, and which person or system set the outcome before; null where no rule did.
+ * Why a rule changed the outcome, and the person or system that set the previous outcome. Null for changes without a rule.
  * `changes` is the history of the lane, newest first.
  *
  * @example ruleWords(change, changes) // 'Won, because the TMS booked it; before: lost, set by Ana Ortiz on Mar 1, 2026, 9:00 AM.'

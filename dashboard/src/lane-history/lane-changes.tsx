@@ -7,8 +7,8 @@ import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts
 import { type Change, changedBy, fieldName, restoredBy, ruleWords, valueWords } from './lane-changes-words.ts'
 
 /**
- * Every change of a lane, newest first: what it was and what it became, who did it and when. Admins can roll one back;
- * they see first which values come back.
+ * The changes of a lane, newest first: old and new values, person or system, and time. Admins can roll a change back after
+ * a preview of the restored values.
  *
  * @example <LaneChanges lane={lane} />
  */
@@ -31,7 +31,7 @@ export function LaneChanges({ lane }: { lane: Lane }) {
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing has changed since the lane was quoted. Marks, bookings from the TMS and imports are kept here.
+        No changes since the lane was quoted. Outcomes, bookings from the TMS, and imports appear here.
       </Text>
     )
   }
@@ -39,7 +39,7 @@ export function LaneChanges({ lane }: { lane: Lane }) {
     <Stack gap="xs">
       {!mayRollBack && (
         <Text size="sm" c="dimmed">
-          An admin of your brokerage can roll a change back.
+          Admins of your brokerage can roll back changes.
         </Text>
       )}
       <ol aria-label="Changes, newest first" style={{ listStyle: 'none', margin: 0, padding: 0 }}>
@@ -118,7 +118,7 @@ function RollbackDialog({
 }) {
   const rollback = useChange('rollback')
   const queries = useQueryClient()
-  const tell = useNotice()
+  const notify = useNotice()
   const close = () => {
     rollback.reset()
     onClose()
@@ -130,7 +130,7 @@ function RollbackDialog({
         onSuccess: (restored) => {
           showLane(queries, restored)
           void laneHasChanged(queries, lane.lane_ref)
-          tell(`Change ${change_id} of ${lane.lane_ref} is rolled back`)
+          notify(`Change ${change_id} of ${lane.lane_ref} was rolled back`)
           close()
         },
       },
@@ -149,8 +149,8 @@ function RollbackDialog({
         <Stack>
           <Text size="sm">
             {nothingDiffers
-              ? 'The lane holds the values from before this change already: there is nothing to bring back.'
-              : 'The lane gets the values from before this change, as a new change. Nothing is deleted, so this can be rolled back too.'}
+              ? 'The lane already has the values from before this change. There is nothing to restore.'
+              : 'This restores the values from before the change, as a new change. Nothing is deleted, so you can roll back this change too.'}
           </Text>
           <RestoredTable rows={restored} />
           {rollback.error !== null && <Failed error={rollback.error} title="Not rolled back" />}
@@ -174,14 +174,14 @@ function RollbackDialog({
 
 function RestoredTable({ rows }: { rows: ReturnType<typeof restoredBy> }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard
-    <section className="table-frame" aria-label="Values that come back" tabIndex={0}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable frames must be reachable by keyboard
+    <section className="table-frame" aria-label="Restored values" tabIndex={0}>
       <table>
         <thead>
           <tr>
             <th scope="col">Field</th>
             <th scope="col">Now</th>
-            <th scope="col">Comes back</th>
+            <th scope="col">After rollback</th>
           </tr>
         </thead>
         <tbody>

@@ -1,2 +1,2 @@
-/** The page of a lane: its evidence, curve, months, map, scopes and scores. */
+/** The page of a lane: map, figures, win curve, quotes, months, scores and scopes. */
 export { default } from './lane.tsx'

@@ -3,7 +3,7 @@ import { useCallback } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { LanePoint } from './lane-evidence.ts'
 
-/** The words of a lane page's address: which lane, which rate, and which of its quotes are looked at. */
+/** The address parameters of the lane page: the lane, the rate, and the filters of its quotes. */
 export type LaneAddress = {
   readonly origin?: string
   readonly destination?: string
@@ -13,16 +13,16 @@ export type LaneAddress = {
   readonly month?: string
   readonly rate_from?: string
   readonly rate_to?: string
-  /** Quotes of the last so many days. */
+  /** Only quotes of the last `days` days. */
   readonly days?: string
   readonly sort?: string
   readonly page?: string
 }
 
-/** A change of the address: a word that is undefined is taken out. */
+/** A change of the address. Undefined parameters are removed. */
 export type AddressChange = { readonly [Word in keyof LaneAddress]?: LaneAddress[Word] | undefined }
 
-/** The address of this page, and a way to change some words of it without a new entry in the browser's history. */
+/** The address parameters, and a function that changes some of them without a new history entry. */
 export function useLaneAddress(): { address: LaneAddress; change: (change: AddressChange) => void } {
   const address = useSearch({ strict: false }) as LaneAddress
   const navigate = useNavigate()
@@ -39,14 +39,14 @@ export function useLaneAddress(): { address: LaneAddress; change: (change: Addre
   return { address, change }
 }
 
-/** An address with some words changed. @example changed({ page: '2' }, { page: undefined }) // {} */
+/** Address parameters with some changed. @example changed({ page: '2' }, { page: undefined }) // {} */
 export function changed(address: LaneAddress, words: AddressChange): Record<string, string> {
   return Object.fromEntries(
     Object.entries({ ...address, ...words }).filter(([, value]) => value !== undefined && value !== ''),
   ) as Record<string, string>
 }
 
-/** The lane alone: what is left of an address when all that was chosen on the page is put aside. */
+/** Only the parameters that identify the lane. */
 export function laneOf({ origin, destination, equipment }: LaneAddress): LaneAddress {
   return {
     ...(origin === undefined ? {} : { origin }),
@@ -55,7 +55,7 @@ export function laneOf({ origin, destination, equipment }: LaneAddress): LaneAdd
   }
 }
 
-/** Words that choose among the quotes of the lane. */
+/** The parameters that filter the quotes of the lane. */
 export type Chosen = Pick<LaneAddress, 'outcome' | 'month' | 'rate_from' | 'rate_to' | 'days'>
 export const nothingChosen: AddressChange = {
   outcome: undefined,
@@ -68,7 +68,7 @@ export const nothingChosen: AddressChange = {
 
 const dayMs = 86_400_000
 
-/** Whether a quote is among the chosen. */
+/** True when a quote matches the filters. */
 export function isChosen(point: LanePoint, chosen: Chosen, now: number): boolean {
   const { outcome, month, rate_from, rate_to, days } = chosen
   return (

@@ -23,7 +23,7 @@ import {
 } from '../shared-ui/index.ts'
 import { LaneSection } from './lane-section.tsx'
 
-/** A lane to look up. Filled in from the address where one end of it is there. */
+/** The form to look up a lane, prefilled from the address. */
 export function LaneForm() {
   const asked = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -65,7 +65,7 @@ export function LaneForm() {
           onChange={setEquipment}
           w={{ base: '100%', xs: 120 }}
         />
-        <Button type="submit">Show the lane</Button>
+        <Button type="submit">Show lane</Button>
       </Group>
     </form>
   )
@@ -135,7 +135,7 @@ const columns: readonly Column<PerformanceRow>[] = [
   },
 ]
 
-/** The brokerage's lanes, most quoted first, each a link to its page. */
+/** The brokerage's lanes with links to their pages, most quoted first. */
 export function BusiestLanes() {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -170,7 +170,7 @@ export function BusiestLanes() {
             </>
           }
         >
-          A lane shows here with its first quote.
+          A lane appears here after its first quote.
         </Nothing>
       ) : (
         <DataTable

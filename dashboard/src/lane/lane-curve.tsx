@@ -1,6 +1,7 @@
 import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import {
+  basedOn,
   count,
   dollars,
   percent,
@@ -9,7 +10,6 @@ import {
   ratePerMile,
   readCurve,
   readDollars,
-  restsOn,
   roundDollars,
   signedDollars,
   signedPercent,
@@ -21,7 +21,7 @@ import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 export type LaneAdvice = Pick<FoundAdvice, 'estimate' | 'curve' | 'optimum'> &
   Partial<Pick<FoundAdvice, 'win_probability' | 'markup_pct' | 'suggested_rate' | 'rate_band' | 'evidence'>>
 
-/** The chance of winning by rate, at a rate that can be moved, and what the lane's quotes say of that rate. */
+/** The win curve with a movable rate, and the figures at that rate. */
 export function LaneCurve({
   advice,
   points,
@@ -33,7 +33,7 @@ export function LaneCurve({
   points: readonly LanePoint[]
   rateDollars: number
   onRate: (rateDollars: number) => void
-  /** false while the rate has moved on and its answer is still on its way. */
+  /** False while the advice for the current rate is loading. */
   isCurrent: boolean
 }) {
   const { estimate, curve = [], optimum = null } = advice
@@ -42,7 +42,7 @@ export function LaneCurve({
   if (curve.length === 0) {
     return (
       <Text size="sm">
-        {estimate?.sentence ?? 'There is no curve: this brokerage has no quotes to learn from yet.'}
+        {estimate?.sentence ?? 'There is no curve yet, because your brokerage has no quotes.'}
       </Text>
     )
   }
@@ -69,23 +69,23 @@ export function LaneCurve({
   )
 }
 
-/** Quotes of the same rate and outcome lie on one spot of the curve's edge: it is drawn once. */
+/** Removes quotes with the same rate and outcome, which would be drawn at the same position. */
 function distinctQuotes(points: readonly LanePoint[]): LanePoint[] {
   return [...new Map(points.map((point) => [`${point.rate} ${point.outcome}`, point])).values()]
 }
 
-/** The rate as it is typed: taken when it is an amount, left alone while it is not. */
+/** A field for the rate. Text that is not an amount does not change the rate. */
 function RateField({ rateDollars, onRate }: { rateDollars: number; onRate: (rateDollars: number) => void }) {
   const [typed, setTyped] = useState<string | null>(null)
   const isWrong = typed !== null && readDollars(typed) === null
   return (
     <TextInput
-      label="Rate to look at, in dollars"
+      label="Rate in dollars"
       inputMode="decimal"
       autoComplete="off"
       maw={220}
       value={typed ?? String(rateDollars)}
-      error={isWrong ? 'Type an amount such as 2150' : undefined}
+      error={isWrong ? 'Enter an amount such as 2150' : undefined}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
         const rate = readDollars(event.currentTarget.value)
@@ -98,8 +98,8 @@ function RateField({ rateDollars, onRate }: { rateDollars: number; onRate: (rate
 
 const basisWords: Readonly<Record<string, string>> = {
   average_win: 'the average of the winning rates',
-  capped_below_lowest_loss: 'the average of the winning rates, kept 2% below the lowest loss',
-  below_lowest_loss: '2% below the lowest loss; nothing was won',
+  capped_below_lowest_loss: 'the average of the winning rates, capped at 2% below the lowest losing rate',
+  below_lowest_loss: '2% below the lowest losing rate; no quotes were won',
 }
 
 function Numbers({
@@ -127,9 +127,9 @@ function Numbers({
             <>
               {reading !== null && `80% range ${range(reading.interval80)}; `}
               {counts.decided === 0 ? (
-                restsOn(counts)
+                basedOn(counts)
               ) : (
-                <QuotesLink chosen={{}}>{restsOn(counts)}</QuotesLink>
+                <QuotesLink chosen={{}}>{basedOn(counts)}</QuotesLink>
               )}
             </>
           }
@@ -138,19 +138,19 @@ function Numbers({
         <Figure
           label="RPM"
           value={miles === null ? '–' : ratePerMile(rateDollars / miles)}
-          basis={miles === null ? 'miles not known' : `over ${count(miles)} mi`}
+          basis={miles === null ? 'miles unknown' : `over ${count(miles)} mi`}
         />
         <Figure
           label="vs reference"
           value={isCurrent ? signedPercent(advice.markup_pct) : '…'}
-          basis="against the median of your quotes"
+          basis="vs the median of your quotes"
         />
         <Figure
           label="Margin at this rate"
           value={margin === null ? '–' : signedDollars(Math.round(margin))}
           basis={
             margin === null || cost === null
-              ? 'no truck cost known'
+              ? 'truck cost unknown'
               : `${percent((margin / rateDollars) * 100)} over an expected cost of ${roundDollars(cost.amount)} (${roundDollars(cost.low)} to ${roundDollars(cost.high)})`
           }
         />
@@ -182,7 +182,7 @@ function rateAt(rate: number | null) {
   return rate === null ? {} : { rate_from: String(rate), rate_to: String(rate) }
 }
 
-/** What was won of what was quoted at this rate or lower: counted by the service, so it follows a moment later. */
+/** The share won of the quotes at this rate or lower. The service counts it, so it updates after a moment. */
 function ShareAtOrBelow({
   advice,
   rateDollars,
@@ -195,7 +195,7 @@ function ShareAtOrBelow({
   const evidence = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)
   const label = 'Won at this rate or lower'
   if (evidence === null || advice.win_probability === undefined || advice.win_probability === null) {
-    return <Figure label={label} value="–" basis="no decided quote on this lane" />
+    return <Figure label={label} value="–" basis="no decided quotes on this lane" />
   }
   return (
     <Figure
@@ -205,7 +205,7 @@ function ShareAtOrBelow({
         <QuotesLink chosen={{ rate_to: String(rateDollars) }}>
           {isCurrent
             ? `${count(evidence.wins_at_or_below)} of ${count(evidence.decided_at_or_below)} decided quotes, smoothed`
-            : 'asking'}
+            : 'loading'}
         </QuotesLink>
       }
     />
@@ -236,7 +236,7 @@ function SuggestedAndBest({ advice }: { advice: LaneAdvice }) {
         basis={
           optimum === null
             ? 'needs a known truck cost'
-            : `${roundDollars(optimum.expected_margin)} a quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
+            : `${roundDollars(optimum.expected_margin)} per quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
                 optimum.floor !== null && optimum.floored_rate > optimum.rate
                   ? `; ${roundDollars(optimum.floored_rate)} with your floor`
                   : ''

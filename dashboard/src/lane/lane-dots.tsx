@@ -12,8 +12,8 @@ import { OutcomeMark } from './lane-section.tsx'
 
 const height = 320
 const margin = { top: 14, right: 64, bottom: 30, left: 56 }
-/** Rates this many times the middle one, or this fraction of it, would press all others into a line. */
-const scaleTimesMax = 2.5
+/** Rates beyond this multiple (or fraction) of the median do not extend the scale, which would flatten the other dots. */
+const outlierFactor = 2.5
 const reachPixels = 28
 
 interface Scales {
@@ -34,7 +34,7 @@ interface RateBand {
   readonly ceiling: number | null
 }
 
-/** What is drawn, and the scales it is drawn by. */
+/** The data of the drawing, and its scales. */
 interface Drawn {
   readonly dots: readonly Dot[]
   readonly scales: Scales
@@ -45,7 +45,7 @@ interface Drawn {
 const outcomes = ['won', 'lost', 'pending'] as const
 type Outcome = (typeof outcomes)[number]
 
-/** Every quote of the lane by its date and rate, its outcome as a shape; the same as a table at the foot of the page. */
+/** A chart of the lane's quotes by date and rate. The shape shows the outcome. The table below has the same data. */
 export function LaneDots({ record, band }: { record: LaneRecord; band: RateBand | null }) {
   const { address, change } = useLaneAddress()
   const { ref, width } = useElementSize()
@@ -80,7 +80,7 @@ export function LaneDots({ record, band }: { record: LaneRecord; band: RateBand 
         )}
         {scales !== null && dots.length === 0 && (
           <Text size="sm" c="dimmed" pt="xl" ta="center">
-            No quote with this outcome. Choose another above.
+            No quotes with this outcome. Choose another outcome above.
           </Text>
         )}
       </div>
@@ -140,7 +140,7 @@ function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
   const center = middle(points)
   const near = points
     .map(({ rate }) => rate)
-    .filter((rate) => rate <= center * scaleTimesMax && rate >= center / scaleTimesMax)
+    .filter((rate) => rate <= center * outlierFactor && rate >= center / outlierFactor)
   const [low, high] = [Math.min(...near), Math.max(...near)]
   const room = Math.max((high - low) * 0.08, center * 0.02)
   const dayMs = 86_400_000
@@ -153,7 +153,7 @@ function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
   }
 }
 
-/** A rate beyond the scale stands at its edge. */
+/** The position of a quote. A rate beyond the scale is drawn at its edge. */
 function placeOf(point: LanePoint, { x, y }: Scales): { x: number; y: number } {
   const [low = 0, high = 0] = y.domain()
   return { x: x(Date.parse(point.quoted_at)), y: y(Math.min(Math.max(point.rate, low), high)) }
@@ -183,12 +183,12 @@ function Chart({ dots, scales, months, band }: Drawn) {
         role="slider"
         tabIndex={0}
         aria-label="Quotes by date"
-        aria-roledescription="chart of quotes; arrow keys step through them, Enter opens one"
+        aria-roledescription="chart of quotes; use arrow keys to step through the quotes, and Enter to open one"
         aria-valuemin={1}
         aria-valuemax={dots.length}
         aria-valuenow={shown === null ? dots.length : dots.indexOf(shown) + 1}
         aria-valuetext={
-          shown === null ? `${counted(dots.length, 'quote')}, none chosen` : quoteInWords(shown.point)
+          shown === null ? `${counted(dots.length, 'quote')}, none selected` : quoteInWords(shown.point)
         }
         style={{ height, cursor: shown === null ? 'default' : 'pointer' }}
         onPointerMove={(event) => setAt(nearest(event))}
@@ -257,7 +257,7 @@ function quoteInWords({ rate, outcome, quoted_at, customer_name, booked }: LaneP
 
 const tipWidth = 220
 
-/** What the chosen dot is, beside it and within the chart. */
+/** A tooltip for the selected dot, placed inside the chart. */
 function Tip({ dot: { point, x, y }, width }: { dot: Dot; width: number }) {
   return (
     <div
@@ -287,7 +287,7 @@ function Tip({ dot: { point, x, y }, width }: { dot: Dot; width: number }) {
         {point.margin === null ? '' : ` · margin ${signedDollars(point.margin)}`}
       </Text>
       <Text size="xs" c="dimmed" truncate>
-        {point.lane_ref}: click opens it
+        {point.lane_ref}: click to open
       </Text>
     </div>
   )
@@ -310,7 +310,7 @@ const Drawing = memo(function Drawing({ dots, scales, months, band }: Drawn) {
       width={width}
       height={height}
       role="img"
-      aria-label={`${counted(dots.length, 'quote')} by date and rate. The same as a table below.`}
+      aria-label={`${counted(dots.length, 'quote')} by date and rate. The table below has the same data.`}
       style={{ display: 'block' }}
     >
       <Axes scales={scales} />
@@ -346,7 +346,7 @@ const monthName = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: '
 const monthAndYear = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' })
 const dayOfMonth = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
-/** A tick of the time axis: the year with its first month, the day where days matter. */
+/** A label of the time axis: the month, with the year in January; the day when ticks are within a month. */
 function tickText(at: Date): string {
   if (at.getUTCDate() !== 1) return dayOfMonth.format(at)
   return at.getUTCMonth() === 0 ? monthAndYear.format(at) : monthName.format(at)
@@ -411,7 +411,7 @@ function BandLines({ scales: { y, width }, band }: { scales: Scales; band: RateB
   )
 }
 
-/** What the drawing leaves out, and what its lines are. */
+/** Notes below the chart: its symbols and lines, and the quotes that it does not show at their position. */
 function Notes({
   record,
   drawn,
@@ -433,7 +433,7 @@ function Notes({
     `${counted(drawn, 'quote')} drawn${outcome === null ? '' : ` (${outcome} only)`}: ● won, ✕ lost, ○ pending.`,
     'Solid line: average rate by month. Dashed lines: the rate band of all quotes.',
     beyond > 0 ? `${counted(beyond, 'quote')} beyond the scale, drawn at its edge.` : null,
-    withoutRate > 0 ? `${counted(withoutRate, 'quote')} without a rate, in the table only.` : null,
+    withoutRate > 0 ? `${counted(withoutRate, 'quote')} without a rate, only in the table.` : null,
   ]
   return (
     <Text size="xs" c="dimmed" mt={4}>
@@ -441,9 +441,9 @@ function Notes({
       {record.points.length < record.points_total && (
         <>
           {' '}
-          The newest {count(record.points.length)} of {count(record.points_total)};{' '}
+          Shows the newest {count(record.points.length)} of {count(record.points_total)};{' '}
           <TextLink to={pagePaths.quotes} words={laneOf(address)}>
-            all of them
+            see all
           </TextLink>
           .
         </>

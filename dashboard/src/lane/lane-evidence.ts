@@ -6,7 +6,7 @@ export type LaneMonth = LaneRecord['months'][number]
 export type FoundInsight = Extract<Answer<'lane-advice'>, { found: true }>
 export type FoundAdvice = Extract<Answer<'quote-advice'>, { found: true }>
 
-/** What a lane's scores were made of. */
+/** The inputs of a lane's scores. */
 export interface InsightEvidence {
   readonly par: number
   readonly rate: number
@@ -27,13 +27,13 @@ export interface InsightEvidence {
   }[]
 }
 
-/** The evidence of an insight; the contract leaves its members open. Null where it was not asked for. */
+/** The evidence of an insight, which the contract leaves untyped; null if the request did not include it. */
 export function insightEvidence(insight: FoundInsight): InsightEvidence | null {
   const evidence = insight.evidence as InsightEvidence | undefined
   return evidence === undefined || !Array.isArray(evidence.buckets) ? null : evidence
 }
 
-/** The counts behind the win probability of an answer, and what its suggested rate rests on. */
+/** The counts behind the win probability, and the basis of the suggested rate. */
 export interface AdviceEvidence {
   readonly wins_at_or_below: number
   readonly decided_at_or_below: number
@@ -46,7 +46,7 @@ export function adviceEvidence(advice: FoundAdvice): AdviceEvidence | null {
   return (advice.evidence as unknown as AdviceEvidence | undefined) ?? null
 }
 
-/** The middle of the lane's rates, to the dollar: a rate to begin with where none is named. Null without a rate. */
+/** The median of the lane's rates, in whole dollars; null without rates. */
 export function middleRate(points: readonly Pick<LanePoint, 'rate'>[]): number | null {
   const rates = points.map(({ rate }) => rate).filter((rate) => rate > 0)
   rates.sort((one, other) => one - other)

@@ -16,7 +16,7 @@ import type { LaneAdvice } from './lane-curve.tsx'
 import type { FoundInsight, LaneRecord } from './lane-evidence.ts'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 
-/** What one does with a lane from here: quote it, or look at the way back, which is another lane. */
+/** The actions of the lane page. */
 export function LaneActions({ origin, destination }: { origin: string; destination: string }) {
   const { address } = useLaneAddress()
   const lane = laneOf(address)
@@ -46,7 +46,7 @@ export function LaneActions({ origin, destination }: { origin: string; destinati
   )
 }
 
-/** The equipment quoted on the lane, each a link; all of it together is a question of its own. */
+/** Links to the lane by equipment, and to all equipment together. */
 export function EquipmentLinks({ record }: { record: LaneRecord }) {
   const { address } = useLaneAddress()
   const lane = laneOf(address)
@@ -81,7 +81,7 @@ export function EquipmentLinks({ record }: { record: LaneRecord }) {
   )
 }
 
-/** The lane's figures, each with what it rests on. */
+/** The lane's figures, each with its basis. */
 export function LaneFigures({
   record,
   insight,
@@ -102,17 +102,13 @@ export function LaneFigures({
       <Figure
         label="Miles"
         value={miles === null ? '–' : count(miles)}
-        basis={miles === null ? 'a place is not known' : 'road miles'}
+        basis={miles === null ? 'unknown place' : 'road miles'}
       />
       <Figure
         label="Going rate"
         value={roundDollars(going)}
         basis={
-          going === null
-            ? 'no quotes to learn from'
-            : miles === null
-              ? 'today'
-              : `${ratePerMile(going / miles)} RPM`
+          going === null ? 'no quotes yet' : miles === null ? 'today' : `${ratePerMile(going / miles)} RPM`
         }
       />
       <Figure

@@ -21,7 +21,7 @@ import type { LaneRecord } from './lane-evidence.ts'
 
 const height = 360
 const earthRadiusMiles = 3958.8
-/** A short haul is shown with what lies around it: no less than this many miles from side to side. */
+/** The minimum width of the map, so that a short haul is shown with its surroundings. */
 const widthMilesMin = 420
 
 interface Outlines {
@@ -31,15 +31,15 @@ interface Outlines {
 }
 
 const unitedStates = '840'
-/** From this length on an arrow stands in the middle of the lane, too. */
-const arrowBetweenFromPixels = 110
+/** Lanes longer than this also have an arrow in the middle. */
+const middleArrowFromPixels = 110
 
-/** Outlines of states and countries: files of this application's own build, kept by the browser for a year. */
+/** Loads the outlines of states and countries. The files are part of the build, and browsers cache them for a year. */
 async function loadOutlines(): Promise<Outlines> {
   const [states, countries] = await Promise.all(
     [statesUrl, countriesUrl].map(async (url) => (await builtFile(url)) as Topology),
   )
-  if (states === undefined || countries === undefined) throw new Error('No outlines.')
+  if (states === undefined || countries === undefined) throw new Error('The outlines did not load.')
   const stateShapes = states.objects.states as GeometryCollection
   const countryShapes = countries.objects.countries as GeometryCollection
   return {
@@ -70,7 +70,7 @@ const compass = [
   'northwest',
 ] as const
 
-/** The direction in which a lane sets out. @example headingOf([-96.8, 32.8], [-84.4, 33.7]) // 'east' */
+/** The initial compass direction of a lane. @example headingOf([-96.8, 32.8], [-84.4, 33.7]) // 'east' */
 export function headingOf(from: Position, to: Position): (typeof compass)[number] {
   const radians = (degrees: number) => (degrees * Math.PI) / 180
   const [fromLatitude, toLatitude] = [radians(from[1]), radians(to[1])]
@@ -87,7 +87,7 @@ function isInLower48([longitude, latitude]: Position): boolean {
   return latitude > 24 && latitude < 49.5 && longitude > -125 && longitude < -66.5
 }
 
-/** A conic projection in which the lane fills the picture, with room for the names of its ends. */
+/** A conic projection in which the lane fills the map, with space for the names of its ends. */
 function projectionFor(from: Position, to: Position, width: number): GeoProjection {
   const middle = geoInterpolate([...from], [...to])(0.5)
   const projection =
@@ -117,7 +117,7 @@ function projectionFor(from: Position, to: Position, width: number): GeoProjecti
   ])
 }
 
-/** Where the lane runs, drawn from outlines that the service itself holds. */
+/** The map of the lane, drawn from outlines that the service provides. */
 export function LaneMap({ record }: { record: LaneRecord }) {
   const { ref, width } = useElementSize()
   const outlines = useQuery({
@@ -141,8 +141,7 @@ export function LaneMap({ record }: { record: LaneRecord }) {
       >
         {from === null || to === null ? (
           <Text p="md" size="sm" style={{ overflowWrap: 'anywhere' }}>
-            No map: we do not know where {unknown.map(({ place }) => `“${place}”`).join(' and ')} lies, and a
-            guess would mislead.
+            No map: the location of {unknown.map(({ place }) => `“${place}”`).join(' and ')} is unknown.
           </Text>
         ) : (
           width > 0 && (
@@ -152,7 +151,7 @@ export function LaneMap({ record }: { record: LaneRecord }) {
       </div>
       {outlines.isError && from !== null && to !== null && (
         <Text size="xs" component="figcaption">
-          The outlines of the states could not be loaded; the lane is drawn without them.
+          The state outlines could not be loaded, so the map shows only the lane.
         </Text>
       )}
     </figure>
@@ -192,10 +191,10 @@ function Drawing({
       nearEnd: at(0.96),
     }
   }, [fromLongitude, fromLatitude, toLongitude, toLatitude, width, outlines])
-  const miles = record.miles === null ? 'miles not known' : `about ${count(record.miles)} road miles`
+  const miles = record.miles === null ? 'miles unknown' : `about ${count(record.miles)} road miles`
   const label = `Map: from ${record.origin.place}, ${headingOf(from, to)} to ${record.destination.place}, ${miles}.`
   const isLongEnough =
-    Math.hypot(drawn.to[0] - drawn.from[0], drawn.to[1] - drawn.from[1]) > arrowBetweenFromPixels
+    Math.hypot(drawn.to[0] - drawn.from[0], drawn.to[1] - drawn.from[1]) > middleArrowFromPixels
   const isUpward = drawn.to[1] < drawn.from[1]
   return (
     <svg width={width} height={height} role="img" aria-label={label} style={{ display: 'block' }}>
@@ -213,7 +212,7 @@ function Drawing({
   )
 }
 
-/** An arrow head that points along the lane; with `at` its tip is there. */
+/** An arrowhead that points along the lane. With `at`, its tip is at that point. */
 function Arrow({
   from,
   towards,

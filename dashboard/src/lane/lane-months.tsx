@@ -7,7 +7,7 @@ import { QuotesLink } from './lane-section.tsx'
 const monthsAtFirst = 13
 const barWidth = 110
 
-/** The months of a lane, newest first: what was quoted, won and lost, at what rate and margin. */
+/** The months of a lane, newest first, with quotes, wins, losses, rates and margins. */
 export function LaneMonths({ months }: { months: readonly LaneMonth[] }) {
   const [all, setAll] = useState(false)
   const newestFirst = months.toReversed()
@@ -74,7 +74,7 @@ export function LaneMonths({ months }: { months: readonly LaneMonth[] }) {
   )
 }
 
-/** Won, lost and pending quotes as lengths; the figures stand beside it. */
+/** Won, lost and pending quotes as a stacked bar. The columns beside it have the numbers. */
 function Bar({ row, most }: { row: LaneMonth; most: number }) {
   const length = (quotes: number) => (quotes / most) * barWidth
   const won = length(row.won)

@@ -4,9 +4,9 @@ import { useAnswer } from '../api/index.ts'
 import { TextLink } from '../shared-ui/index.ts'
 import { changed, laneOf, useLaneAddress } from './lane-address.ts'
 
-const offeredMax = 5
+const suggestionsMax = 5
 
-/** Places that may have been meant by one that is not known, each as a link to the same lane with that place. */
+/** Suggestions for an unknown place, each linking to the same lane with the suggested place. */
 export function PlaceOffers({
   end,
   typed,
@@ -14,27 +14,27 @@ export function PlaceOffers({
 }: {
   end: 'origin' | 'destination'
   typed: string
-  /** What the service itself offered with its refusal. */
+  /** The suggestions in the service's error, if any. */
   known?: readonly string[]
 }) {
   const { address } = useLaneAddress()
   const city = (typed.split(',')[0] ?? typed).trim()
   const whole = useAnswer(
     'suggest-places',
-    { query: { q: typed, limit: offeredMax } },
+    { query: { q: typed, limit: suggestionsMax } },
     { enabled: known === undefined, staleMs: 300_000 },
   )
   const isBare = known === undefined && whole.data?.places.length === 0
   const byCity = useAnswer(
     'suggest-places',
-    { query: { q: city, limit: offeredMax } },
+    { query: { q: city, limit: suggestionsMax } },
     { enabled: isBare, staleMs: 300_000 },
   )
   const found = (isBare ? byCity : whole).data?.places ?? []
   const offered = known ?? found.map(({ place }) => place)
   return (
     <Text size="sm" component="div" mih={24} style={{ overflowWrap: 'anywhere' }}>
-      {end === 'origin' ? 'Origin' : 'Destination'} “{typed}” is not a place we know.{' '}
+      {end === 'origin' ? 'Origin' : 'Destination'} “{typed}” is not a known place.{' '}
       {offered.length > 0 && (
         <>
           Did you mean{' '}

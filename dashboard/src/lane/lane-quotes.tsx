@@ -24,7 +24,7 @@ const rowsPerPage = 25
 
 type Evidence = NonNullable<Answer<'quote-advice'>['evidence']>['quotes'][number]
 
-/** A quote with its place in the history, newest first: evidence comes in pages of that order. */
+/** A quote with its index in the history, newest first. The API pages evidence in this order. */
 interface Row {
   readonly point: LanePoint
   readonly at: number
@@ -39,7 +39,7 @@ const orders: Readonly<Record<string, (one: Row, other: Row) => number>> = {
   'least-margin': (one, other) => marginOf(one, 1) - marginOf(other, 1) || one.at - other.at,
 }
 
-/** Quotes whose margin is not known come last, whichever way is up. */
+/** The margin for sorting. Quotes with an unknown margin come last in both orders. */
 function marginOf({ point }: Row, last: 1 | -1): number {
   return point.margin ?? last * Number.MAX_SAFE_INTEGER
 }
@@ -51,7 +51,7 @@ interface Question {
   readonly proposed_rate: number
 }
 
-/** What each shown quote was used in, or why not: as many pages of evidence as the shown rows need. */
+/** The numbers that each shown quote was used in, or why not. Loads the pages of evidence that the shown rows need. */
 function useEvidenceOf(rows: readonly Row[], question: Question | null) {
   const pages = [...new Set(rows.map(({ at }) => Math.floor(at / pageSizeMax) + 1))].sort(
     (one, other) => one - other,
@@ -88,7 +88,7 @@ const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
   estimate: 'estimate',
 }
 
-/** @example 'rate band, estimate. Not in win probability: nobody has answered it yet' */
+/** @example 'Rate band, estimate. Not in win probability: the quote is pending' */
 function usesInWords({ used_in, left_out }: Evidence): string {
   const used =
     used_in.length === Object.keys(usedInWords).length
@@ -107,7 +107,7 @@ function nameOf(number: string): string {
   return (usedInWords as Readonly<Record<string, string>>)[number] ?? number
 }
 
-/** The quotes behind the page's numbers: a page of rows, each with what it was used in and what it was left out of. */
+/** The quotes behind the page's numbers, and for each quote the numbers that use it or exclude it. */
 export function LaneQuotes({
   record,
   question,
@@ -138,17 +138,17 @@ export function LaneQuotes({
   }
   return (
     <>
-      <Choice chosen={address} found={chosen.length} of={record.points.length} />
+      <ActiveFilters chosen={address} found={chosen.length} of={record.points.length} />
       {evidence.failed !== undefined && (
         <Failed
           error={evidence.failed.error}
-          title="What each quote was used in could not be read"
+          title="The use of each quote could not be loaded"
           retry={() => void evidence.failed?.refetch()}
         />
       )}
       {chosen.length === 0 ? (
         <Nothing
-          title="No quote matches"
+          title="No matching quotes"
           actions={
             <Button variant="default" onClick={() => change(nothingChosen)}>
               Show all quotes
@@ -206,7 +206,7 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       sorts: ['most-margin', 'least-margin'],
       cell: ({ point }) => dollars(point.margin),
     },
-    { key: 'used', header: 'Used in, or left out and why', wraps: true, cell: used },
+    { key: 'used', header: 'Used in, or why excluded', wraps: true, cell: used },
   ]
 }
 
@@ -227,19 +227,19 @@ function wordsOf({ outcome, month: yearAndMonth, rate_from, rate_to, days }: Cho
       ? `in ${month(yearAndMonth ?? '')}`
       : (yearAndMonth ?? ''),
     rates,
-    days === undefined ? '' : `of the last ${days} days`,
+    days === undefined ? '' : `from the last ${days} days`,
   ].filter((words) => words !== '')
 }
 
-/** Which quotes are looked at, and the way back to all of them. */
-function Choice({ chosen, found, of }: { chosen: Chosen; found: number; of: number }) {
+/** The current filters, and a button that clears them. */
+function ActiveFilters({ chosen, found, of }: { chosen: Chosen; found: number; of: number }) {
   const { change } = useLaneAddress()
   const words = wordsOf(chosen)
   return (
     <Group gap="xs" mb="xs" mih={30} role="status">
       <Text size="sm">
         {words.length === 0
-          ? `All ${counted(of, 'quote')}, a quote's booked rate where there is one.`
+          ? `All ${counted(of, 'quote')}. Booked quotes show the booked rate.`
           : `${count(found)} of ${counted(of, 'quote')}: ${words.join(', ')}.`}
       </Text>
       {words.length > 0 && (

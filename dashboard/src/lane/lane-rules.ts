@@ -44,8 +44,8 @@ export const signalFormulas: readonly SignalFormula[] = [
   {
     signal: 'strength',
     score: 'integral',
-    question: 'Recent wins beyond what your other lanes would have given.',
-    scale: 'In wins, unbounded; 0 is as good as your other lanes.',
+    question: 'Recent wins above the win rate of your other lanes.',
+    scale: 'Measured in wins, unbounded. 0 is as good as your other lanes.',
     formula: [
       'integral = Σ f (w − par · d)',
       `rate = (Σ f w + ${score.parQuotes} par) / (Σ f d + ${score.parQuotes})`,
@@ -63,11 +63,11 @@ export const signalFormulas: readonly SignalFormula[] = [
   {
     signal: 'trend',
     score: 'derivative',
-    question: 'The chance that you win more often now than before.',
-    scale: 'From 0 to 1; 0.5 is no news.',
+    question: 'The probability that you win more often now than before.',
+    scale: 'From 0 to 1. 0.5 means no change.',
     formula: [
-      `g = 2^(−age / ${score.nowHalfLifeBuckets}) weighs now, (1 − g) f weighs before`,
-      `W and L, now and before, each with ${score.rateQuotes} imagined quotes at rate`,
+      `g = 2^(−age / ${score.nowHalfLifeBuckets}) is the weight of now, (1 − g) f of before`,
+      `W and L, now and before, each plus ${score.rateQuotes} prior quotes at rate`,
       'derivative = Φ((ln(W₁/L₁) − ln(W₀/L₀)) / √(1/W₁ + 1/L₁ + 1/W₀ + 1/L₀))',
     ],
     words: [
@@ -83,8 +83,8 @@ export const signalFormulas: readonly SignalFormula[] = [
   {
     signal: 'consistency',
     score: 'harmonic',
-    question: 'Whether you win month after month, not only sometimes.',
-    scale: 'From 0 to 1; 0 when nothing is decided.',
+    question: 'Whether you win every month, not only sometimes.',
+    scale: 'From 0 to 1. 0 without decided quotes.',
     formula: [
       `hm = m / Σ ((d + ${score.rateQuotes}) / (w + ${score.rateQuotes} rate)) over the periods with a decided quote`,
       'presence = (m + 0.5) / (n + 1)',
@@ -106,12 +106,12 @@ export const signalFormulas: readonly SignalFormula[] = [
   {
     signal: 'timing',
     score: 'correlation',
-    question: 'Whether you get the wins when this lane is busy.',
-    scale: 'Unbounded; 0 is no relation.',
+    question: 'Whether you win more when this lane is busy.',
+    scale: 'Unbounded. 0 means no correlation.',
     formula: [
-      'a = ln(1 + q) and b = ln(1 + w), each less its mean',
-      `r = Σ ab / √((Σ aa + ${score.spreadAdded}) (Σ bb + ${score.spreadAdded})), held within ${score.correlationMax} of 0`,
-      `correlation = atanh(r) over ${score.correlationBucketsMin} periods or more, else 0`,
+      'a = ln(1 + q) and b = ln(1 + w), each minus its mean',
+      `r = Σ ab / √((Σ aa + ${score.spreadAdded}) (Σ bb + ${score.spreadAdded})), limited to ±${score.correlationMax}`,
+      `correlation = atanh(r) for ${score.correlationBucketsMin} or more periods, else 0`,
     ],
     words: [
       [

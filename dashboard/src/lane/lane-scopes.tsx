@@ -3,7 +3,7 @@ import { type FoundInsight, insightEvidence } from './lane-evidence.ts'
 import { type ScopeStep, scopeLadder } from './lane-rules.ts'
 import { QuotesLink } from './lane-section.tsx'
 
-function neededBy({ minimum }: ScopeStep): string {
+function minimumOf({ minimum }: ScopeStep): string {
   const { quotes, decided, lanes } = minimum
   if (quotes > 0) return counted(quotes, 'quote')
   return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
@@ -13,7 +13,7 @@ export function scopeName(scope: string): string {
   return scopeLadder.find((step) => step.scope === scope)?.name ?? scope
 }
 
-/** The scopes from the most trusted to the widest: what each held, and which answered. */
+/** The scopes, most trusted first, with the history in each scope and the scope that answered. */
 export function LaneScopes({ insight }: { insight: FoundInsight }) {
   const levels = insightEvidence(insight)?.levels ?? []
   const levelOf = (step: ScopeStep) => levels.find(({ scope }) => scope === step.scope)
@@ -21,9 +21,9 @@ export function LaneScopes({ insight }: { insight: FoundInsight }) {
   const asksEquipment = insight.query.equipment !== null
   const verdict = (step: ScopeStep, at: number) => {
     if (step.scope === insight.scope) return '✓ answered'
-    if (levelOf(step) !== undefined) return 'too few, looked further'
-    if (step.scope === 'equipment' && !asksEquipment) return 'no equipment asked for'
-    return at > answeredAt ? 'not needed' : 'this lane has none'
+    if (levelOf(step) !== undefined) return 'too few quotes'
+    if (step.scope === 'equipment' && !asksEquipment) return 'no equipment selected'
+    return at > answeredAt ? 'not needed' : 'not available'
   }
   const columns: Column<ScopeStep>[] = [
     {
@@ -53,7 +53,7 @@ export function LaneScopes({ insight }: { insight: FoundInsight }) {
       cell: (step) => count(levelOf(step)?.decided),
     },
     { key: 'lanes', header: 'On lanes', align: 'right', cell: (step) => count(levelOf(step)?.lanes) },
-    { key: 'needs', header: 'Needs', cell: neededBy },
+    { key: 'needs', header: 'Minimum', cell: minimumOf },
     { key: 'verdict', header: 'Result', cell: (step) => verdict(step, scopeLadder.indexOf(step)) },
   ]
   return (

@@ -9,7 +9,7 @@ import { type FoundInsight, type InsightEvidence, insightEvidence } from './lane
 import { type SignalFormula, signalFormulas } from './lane-rules.ts'
 import { QuotesLink } from './lane-section.tsx'
 
-/** A score as people read it: two decimals, with a real minus. @example figure(-1.2034) // '−1.20' */
+/** A score with two decimals and a typographic minus. @example figure(-1.2034) // '−1.20' */
 function figure(value: number, digits = 2): string {
   const text = Math.abs(value).toFixed(digits)
   return value < 0 && Number(text) !== 0 ? `−${text}` : text
@@ -24,7 +24,7 @@ const summaryStyle = {
 
 const titles = { strength: 'Strength', trend: 'Trend', consistency: 'Consistency', timing: 'Timing' } as const
 
-/** Four signals with the scores they are read from; the formula and what went into it are one click away. */
+/** The four signals with their scores. Formula and inputs are in a collapsed section. */
 export function LaneScores({ insight }: { insight: FoundInsight }) {
   const evidence = insightEvidence(insight)
   return (
@@ -51,7 +51,8 @@ function Signal({
   const word = insight.signals[formula.signal]
   const score = insight.scores[formula.score]
   const words: Readonly<Record<string, string | null>> = SIGNAL_WORDS[formula.signal]
-  const said = insight.scope === 'tenant' && formula.signal === 'strength' ? null : (words[word] ?? null)
+  const summaryWords =
+    insight.scope === 'tenant' && formula.signal === 'strength' ? null : (words[word] ?? null)
   return (
     <article aria-label={`${titles[formula.signal]}: ${word}`} style={{ minWidth: 0 }}>
       <Text size="xs" c="dimmed">
@@ -72,7 +73,7 @@ function Signal({
         <FormulaLines lines={formula.formula} />
         {evidence !== null && <Inputs formula={formula} evidence={evidence} score={score} />}
         <Text size="xs" fw={600} mt={6}>
-          The first that fits
+          The first matching rule applies
         </Text>
         <ul style={{ margin: 0, paddingLeft: '1rem', fontSize: 'var(--mantine-font-size-xs)' }}>
           {formula.words.map(([name, rule]) => (
@@ -82,7 +83,7 @@ function Signal({
           ))}
         </ul>
         <Text size="xs" mt={6}>
-          In the sentence: {said === null ? 'nothing.' : `“${said}”.`}
+          In the summary: {summaryWords === null ? 'not mentioned.' : `“${summaryWords}”.`}
         </Text>
       </details>
     </article>
@@ -108,13 +109,13 @@ function FormulaLines({ lines }: { lines: readonly string[] }) {
   )
 }
 
-/** What a formula's letters stand for on this lane. */
+/** The values of a formula's variables on this lane. */
 function inputsOf(
   formula: SignalFormula,
   evidence: InsightEvidence,
 ): readonly (readonly [name: string, value: ReactNode])[] {
-  const par = ['par, the share your other lanes win', figure(evidence.par, 3)] as const
-  const rate = ['rate, this lane’s recent share won', figure(evidence.rate, 3)] as const
+  const par = ['par, win rate of your other lanes', figure(evidence.par, 3)] as const
+  const rate = ['rate, recent win rate of this lane', figure(evidence.rate, 3)] as const
   const periods = ['n, periods', count(evidence.bucket_count)] as const
   const decidedPeriods = ['m, periods with a decided quote', count(evidence.decided_buckets)] as const
   const decided = [
@@ -128,7 +129,7 @@ function inputsOf(
         par,
         rate,
         [
-          'rate needed for strong, for weak',
+          'rate threshold for strong, for weak',
           `${figure(evidence.par + rule.rateAbovePar * (1 - evidence.par), 3)}, ${figure(evidence.par - rule.rateBelowPar, 3)}`,
         ],
         decided,
@@ -143,7 +144,7 @@ function inputsOf(
         rate,
         ['s', figure(scale, 3)],
         [
-          'reliable from, erratic below',
+          'threshold of reliable, of erratic',
           `${figure(SIGNAL_RULE.consistency.reliable * scale, 3)}, ${figure(SIGNAL_RULE.consistency.erratic * scale, 3)}`,
         ],
         periods,
@@ -152,7 +153,11 @@ function inputsOf(
       ]
     }
     case 'timing':
-      return [['Σ aa, how much busy and quiet differ', figure(evidence.busyness_spread, 3)], periods, decided]
+      return [
+        ['Σ aa, spread between busy and quiet periods', figure(evidence.busyness_spread, 3)],
+        periods,
+        decided,
+      ]
   }
 }
 
@@ -217,7 +222,7 @@ const periodColumns: readonly Column<Period>[] = [
   { key: 'beyond', header: 'f (w − par · d)', align: 'right', cell: ({ beyondPar }) => figure(beyondPar, 3) },
 ]
 
-/** The counts that all four scores are made of. */
+/** The counts by period, from which all four scores are computed. */
 function Periods({ evidence }: { evidence: InsightEvidence }) {
   const { older_quotes, future_quotes } = evidence
   return (
@@ -226,12 +231,13 @@ function Periods({ evidence }: { evidence: InsightEvidence }) {
         The {counted(evidence.bucket_count, 'period')} of {BUCKET_DAYS} days behind all four scores
       </summary>
       <Text size="xs" my={4}>
-        Up to {BUCKETS_MAX} consecutive periods that end now. d = w + l. A period’s age is 0 for the last one;
-        it weighs f = 2^(−age / {SCORE_RULE.halfLifeBuckets}). par = (wins of your other lanes +{' '}
-        {PAR_PRIOR.wins}) / (their decided quotes + {PAR_PRIOR.decided}), the lanes of this scope left out.
+        Up to {BUCKETS_MAX} consecutive periods that end now. d = w + l. The age of the last period is 0. The
+        weight of a period is f = 2^(−age / {SCORE_RULE.halfLifeBuckets}). par = (wins of your other lanes +{' '}
+        {PAR_PRIOR.wins}) / (their decided quotes + {PAR_PRIOR.decided}), without the lanes of this scope.
         {older_quotes > 0 &&
           ` ${counted(older_quotes, 'older quote')} in the history ${older_quotes === 1 ? 'is' : 'are'} too old for the scores.`}
-        {future_quotes > 0 && ` ${counted(future_quotes, 'quote')} dated after now in no period.`}
+        {future_quotes > 0 &&
+          ` ${counted(future_quotes, 'quote')} dated in the future ${future_quotes === 1 ? 'is' : 'are'} not counted.`}
       </Text>
       <DataTable
         caption="Periods behind the scores, newest first"
@@ -243,7 +249,7 @@ function Periods({ evidence }: { evidence: InsightEvidence }) {
   )
 }
 
-/** Which scope a lane's insight was taken from, as a word. */
+/** The scope of a lane's insight, as a badge. */
 export function ScopeBadge({ name }: { name: string }) {
   return (
     <Badge variant="default" size="sm" tt="none">

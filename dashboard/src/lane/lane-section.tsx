@@ -4,7 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 import { type AddressChange, changed, nothingChosen, useLaneAddress } from './lane-address.ts'
 
-/** A part of the lane page, under its own heading. */
+/** A section of the lane page. */
 export function LaneSection({
   title,
   hint,
@@ -58,10 +58,10 @@ export function LaneSection({
   )
 }
 
-/** The anchor of the table of the lane's quotes. */
+/** The id of the table of the lane's quotes, for links. */
 export const quotesAnchor = 'quotes'
 
-/** A number that leads to the quotes behind it, in the table of this page. */
+/** Links a number to the quotes behind it, in the table of this page. */
 export function QuotesLink({ chosen, children }: { chosen: AddressChange; children: ReactNode }) {
   const { address } = useLaneAddress()
   return (
@@ -76,7 +76,7 @@ export function QuotesLink({ chosen, children }: { chosen: AddressChange; childr
   )
 }
 
-/** A figure with its name above and what it rests on below. */
+/** A figure with its label above and its basis below. */
 export function Figure({ label, value, basis }: { label: string; value: ReactNode; basis?: ReactNode }) {
   return (
     <div style={{ minWidth: 0 }}>
@@ -95,7 +95,7 @@ export function Figure({ label, value, basis }: { label: string; value: ReactNod
   )
 }
 
-/** Figures side by side, as many as fit. */
+/** A grid of figures. */
 export function Figures({ children }: { children: ReactNode }) {
   return (
     <dl
@@ -117,7 +117,7 @@ const marks = {
   pending: ['○', 'Pending', 'var(--pending)'],
 } as const
 
-/** An outcome as a mark and a word. */
+/** An outcome as an icon and a word. */
 export function OutcomeMark({ outcome }: { outcome: keyof typeof marks }) {
   const [mark, word, color] = marks[outcome]
   return (

@@ -23,7 +23,7 @@ export default function LanePage() {
   const { origin, destination, equipment } = useSearch({ strict: false })
   if (origin === undefined || destination === undefined) {
     return (
-      <Page title="Lanes" hint="Where a lane runs, what it pays, and what you won and lost on it.">
+      <Page title="Lanes" hint="The map, rates, wins and losses of a lane.">
         <LaneForm />
         <BusiestLanes />
       </Page>
@@ -49,7 +49,7 @@ function insightInto(asked: Asked) {
 
 function OneLane({ asked }: { asked: Asked }) {
   const record = useAnswer('lane-record', { query: asked }, { keeps: true })
-  // Asked for at once, beside the record: the parts below read the same answer.
+  // Starts in parallel with the record. Components below read the same cached answer.
   useAnswer('lane-advice', { query: insightInto(asked) })
   const title = laneName(
     record.data?.origin.place ?? asked.origin,
@@ -58,7 +58,7 @@ function OneLane({ asked }: { asked: Asked }) {
   return (
     <Page
       title={title}
-      hint="Direction matters: the way back is another lane."
+      hint="Direction matters: the reverse direction is a separate lane."
       actions={
         <LaneActions
           origin={record.data?.origin.place ?? asked.origin}
@@ -96,13 +96,13 @@ function LoadingLane() {
   )
 }
 
-/** The question could not be answered: a place that cannot be read is offered in other spellings. */
+/** The lane could not be loaded. For unreadable places, suggests other spellings. */
 function NoLane({ error, asked, retry }: { error: CallFailed; asked: Asked; retry: () => void }) {
   const ends = (['origin', 'destination'] as const).filter((end) => error.fieldError(end) !== undefined)
   if (ends.length === 0) return <Failed error={error} retry={retry} />
   return (
     <Stack>
-      <Alert color="lane" variant="outline" role="alert" title="This lane cannot be read">
+      <Alert color="lane" variant="outline" role="alert" title="This lane has an invalid place">
         <Stack gap={6}>
           {ends.map((end) => {
             const known = error.errors.find(({ parameter }) => parameter === end)?.suggestions
@@ -115,7 +115,7 @@ function NoLane({ error, asked, retry }: { error: CallFailed; asked: Asked; retr
               />
             )
           })}
-          <Text size="sm">A place is written as city and state, such as Dallas, TX.</Text>
+          <Text size="sm">Enter a place as city and state, such as Dallas, TX.</Text>
         </Stack>
       </Alert>
       <LaneForm />
@@ -125,7 +125,7 @@ function NoLane({ error, asked, retry }: { error: CallFailed; asked: Asked; retr
 
 const addressPauseMs = 300
 
-/** The rate that is looked at: as it is moved at once, and in the address a moment later. */
+/** The selected rate. `rate` follows the user at once; `settled` and the address follow after a pause. */
 function useRate(startsAt: number | null): {
   rate: number | null
   settled: number | null
@@ -134,19 +134,19 @@ function useRate(startsAt: number | null): {
   const { address, change } = useLaneAddress()
   const written = Number(address.rate ?? Number.NaN)
   const settled = Number.isFinite(written) && written > 0 ? Math.round(written * 100) / 100 : startsAt
-  const [held, setHeld] = useState<number | null>(null)
+  const [moved, setMoved] = useState<number | null>(null)
   const write = useDebouncedCallback((rateDollars: number) => {
     change({ rate: String(rateDollars) })
-    setHeld(null)
+    setMoved(null)
   }, addressPauseMs)
   const move = (rateDollars: number) => {
-    setHeld(rateDollars)
+    setMoved(rateDollars)
     write(rateDollars)
   }
-  return { rate: held ?? settled, settled, move }
+  return { rate: moved ?? settled, settled, move }
 }
 
-/** A rate to begin with: the middle of the lane's own, else the going rate as the wider lanes have it; null without. */
+/** The initial rate: the median of the lane's rates, or else the going rate based on other lanes; null without any. */
 function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | null): number | null {
   const middle = middleRate(record.points)
   const wider = insight === null ? 0 : Math.round(insight.history.avg_rate_usd)
@@ -267,12 +267,12 @@ function bandOf(advice: Answer<'quote-advice'> | undefined) {
   return advice?.found === true ? advice.rate_band : null
 }
 
-/** Ends of the lane that are on no map: what may have been meant instead. */
+/** Suggestions for ends of the lane that are not known places. */
 function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) {
   const unknown = (['origin', 'destination'] as const).filter((end) => record[end].latitude === null)
   if (unknown.length === 0) return null
   return (
-    <Alert color="lane" variant="outline" title="A place we do not know">
+    <Alert color="lane" variant="outline" title="Unknown place">
       {unknown.map((end) => (
         <PlaceOffers key={end} end={end} typed={asked[end]} />
       ))}
@@ -280,7 +280,7 @@ function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) 
   )
 }
 
-/** The lane in sentences, each made from the numbers on this page. */
+/** The service's sentences about the lane and the rate. */
 function Sentences({
   insight,
   insightError,
@@ -295,13 +295,11 @@ function Sentences({
       {insight === undefined && insightError === null && <Skeleton height={60} />}
       {insight?.found === true && <Text size="sm">{insight.summary}</Text>}
       {insight?.found === false && (
-        <Text size="sm">
-          You have not quoted enough for anything to be said about this lane, near or far.
-        </Text>
+        <Text size="sm">You have too few quotes for advice on this lane, even from similar lanes.</Text>
       )}
       {advice?.found === true && <Text size="sm">{advice.verdict}</Text>}
       {advice?.found === false && insight?.found === true && (
-        <Text size="sm">You have no quotes on this lane yet; the numbers come from your wider lanes.</Text>
+        <Text size="sm">You have no quotes on this lane yet. The numbers are based on your other lanes.</Text>
       )}
     </Stack>
   )
@@ -323,7 +321,7 @@ function Curve({
   isWaiting: boolean
 }) {
   if (rate === null && !isWaiting) {
-    return <Nothing title="No rate to begin with">Quote this lane once, or any lane like it.</Nothing>
+    return <Nothing title="No rate to start with">Quote this lane or a similar lane first.</Nothing>
   }
   if (advice.isError) return <Failed error={advice.error} retry={() => void advice.refetch()} />
   if (advice.data === undefined || rate === null) {

@@ -1,2 +1,2 @@
-/** Performance: win rates, margins and the calibration of the estimate, by period and group. */
+/** Performance: win rates, margins and the calibration of the estimate. */
 export { default } from './performance.tsx'

@@ -21,14 +21,14 @@ type Tested = Extract<Done['result'], { enough: true }>
 type TooFew = Extract<Done['result'], { enough: false }>
 type Quality = Tested['quality']['model']
 
-const askAgainMs = 2_000
+const pollEveryMs = 2_000
 
-/** How well the advice did on the brokerage's own quotes, each forecast from the days before it. */
+/** The accuracy of the advice on the brokerage's quotes. Each quote is forecast only from earlier days. */
 export default function Calibration() {
   const answer = useAnswer(
     'get-backtest',
     {},
-    { everyMs: (last) => (last?.status === 'running' ? askAgainMs : false), staleMs: 60_000 },
+    { everyMs: (last) => (last?.status === 'running' ? pollEveryMs : false), staleMs: 60_000 },
   )
   const { data, error } = answer
   if (error !== null) {
@@ -45,7 +45,7 @@ export default function Calibration() {
       <Group gap="sm">
         <Text size="sm" c="dimmed">
           Quotes as of {moment(data.as_of)}
-          {data.current ? '.' : '; some have changed since.'}
+          {data.current ? '.' : '. Some quotes have changed since then.'}
         </Text>
         {!data.current && (
           <Button
@@ -54,7 +54,7 @@ export default function Calibration() {
             loading={answer.isFetching}
             onClick={() => void answer.refetch()}
           >
-            Test again
+            Run the test again
           </Button>
         )}
       </Group>
@@ -67,11 +67,11 @@ function Running({ progress }: { progress: number }) {
   return (
     <Paper withBorder p="md" mih={160}>
       <Stack gap="sm">
-        <Text role="status">Forecasting each of your quotes from the days before it: {percent}% done</Text>
+        <Text role="status">Forecasting each of your quotes from earlier days: {percent}% done</Text>
         <Progress value={percent} aria-label="Progress of the test" />
         <Text size="sm" c="dimmed">
-          Every quote is judged from the ones before it: seconds for a few thousand quotes, minutes for a
-          hundred thousand. You can look at something else meanwhile.
+          The test takes seconds for a few thousand quotes, and minutes for a hundred thousand. You can leave
+          this page meanwhile.
         </Text>
       </Stack>
     </Paper>
@@ -110,9 +110,10 @@ function Result({ result }: { result: Tested }) {
       <Text size="sm" c="dimmed" maw={820}>
         Tested: {counted(result.tested, 'decided quote')} from {calendarDay(result.first_tested_on)} to{' '}
         {calendarDay(result.last_tested_on)} ({result.tested_won.toLocaleString('en-US')} won), of{' '}
-        {counted(result.decided, 'decided quote')} in all. The period and filters of the other tabs do not
+        {counted(result.decided, 'decided quote')} in total. The period and filters of the other tabs do not
         apply.
-        {result.left_out > 0 && ` ${counted(result.left_out, 'quote')} left out: no estimate counts them.`}
+        {result.left_out > 0 &&
+          ` ${counted(result.left_out, 'quote')} excluded, because estimates exclude them too.`}
       </Text>
       <div
         style={{
@@ -133,32 +134,33 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['model', 'Calibrated estimate'],
   ['lane_rate', 'Win rate of the lane'],
   ['overall', 'Win rate of the brokerage'],
-  ['at_or_below', 'Share won of what was quoted at the rate or lower'],
-  ['literal', 'Wins at the rate or lower, of all decided quotes'],
+  ['at_or_below', 'Share won of quotes at this rate or lower'],
+  ['literal', 'Wins at this rate or lower, of all decided quotes'],
 ]
 
-/** The error of the estimate against that of the lane's own win rate, in words. */
+/** The error of the estimate compared with the lane's own win rate, in words. */
 function brierInWords(model: Quality, laneRate: Quality): string {
   const less = (1 - model.brier / laneRate.brier) * 100
   const scores = `Its Brier score is ${model.brier.toFixed(3)}, and ${laneRate.brier.toFixed(3)} for the win rate of the lane`
-  if (Math.abs(less) < 0.5) return `${scores}: no difference to speak of.`
+  if (Math.abs(less) < 0.5) return `${scores}, which is not a significant difference.`
   return less > 0
-    ? `${scores}: ${less.toFixed(0)}% less error than going by the lane's win rate alone.`
-    : `${scores}: ${(-less).toFixed(0)}% more error than going by the lane's win rate alone, so do not lean on it yet.`
+    ? `${scores}: ${less.toFixed(0)}% less error than the lane's win rate alone.`
+    : `${scores}: ${(-less).toFixed(0)}% more error than the lane's win rate alone, so do not rely on the estimate yet.`
 }
 
 function Score({ result: { quality, tested } }: { result: Tested }) {
   return (
     <section aria-labelledby="calibration-score">
       <Title order={2} size="h4" id="calibration-score">
-        Against simple rules
+        Comparison with simple rules
       </Title>
       <Text size="sm" my="xs" maw={820}>
         {brierInWords(quality.model, quality.lane_rate)} The Brier score is the mean squared error of the
-        forecasts: 0 is perfect, 0.25 is what a coin gets, lower is better. Over {counted(tested, 'quote')}.
+        forecasts: lower is better, 0 is perfect, and a coin flip scores 0.25. Based on{' '}
+        {counted(tested, 'quote')}.
       </Text>
       <details>
-        <summary>Show every rule as a table</summary>
+        <summary>Show all rules as a table</summary>
         <DataTable
           caption="Quality of the forecasts, by rule"
           rows={methods}
@@ -180,7 +182,7 @@ function Score({ result: { quality, tested } }: { result: Tested }) {
             },
             {
               key: 'error',
-              header: 'Off by, on average',
+              header: 'Average error',
               align: 'right',
               cell: ([name]) => `${(quality[name].calibration_error * 100).toFixed(1)} points`,
             },
@@ -197,10 +199,10 @@ function Dollars({ result }: { result: Tested }) {
   return (
     <section aria-labelledby="calibration-dollars">
       <Title order={2} size="h4" id="calibration-dollars" mb="xs">
-        Dollars at stake, an estimate
+        Estimated dollars at stake
       </Title>
       {dollars === null ? (
-        <Text size="sm">Too few tested quotes with a known cost for a figure in dollars.</Text>
+        <Text size="sm">Too few tested quotes have a known cost for an estimate in dollars.</Text>
       ) : (
         <Stack gap="sm">
           <Figures
@@ -210,22 +212,22 @@ function Dollars({ result }: { result: Tested }) {
               {
                 label: 'Margin earned',
                 value: roundDollars(dollars.margin_earned),
-                note: `really, on ${counted(dollars.quotes, 'quote')}`,
+                note: `actual, on ${counted(dollars.quotes, 'quote')}`,
               },
               {
                 label: 'Expected as quoted',
                 value: roundDollars(dollars.expected_margin_quoted),
-                note: 'by the model, at the rates quoted',
+                note: 'by the model, at the quoted rates',
               },
               {
                 label: 'Expected at best rates',
                 value: roundDollars(dollars.expected_margin_best),
-                note: 'by the model, at the rates it would have shown',
+                note: 'by the model, at the recommended rates',
               },
               {
                 label: 'Estimated difference',
                 value: signedDollars(Math.round(dollars.difference)),
-                note: `80% of redrawn lanes: ${signedDollars(Math.round(dollars.difference_80.low))} to ${signedDollars(Math.round(dollars.difference_80.high))}, ${counted(dollars.lanes, 'lane')}`,
+                note: `80% range: ${signedDollars(Math.round(dollars.difference_80.low))} to ${signedDollars(Math.round(dollars.difference_80.high))}, ${counted(dollars.lanes, 'lane')}`,
               },
               {
                 label: 'Quoted too low',
@@ -243,7 +245,8 @@ function Dollars({ result }: { result: Tested }) {
             <Text size="sm">{dollars.caveat}</Text>
             {dollars.at_edge > 0 && (
               <Text size="sm" mt="xs">
-                For {counted(dollars.at_edge, 'quote')} the best rate lay at the end of the rates tried.
+                For {counted(dollars.at_edge, 'quote')}, the best rate was at the limit of the evaluated
+                rates.
               </Text>
             )}
           </Alert>
@@ -252,8 +255,8 @@ function Dollars({ result }: { result: Tested }) {
       {notPriced > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           Not priced: {left.without_cost.toLocaleString('en-US')} without a known cost,{' '}
-          {left.without_best_rate.toLocaleString('en-US')} without a cost to expect that morning,{' '}
-          {left.unlikely_cost.toLocaleString('en-US')} with an unlikely cost.
+          {left.without_best_rate.toLocaleString('en-US')} without an expected cost at the time,{' '}
+          {left.unlikely_cost.toLocaleString('en-US')} with an implausible cost.
         </Text>
       )}
     </section>

@@ -6,7 +6,7 @@ export type PerformanceFigures = Answer<'get-performance'>['totals']
 
 const barWidth = 132
 
-/** A win rate with its count, the range that holds it 4 times in 5, and both drawn on a line from 0 to 100%. */
+/** A win rate with its counts and 80% range, as text and as a bar from 0 to 100%. */
 export function WinRate({ figures }: { figures: PerformanceFigures }) {
   const { win_rate_pct: rate, win_rate_interval: range, won, decided } = figures
   if (rate === null || range === null) return <span>– · none decided</span>
@@ -34,7 +34,7 @@ export function WinRate({ figures }: { figures: PerformanceFigures }) {
   )
 }
 
-/** A share in percent with a bar as long as it is of the longest one; a loss is drawn hollow and says so. */
+/** A percentage with a bar relative to the longest one. A loss is labeled and drawn as an outline. */
 export function MarginShare({ share, longest }: { share: number | null; longest: number }) {
   if (share === null) return <span>–</span>
   const width = longest <= 0 ? 0 : Math.min(1, Math.abs(share) / longest) * 64

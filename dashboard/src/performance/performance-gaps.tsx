@@ -23,8 +23,8 @@ import {
 
 type MarginGap = Answer<'list-margin-gaps'>['gaps'][number]
 
-/** Why less landed than was quoted, in words with the amounts. */
-function Because({ gap }: { gap: MarginGap }) {
+/** Why the landed margin is below the quoted margin, with amounts. */
+function Reason({ gap }: { gap: MarginGap }) {
   const { lane, quoted_margin: quotedMargin } = gap
   const rate = (lane.customer_rate ?? 0) - lane.quoted_rate
   const expected = lane.quoted_rate - quotedMargin
@@ -94,14 +94,14 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
         </>
       ),
     },
-    { key: 'because', header: 'Because', cell: (gap) => <Because gap={gap} />, wraps: true },
+    { key: 'because', header: 'Reason', cell: (gap) => <Reason gap={gap} />, wraps: true },
     {
       key: 'landed',
       header: 'Margin landed, quoted',
       align: 'right',
       cell: ({ margin, lane, quoted_margin: quotedMargin }) => (
         <>
-          {margin < 0 ? `a loss, ${signedDollars(margin)}` : dollars(margin)} ·{' '}
+          {margin < 0 ? `loss ${signedDollars(margin)}` : dollars(margin)} ·{' '}
           {margin < 0 ? signedPercent(lane.margin_pct) : percent(lane.margin_pct)}
           <Text size="xs" c="dimmed">
             quoted {quotedMargin < 0 ? signedDollars(quotedMargin) : dollars(quotedMargin)}
@@ -136,7 +136,7 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
   ]
 }
 
-/** Where margin landed below the quote, biggest shortfall first. */
+/** Shipments with a landed margin below the quoted margin, largest shortfall first. */
 export function MarginGaps({
   selection,
   search,
@@ -168,15 +168,15 @@ export function MarginGaps({
   if (compared === 0) {
     return (
       <Nothing title="Nothing to compare in this selection">
-        A shipment can be compared once its AR and AP are known and a truck cost was expected when it was
-        quoted. Enter an estimated cost with each quote, or choose a longer period.
+        A comparison needs the shipment's AR and AP, and an expected truck cost when it was quoted. Enter an
+        estimated cost with each quote, or choose a longer period.
       </Nothing>
     )
   }
   if (below === 0) {
     return (
       <Nothing title="No margin landed below its quote">
-        {counted(compared, 'shipment')} compared: each landed at or above the margin it was quoted with.
+        All {counted(compared, 'compared shipment')} landed at or above the quoted margin.
       </Nothing>
     )
   }
@@ -186,11 +186,11 @@ export function MarginGaps({
         <b>
           {below.toLocaleString('en-US')} of {counted(compared, 'compared shipment')}
         </b>{' '}
-        landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> together. The quoted margin is the
-        quoted rate less the truck cost expected then.
+        landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> in total. The quoted margin is the
+        quoted rate minus the expected truck cost at that time.
       </Text>
       <DataTable
-        caption="Shipments whose margin landed below the quote, biggest shortfall first"
+        caption="Shipments whose margin landed below the quote, largest shortfall first"
         columns={columnsOf(data.gaps)}
         rows={data.gaps}
         rowKey={({ lane }) => lane.lane_ref}

@@ -18,7 +18,7 @@ interface Point {
 
 const timeOf = (key: string) => new Date(`${key}-15T00:00:00Z`)
 
-/** Win rate and margin % over the months, in two small charts with one time scale. The table below them says the same. */
+/** Two charts of win rate and margin % by month. The table below has the same data. */
 export function MonthCharts({ rows }: { rows: readonly PerformanceRow[] }) {
   const inTime = [...rows].sort((one, other) => one.key.localeCompare(other.key))
   const winRate: Point[] = inTime.map((row) => ({
@@ -38,17 +38,17 @@ export function MonthCharts({ rows }: { rows: readonly PerformanceRow[] }) {
         gap: 'var(--mantine-spacing-md)',
       }}
     >
-      <MonthChart title="Win rate by month" note="The band holds it 4 times in 5" points={winRate} />
+      <MonthChart title="Win rate by month" note="Band: 80% range" points={winRate} />
       <MonthChart title="Margin % by month" note="Margin as a share of AR" points={margin} />
     </div>
   )
 }
 
-/** A chart in a sentence, for people who do not see it. */
+/** A text description of a chart for screen readers. */
 function inWords(title: string, points: readonly Point[]): string {
   const known = points.flatMap(({ key, value }) => (value === null ? [] : [{ key, value }]))
   const [first, last] = [known[0], known.at(-1)]
-  if (first === undefined || last === undefined) return `${title}: nothing known yet`
+  if (first === undefined || last === undefined) return `${title}: no data yet`
   const low = known.reduce((least, one) => (one.value < least.value ? one : least))
   const high = known.reduce((most, one) => (one.value > most.value ? one : most))
   return `${title}: ${percent(first.value)} in ${month(first.key)}, ${percent(last.value)} in ${month(last.key)}; lowest ${percent(low.value)} in ${month(low.key)}, highest ${percent(high.value)} in ${month(high.key)}. The table below has every month.`

@@ -29,7 +29,7 @@ export function isGrouping(view: View): view is Grouping {
   return Object.hasOwn(groupingNames, view)
 }
 
-/** Which lanes are counted: those of the period, and of an equipment type, a customer or a rep. */
+/** The filters by period, equipment, customer and rep, as API parameters. */
 export function selectionOf(search: AddressWords, period: Period): Query<'list-margin-gaps'> {
   const rep = Number(search.quoted_by ?? Number.NaN)
   const equipment = search.equipment?.trim() ?? ''
@@ -50,13 +50,13 @@ export interface Order {
   readonly order: 'desc' | 'asc'
 }
 
-/** The order that the address asks for; undefined leaves it to the service: by quotes, and months by time. */
+/** The sort order in the address; undefined for the service's default: by quotes, or months by time. */
 export function orderOf(search: AddressWords): Order | undefined {
   const sort = sorts.find((one) => one === search.sort)
   return sort === undefined ? undefined : { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
 }
 
-/** The words by which the Shipments page is told to show the same lanes as a row; null where no list can be told. */
+/** The address parameters with which the Shipments page shows the lanes of a row; null if no filter can select them. */
 export function wordsOfRow(
   by: Grouping,
   row: PerformanceRow,
@@ -71,19 +71,19 @@ export function wordsOfRow(
     case 'customer':
       return { ...shared, customer: row.label }
     case 'rep':
-      // Imported lanes have no rep, and no list can be asked for lanes without one.
+      // Imported lanes have no rep, and lists cannot filter for lanes without a rep.
       return row.key === '' ? null : { ...shared, quoted_by: row.key }
     case 'equipment':
       return { ...shared, equipment: row.key }
     case 'month':
-      // A row counts only what of its month lies in the period.
+      // A row counts only the days of its month that are in the period.
       return { ...shared, ...monthWithin(row.key, periodOf(search, 'all', now)) }
   }
 }
 
 /**
- * The same for the Quotes page, which knows no periods by name: it takes the days on which they begin and end, and of a
- * month in UTC the moments.
+ * The same parameters for the Quotes page. It has no named periods, so they become first and last days. A UTC month becomes
+ * its first and last moments.
  */
 export function quotesWords(words: AddressWords, now: Date): AddressWords {
   const { period: _period, from: _from, to: _to, ...others } = words

@@ -8,8 +8,8 @@ const tallestPx = 420
 const margins = { top: 14, right: 16, bottom: 44, left: 52 }
 
 /**
- * What was forecast against what happened: ten groups of quotes, each with the range that its count leaves open. On the
- * diagonal the forecasts came true.
+ * A reliability diagram: forecast vs actual win rate of ten groups of quotes, each with its 80% range. Correct forecasts are
+ * on the diagonal.
  */
 export function ReliabilityDiagram({
   reliability,
@@ -25,12 +25,12 @@ export function ReliabilityDiagram({
     <Paper withBorder p="sm" component="figure" m={0}>
       <figcaption>
         <Text span fw={600}>
-          Forecast against outcome
+          Forecast vs outcome
         </Text>{' '}
         <Text span size="sm" c="dimmed">
-          {counted(quotes, 'quote')} in {groups.length} groups by forecast; lines are 80% ranges, hollow dots
-          have the forecast outside theirs. In {held} of {groups.length} groups the range holds the forecast;
-          with forecasts that are right, about 8 in 10 do.
+          {counted(quotes, 'quote')} in {groups.length} groups by forecast. Lines are 80% ranges. Hollow dots
+          have a forecast outside their range. In {held} of {groups.length} groups, the range contains the
+          forecast. With accurate forecasts, about 8 of 10 ranges do.
         </Text>
       </figcaption>
       <div ref={ref} style={{ height: width === 0 ? tallestPx : height, maxWidth: 560 }}>
@@ -75,10 +75,10 @@ function Diagram({ groups, width, height }: { groups: readonly Group[]; width: n
         </g>
       ))}
       <text x={(x(0) + x(1)) / 2} y={height - 8} textAnchor="middle">
-        Forecast chance to win
+        Forecast chance of winning
       </text>
       <text transform={`translate(12 ${(y(0) + y(1)) / 2}) rotate(-90)`} textAnchor="middle">
-        Share that was won
+        Actual share won
       </text>
       <line
         x1={x(0)}
@@ -125,7 +125,7 @@ function Diagram({ groups, width, height }: { groups: readonly Group[]; width: n
 function ReliabilityTable({ groups }: { groups: readonly Group[] }) {
   return (
     <DataTable
-      caption="Forecast against outcome, by group"
+      caption="Forecast vs outcome, by group"
       rows={groups}
       rowKey={({ number }) => String(number)}
       columns={[
@@ -148,7 +148,7 @@ function ReliabilityTable({ groups }: { groups: readonly Group[] }) {
           align: 'right',
           cell: ({ low, high }) => `${probability(low)} to ${probability(high)}`,
         },
-        { key: 'verdict', header: 'Came', cell: ({ verdict }) => verdict },
+        { key: 'verdict', header: 'Result', cell: ({ verdict }) => verdict },
       ]}
     />
   )

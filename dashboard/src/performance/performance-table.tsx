@@ -37,7 +37,7 @@ function nameOfRow(by: Grouping, row: PerformanceRow): string {
 function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressWords }) {
   const [today] = useState(() => new Date())
   const words = wordsOfRow(by, row, search, today)
-  if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'from imports'}</Text>
+  if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'imported'}</Text>
   const of = `of ${row.label}`
   return (
     <Group gap="xs" fz="xs">
@@ -133,7 +133,7 @@ function columnsOf(
   ]
 }
 
-/** Win rate and margin, a row a lane, customer, rep, equipment type or month. */
+/** Win rate and margin, with one row per lane, customer, rep, equipment type or month. */
 export function PerformanceTable({
   by,
   rows,

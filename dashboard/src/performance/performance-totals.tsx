@@ -1,7 +1,7 @@
 import { counted, Figures, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
 
-/** What all rows together came to, each figure with its count. */
+/** The totals of the selection, each with its count. */
 export function PerformanceTotals({ totals }: { totals: PerformanceFigures | undefined }) {
   const range = totals?.win_rate_interval ?? null
   const landed = totals?.landed_vs_quoted ?? null

@@ -30,7 +30,7 @@ const Calibration = lazy(() => import('./performance-calibration.tsx'))
 const fallback = 'last-12-months'
 const monthsMax = 200
 
-/** Where quotes were won and where margin went: by month, lane, customer, rep and equipment; and how good the advice was. */
+/** Win rates and margins by month, lane, customer, rep and equipment, and the calibration of the advice. */
 export default function Performance() {
   const { search, change } = useAddress(pagePaths.performance)
   const period = usePeriod(search, fallback)
@@ -39,14 +39,14 @@ export default function Performance() {
   return (
     <Page
       title="Performance"
-      hint={`Lanes count in the period in which they were quoted. Days are days in ${viewerZone()}; months are months in UTC.`}
+      hint={`Lanes count in the period in which they were quoted. Days are in the time zone ${viewerZone()}, months in UTC.`}
     >
       <Tabs
         value={view}
         onChange={(next) => change({ view: next ?? undefined, sort: undefined, order: undefined })}
         keepMounted={false}
       >
-        <Tabs.List aria-label="What to look at">
+        <Tabs.List aria-label="View">
           {Object.entries(viewNames).map(([name, label]) => (
             <Tabs.Tab key={name} value={name}>
               {label}
@@ -79,7 +79,7 @@ function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' })
   const isPossible = !isBackwards(period)
   return (
     <Stack gap="md">
-      <FilterRow label="Choose what is counted">
+      <FilterRow label="Filters">
         <PeriodInput period={period} words={search} onChange={change} />
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
@@ -106,7 +106,7 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
     { keeps: true },
   )
   const { error } = answer
-  // What was answered for another grouping would draw lanes as months for a moment.
+  // Ignores the kept answer of another grouping, which would show lanes as months for a moment.
   const data = answer.data?.by === by ? answer.data : undefined
   if (error !== null) {
     return (
@@ -144,8 +144,8 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
         </Stack>
       )}
       <Text component="p" size="sm" c="dimmed">
-        Win rate is won of decided (won and lost) quotes; its 80% range says where it would lie 4 times in 5
-        with that many. Margin is AR less AP of shipments where both are known.
+        Win rate = won quotes ÷ decided quotes (won and lost). Its 80% range shows the uncertainty for this
+        number of quotes. Margin = AR − AP of shipments where both are known.
       </Text>
     </>
   )
@@ -171,7 +171,7 @@ function NothingQuoted({ period, onAllTime }: { period: Period; onAllTime: () =>
         )
       }
     >
-      Figures appear with the first quote, and win rates with the first outcome. Quote a lane on the{' '}
+      Figures appear after the first quote, and win rates after the first outcome. Quote a lane on the{' '}
       <TextLink to={pagePaths.desk}>quote desk</TextLink>, or{' '}
       <TextLink to={pagePaths.imports}>import</TextLink> past quotes.
     </Nothing>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { groupsOf } from './reliability-groups.ts'
 
-test('a share of 17 in 26 lies between 53% and 76% four times in five', () => {
+test('the 80% range of 17 in 26 is 53% to 76%', () => {
   const [group] = groupsOf([{ quotes: 26, forecast: 0.6, won: 17 / 26 }])
   expect(group).toMatchObject({ number: 1, wins: 17, verdict: 'as forecast' })
   // (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), with z = 1.28155
@@ -9,7 +9,7 @@ test('a share of 17 in 26 lies between 53% and 76% four times in five', () => {
   expect(group?.high).toBeCloseTo(0.7611, 3)
 })
 
-test('a forecast outside the range is told, with its direction', () => {
+test('a forecast outside the range is reported with its direction', () => {
   const verdicts = groupsOf([
     { quotes: 342, forecast: 0.29, won: 0.2 },
     { quotes: 342, forecast: 0.29, won: 0.4 },

@@ -1,23 +1,23 @@
-/** A group of quotes with much the same forecast, and how it came out. */
+/** A group of quotes with similar forecasts, and its actual win rate. */
 export interface Group {
   readonly number: number
   readonly quotes: number
   readonly wins: number
   /** Mean forecast of the group, 0 to 1. */
   readonly forecast: number
-  /** The share of it that was won, 0 to 1. */
+  /** The share of the group that was won, 0 to 1. */
   readonly won: number
-  /** Where the share would lie 4 times in 5 with this many quotes. */
+  /** The 80% interval of `won` for this number of quotes. */
   readonly low: number
   readonly high: number
   readonly verdict: 'as forecast' | 'more often than forecast' | 'less often than forecast'
 }
 
-/** The standard normal deviate that leaves 10% on either side. */
+/** The 90th percentile of the standard normal distribution. */
 const deviate80 = 1.2815515655446004
 
 /**
- * Groups with their counts of wins and 80% ranges (Wilson's score interval, as all win rates here have).
+ * The groups with their wins and 80% ranges (Wilson score interval, as for all win rates).
  *
  * @example groupsOf([{ quotes: 26, forecast: 0.6, won: 17 / 26 }])[0]?.verdict // 'as forecast'
  */

@@ -4,12 +4,12 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useSession } from '../api/index.ts'
 import {
+  basedOn,
   equipmentName,
   Failed,
   laneName,
   probability,
   readDollars,
-  restsOn,
   WinCurve,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
@@ -29,7 +29,7 @@ interface AdviceProps {
 const curveSpace = 372
 const historySpace = 112
 
-/** The advice for one lane. Its frames keep their size, whatever is known yet. */
+/** The advice for one lane. The frames keep their size while data loads. */
 export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
   const { tenant } = useSession()
@@ -46,7 +46,7 @@ export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
       className="desk-advice"
       data-updating={updating || undefined}
     >
-      <Spoken answer={answer} floor={floor} />
+      <Announcement answer={answer} floor={floor} />
       <Stack gap="sm">
         <AdviceHeading lane={lane} number={number} answer={answer} />
         {failure !== null && failure.status !== 422 && (
@@ -89,21 +89,21 @@ function AdviceHeading({ lane, number, answer }: Omit<AdviceProps, 'onRate'>) {
   )
 }
 
-/** Says a new answer once it stands, and not with every key. */
-function Spoken({
+/** Announces new advice to screen readers when it is complete, not after every key. */
+function Announcement({
   answer: { advice, rate, updating, failure },
   floor,
 }: {
   answer: DeskAnswer
   floor: number | null
 }) {
-  const [said, setSaid] = useState('')
+  const [announced, setAnnounced] = useState('')
   const sentence = updating || advice === null ? null : spokenAdvice(advice, rate, floor)
   useEffect(() => {
-    if (sentence !== null) setSaid(sentence)
-    else if (failure !== null && failure.status !== 422) setSaid('')
+    if (sentence !== null) setAnnounced(sentence)
+    else if (failure !== null && failure.status !== 422) setAnnounced('')
   }, [sentence, failure])
-  return <VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
+  return <VisuallyHidden aria-live="polite">{announced}</VisuallyHidden>
 }
 
 function Curve({ lane, answer: { advice, asking, failure }, onRate }: Omit<AdviceProps, 'number'>) {
@@ -113,12 +113,12 @@ function Curve({ lane, answer: { advice, asking, failure }, onRate }: Omit<Advic
     return (
       <Empty>
         {!asking
-          ? 'Enter an origin and a destination as City, ST: the chance of winning at every rate is drawn here.'
+          ? 'Enter an origin and a destination as City, ST. This chart then shows the chance of winning at every rate.'
           : advice === null
             ? failure === null
-              ? 'Reading the history of the lane.'
-              : 'The curve is drawn here once there is an answer.'
-            : 'There is no curve yet: your brokerage has no decided quotes to draw it from. Mark quotes won or lost, or import past quotes.'}
+              ? 'Loading the history of the lane…'
+              : 'The curve appears when the advice has loaded.'
+            : 'There is no curve yet, because your brokerage has no decided quotes. Mark quotes won or lost, or import past quotes.'}
       </Empty>
     )
   }
@@ -151,7 +151,7 @@ function Empty({ children }: { children: ReactNode }) {
 }
 
 function Reasons({ answer: { advice, rate, asking } }: Pick<AdviceProps, 'answer'>) {
-  if (!asking) return <Empty>What the advice rests on, and what would change it, is told here.</Empty>
+  if (!asking) return <Empty>The basis of the advice, and what would change it, appear here.</Empty>
   if (advice === null) return null
   const estimate = advice.estimate
   const flags = flagsInWords(estimate?.flags ?? [])
@@ -166,15 +166,15 @@ function Reasons({ answer: { advice, rate, asking } }: Pick<AdviceProps, 'answer
             ? 'You have quoted this lane before.'
             : advice.verdict
           : `You have no quotes on this lane${equipment === null ? '' : ` with ${equipmentName(equipment)}`} yet${
-              estimate?.probability == null ? '.' : ', so the estimate comes from your other lanes.'
+              estimate?.probability == null ? '.' : ', so the estimate is based on your other lanes.'
             }`}
       </Text>
       <UnknownPlaces answer={advice} />
-      <Listed title="Mind" items={flags} />
+      <Listed title="Notes" items={flags} />
       {estimate?.probability != null && (
         <Listed
-          title="What would change the answer"
-          note={`Now ${probability(estimate.probability)}, ${restsOn(estimate)}.`}
+          title="What would change the estimate"
+          note={`Now ${probability(estimate.probability)}, ${basedOn(estimate)}.`}
           items={changes}
         />
       )}
@@ -192,8 +192,8 @@ function History({ lane, answer: { advice, insight } }: Omit<AdviceProps, 'numbe
       <Heading>Lane history</Heading>
       <Text size="sm">
         {insight?.found === true
-          ? `Answers from ${scopeInWords(insight.scope)}. ${insight.summary}`
-          : 'No history at any scope yet.'}{' '}
+          ? `Based on ${scopeInWords(insight.scope)}. ${insight.summary}`
+          : 'There is no history yet.'}{' '}
         <Anchor
           component={Link}
           size="sm"
@@ -201,7 +201,7 @@ function History({ lane, answer: { advice, insight } }: Omit<AdviceProps, 'numbe
           to={pagePaths.lane}
           search={{ origin, destination, ...(equipment === '' ? {} : { equipment }) } as never}
         >
-          Open the lane
+          Open lane
         </Anchor>
       </Text>
     </div>

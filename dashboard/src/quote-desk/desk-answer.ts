@@ -5,9 +5,9 @@ import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
 import { type DeskLane, hasState } from './desk-draft.ts'
 
-/** A lane that nobody has a rate for: any rate shows the curve, and no probability is shown at it. */
-const rateToBeginWith = 2_000
-/** Quotes of the lane drawn at the curve. */
+/** The rate of the request while neither a typed nor an average rate is known. The page shows no probability for it. */
+const fallbackRate = 2_000
+/** The number of the lane's quotes drawn in the chart. */
 const quotesDrawn = 100
 
 interface LaneAsked {
@@ -22,7 +22,7 @@ interface Asked {
   readonly market: number | null
 }
 
-/** What can be asked about a row as it is typed so far; null while an end of the lane is missing. */
+/** The query for a row as typed so far; null while origin or destination is incomplete. */
 function askedOf({ origin, destination, equipment, rate, market }: DeskLane): Asked | null {
   if (!hasState(origin) || !hasState(destination)) return null
   const code = equipment.trim()
@@ -38,26 +38,26 @@ function askedOf({ origin, destination, equipment, rate, market }: DeskLane): As
 }
 
 export interface DeskAnswer {
-  /** The advice on screen: of this lane, at `rate`. Null while there is none. */
+  /** The advice for this lane at `rate`; null while there is none. */
   readonly advice: Answer<'quote-advice'> | null
-  /** The rate that the advice is about; null when none is typed: then no probability is said. */
+  /** The rate of the advice; null when no rate is typed. The page then shows no probability. */
   readonly rate: number | null
   readonly insight: Answer<'lane-advice'> | null
-  /** A newer answer is on its way; what stands is of an earlier rate. */
+  /** True while newer advice is loading. `advice` is then for an earlier rate. */
   readonly updating: boolean
   readonly failure: CallFailed | null
   readonly retry: () => void
-  /** Both ends of the lane are there, so there is something to ask. */
+  /** True when origin and destination are complete. */
   readonly asking: boolean
-  /** The ends of the lane that no map knows. */
+  /** The ends of the lane that are not known places. */
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
 }
 
 const nowhere: LaneAsked = { origin: '', destination: '' }
 
 /**
- * The advice for a row, asked when the typing pauses. An answer belongs to the question it was asked with: an older one
- * cannot take a newer one's place, and its request is given up once nobody waits for it.
+ * The advice for a row, requested after a pause in typing. Answers are cached by query, so an older answer cannot replace a
+ * newer one. Requests that are no longer needed are aborted.
  */
 export function useDeskAnswer(row: DeskLane): DeskAnswer {
   const current = askedOf(row)
@@ -77,7 +77,7 @@ export function useDeskAnswer(row: DeskLane): DeskAnswer {
     {
       query: {
         ...(asked?.lane ?? nowhere),
-        proposed_rate: proposed ?? rateToBeginWith,
+        proposed_rate: proposed ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
         include: 'estimate,curve,optimum,evidence',
         evidence_limit: quotesDrawn,
@@ -114,11 +114,11 @@ function unknownEnds(record: Answer<'lane-record'> | undefined): DeskAnswer['unk
   return { origin: record.origin.latitude === null, destination: record.destination.latitude === null }
 }
 
-/** A rate to ask with while none is typed: the lane's average. Null while that is on its way. */
+/** The rate of the request while no rate is typed: the lane's average rate. Null while it is loading. */
 function rateFrom(insight: UseQueryResult<Answer<'lane-advice'>, CallFailed>): number | null {
-  if (insight.isError) return rateToBeginWith
+  if (insight.isError) return fallbackRate
   if (insight.data === undefined || insight.isPlaceholderData) return null
-  return insight.data.found ? Math.max(1, Math.round(insight.data.history.avg_rate_usd)) : rateToBeginWith
+  return insight.data.found ? Math.max(1, Math.round(insight.data.history.avg_rate_usd)) : fallbackRate
 }
 
 function isOf(

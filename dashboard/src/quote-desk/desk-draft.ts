@@ -1,9 +1,9 @@
 import type { Body } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
 
-/** One lane of the request as it stands on the desk: every field as typed. */
+/** One lane on the desk, with every field as typed. */
 export interface DeskLane {
-  /** Stays with the row while others come and go; unique within the draft. */
+  /** Identifies the row. Unique within the draft. */
   readonly id: number
   readonly origin: string
   readonly destination: string
@@ -22,9 +22,9 @@ export interface Draft {
   readonly lanes: readonly DeskLane[]
 }
 
-const usualEquipment = 'V'
+const defaultEquipment = 'V'
 
-export function blankLane(id: number, equipment = usualEquipment): DeskLane {
+export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
   return { id, origin: '', destination: '', equipment, rate: '', cost: '', market: '', pickup: '' }
 }
 
@@ -36,12 +36,12 @@ export function nextId(lanes: readonly DeskLane[]): number {
   return Math.max(0, ...lanes.map(({ id }) => id)) + 1
 }
 
-/** Nothing but the equipment that stands there by itself. */
+/** True when nothing is typed. The equipment does not count, because it has a default. */
 export function isBlank({ id: _, equipment: __, ...typed }: DeskLane): boolean {
   return Object.values(typed).every((text) => text.trim() === '')
 }
 
-/** Lanes that were added to a draft: they take the place of blank ones. */
+/** A draft's lanes with more lanes added. Blank lanes are removed. */
 export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskLane, 'id'>[]): DeskLane[] {
   const kept = lanes.filter((lane) => !isBlank(lane))
   const from = nextId(lanes)
@@ -50,7 +50,7 @@ export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskL
 
 const draftKey = (tenantId: number) => `lanewise-desk-${tenantId}`
 
-/** What was on the desk before the page was reloaded; a blank desk when there is nothing that can be read. */
+/** The draft from before a reload; a blank draft if there is none. */
 export function keptDraft(tenantId: number): Draft {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(draftKey(tenantId)) ?? 'null')
@@ -64,7 +64,7 @@ export function keepDraft(tenantId: number, draft: Draft): void {
   try {
     sessionStorage.setItem(draftKey(tenantId), JSON.stringify(draft))
   } catch {
-    // A browser that keeps nothing: the draft then lasts as long as the page.
+    // Without browser storage, the draft is lost on reload.
   }
 }
 
@@ -86,19 +86,19 @@ function isDraft(kept: unknown): kept is Draft {
   )
 }
 
-/** A city with a state behind its comma. Whether there is such a place, the service says. */
+/** True for a city with a comma and a state. The service checks whether the place exists. */
 export function hasState(place: string): boolean {
   return /[^,\s][^,]*,\s*\p{L}{2}/u.test(place)
 }
 
-/** What is wrong with one field of the desk, and what may have been meant. */
+/** An error of one field, with suggestions. */
 export interface DeskError {
-  /** Null: of the request itself. */
+  /** Null for a field of the request itself. */
   readonly laneId: number | null
   readonly field: LaneField | 'customer' | 'reference'
   readonly text: string
   readonly suggestions: readonly string[]
-  /** The service would take the place as it is, when told so. */
+  /** True for an unknown place, which the service accepts with `accept_unknown_places`. */
   readonly unknownPlace: boolean
 }
 
@@ -106,27 +106,27 @@ function missing(laneId: number | null, field: DeskError['field'], text: string)
   return { laneId, field, text, suggestions: [], unknownPlace: false }
 }
 
-/** Amounts of a lane that cannot be read: told while one types, since the advice goes on without them. */
+/** Errors of amounts that cannot be parsed. Shown while typing, because the advice ignores these amounts. */
 export function unreadableIn(lane: DeskLane): DeskError[] {
   const unread = (['rate', 'cost', 'market'] as const).filter(
     (field) => /[^$\s]/.test(lane[field]) && readDollars(lane[field]) === null,
   )
   return unread.map((field) =>
-    missing(lane.id, field, `Write the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
+    missing(lane.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
   )
 }
 
-/** The lane that another page has handed over, by the words of the address; null when it has handed over none. */
-export function laneHandedOver(
+/** The lane in the address parameters of a link from another page; null if there is none. */
+export function laneFromAddress(
   search: Readonly<Record<string, string | undefined>>,
 ): Omit<DeskLane, 'id'> | null {
-  const { origin = '', destination = '', equipment = usualEquipment, rate = '' } = search
+  const { origin = '', destination = '', equipment = defaultEquipment, rate = '' } = search
   if (origin === '' && destination === '') return null
   const { id: _, ...blank } = blankLane(0, equipment)
   return { ...blank, origin, destination, rate }
 }
 
-/** What the desk itself can see is missing before it asks the service. */
+/** The missing or unreadable fields, checked before the request is sent. */
 export function gapsIn(draft: Draft): DeskError[] {
   const gaps: DeskError[] = []
   if (draft.customer.trim() === '') gaps.push(missing(null, 'customer', 'Who is the quote for?'))
@@ -139,26 +139,26 @@ export function gapsIn(draft: Draft): DeskError[] {
         missing(
           lane.id,
           'rate',
-          lane.rate.trim() === '' ? 'What is the rate?' : 'Write the rate in dollars, such as 2,150',
+          lane.rate.trim() === '' ? 'What is the rate?' : 'Enter the rate in dollars, such as 2,150',
         ),
       )
     }
     for (const field of ['cost', 'market'] as const) {
       if (lane[field].trim() !== '' && readDollars(lane[field]) === null) {
-        gaps.push(missing(lane.id, field, 'Write the amount in dollars, such as 1,800'))
+        gaps.push(missing(lane.id, field, 'Enter the amount in dollars, such as 1,800'))
       }
     }
   }
   return gaps
 }
 
-/** Blank rows are not part of the request, unless there is no other. */
+/** The lanes without blank rows. If all rows are blank, the first row. */
 export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
   const filled = lanes.filter((lane) => !isBlank(lane))
   return filled.length === 0 ? lanes.slice(0, 1) : filled
 }
 
-/** A draft without gaps, as the service takes it. */
+/** The API request of a draft without missing fields. */
 export function requestOf(draft: Draft, acceptUnknownPlaces: boolean): Body<'create-quote-request'> {
   const reference = draft.reference.trim()
   return {
@@ -197,7 +197,7 @@ interface SentError {
   readonly suggestions?: readonly string[]
 }
 
-/** The errors that the service found, at the rows and fields where they were typed. Others are left out. */
+/** The service's errors, assigned to rows and fields. Errors without a field on the desk are dropped. */
 export function errorsAt(errors: readonly SentError[], sent: readonly DeskLane[]): DeskError[] {
   return errors.flatMap((error): DeskError[] => {
     const { pointer = '', detail, suggestions = [], code } = error
@@ -207,7 +207,7 @@ export function errorsAt(errors: readonly SentError[], sent: readonly DeskLane[]
     const unknownPlace = code === 'unknown-place'
     if (lane !== undefined && field !== undefined) {
       const text = unknownPlace
-        ? `We do not know ${lane[field]}. Did you mean`
+        ? `Unknown place: ${lane[field]}. Did you mean`
         : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
       return [{ laneId: lane.id, field, text, suggestions, unknownPlace }]
     }

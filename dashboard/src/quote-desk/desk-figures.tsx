@@ -3,13 +3,13 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Answer } from '../api/index.ts'
 import {
+  basedOn,
   counted,
   dollars,
   percent,
   probability,
   range,
   ratePerMile,
-  restsOn,
   roundDollars,
   signedPercent,
 } from '../shared-ui/index.ts'
@@ -19,16 +19,16 @@ type Advice = Answer<'quote-advice'>
 
 export interface FiguresProps {
   readonly advice: Advice | null
-  /** The rate the advice is about; null while none is typed. */
+  /** The rate of the advice; null while no rate is typed. */
   readonly rate: number | null
-  /** What the rep expects the truck to cost; null: the expected cost of the service is taken. */
+  /** The truck cost typed by the rep; null to use the service's expected cost. */
   readonly typedCost: number | null
-  /** The lowest rate that the brokerage's floors allow; null without one. */
+  /** The lowest rate that the brokerage's floors allow; null without a floor. */
   readonly floor: number | null
   readonly onUse: (rate: number) => void
 }
 
-/** The three cards: will it win, at which rate, and what is left of it. */
+/** Three cards: the chance of winning, the rates of the lane, and the margin. */
 export function Figures(props: FiguresProps) {
   return (
     <div className="desk-cards">
@@ -75,19 +75,19 @@ function Chance({ advice, rate }: FiguresProps) {
       </div>
       <Text size="sm" mih={44}>
         {known
-          ? `Estimate: ${restsOn(estimate)}.`
+          ? `Estimate: ${basedOn(estimate)}.`
           : rate === null && advice !== null
-            ? 'Type a rate to see its chance, or take one from the right.'
+            ? 'Type a rate to see its chance of winning, or use one of the rates on the right.'
             : ''}
       </Text>
       <Text size="xs" c="dimmed" mih={54}>
         {borrowed === null ? '' : `${borrowed}.`}
       </Text>
       <Text size="sm" mih={44} mt={6}>
-        Won before:{' '}
+        Past win rate:{' '}
         {won === null || counts === null ? (
           advice?.found === false ? (
-            'nothing quoted on this lane'
+            'no quotes on this lane'
           ) : (
             '–'
           )
@@ -132,7 +132,7 @@ function Use({ rate, what, onUse }: { rate: number | null; what: string; onUse: 
   )
 }
 
-/** Rates are quoted in whole dollars; a floor is rounded up, so that it is kept. */
+/** A rate in whole dollars, as reps quote. */
 function quotable(rate: number | null | undefined): number | null {
   return rate === null || rate === undefined ? null : Math.round(rate)
 }
@@ -146,7 +146,7 @@ function Rates({ advice, rate, onUse }: FiguresProps) {
   const band = advice?.found === true ? advice.rate_band : null
   const reference = quotable(advice?.estimate?.reference_rate)
   return (
-    <Card title="Rates of this lane">
+    <Card title="Rates for this lane">
       <dl className="desk-facts">
         <Fact name="Suggested" action={<Use rate={suggested} what="suggested rate" onUse={onUse} />}>
           <strong>{dollars(suggested)}</strong>
@@ -195,7 +195,7 @@ function Money({ advice, rate, typedCost, floor }: FiguresProps) {
             : `${Math.round(miles).toLocaleString('en-US')} mi${rate === null ? '' : ` · ${ratePerMile(rate / miles)}`}`}
         </Fact>
         <Fact name="Expected cost">{roundDollars(expected?.amount)}</Fact>
-        <Fact name="4 costs in 5">
+        <Fact name="80% cost range">
           {expected === null ? '–' : `${roundDollars(expected.low)} to ${roundDollars(expected.high)}`}
         </Fact>
         <Fact name={typedCost === null ? 'Margin' : 'Margin over your cost'}>
@@ -223,7 +223,7 @@ function Money({ advice, rate, typedCost, floor }: FiguresProps) {
       </dl>
       <Text size="xs" c="dimmed" mih={18}>
         {expected !== null && typedCost === null
-          ? `Cost from ${expected.own_loads === 0 ? 'your loads of other lanes' : counted(expected.own_loads, 'load of this lane', 'loads of this lane')}.`
+          ? `Cost based on ${expected.own_loads === 0 ? 'your loads on other lanes' : counted(expected.own_loads, 'load on this lane', 'loads on this lane')}.`
           : ''}{' '}
         {below ? (
           <Anchor href="/settings" underline="always">

@@ -3,9 +3,9 @@ import type { Answer } from '../api/index.ts'
 type Floors = Answer<'me'>['tenant']['floors']
 
 /**
- * The lowest rate that the brokerage's floors allow on a lane, in dollars: over the cost the rep has typed, else over the
- * expected cost, which is the service's own floor. A floor whose cost or miles are not known is left out; null where none
- * is left.
+ * The lowest rate that the brokerage's floors allow on a lane, in dollars. Based on the cost that the rep typed; without one,
+ * returns the service's own floor, which is based on the expected cost. Floors with an unknown cost or unknown miles are
+ * ignored. Null when no floor applies.
  *
  * @example floorOf(floors, { advised: null, typedCost: 1700, miles: 850 }) // 2000, when the margin must be 15%
  */

@@ -8,7 +8,7 @@ type PastedColumn = Pasted['columns'][number]
 export type PastedRow = Pasted['rows'][number]
 
 export interface ReadPaste {
-  /** What the service read of the text as it stands; null while that is on its way. */
+  /** The service's reading of the current text; null while it is loading. */
   readonly pasted: Pasted | null
   readonly failure: CallFailed | null
   readonly retry: () => void
@@ -17,7 +17,7 @@ export interface ReadPaste {
 
 const typingPauseMs = 250
 
-/** All rows are read by the service in one call, by the same rules as an import. */
+/** Sends all rows to the service in one call. The service reads them by the same rules as an import. */
 export function usePaste(text: string): ReadPaste {
   const [settled] = useDebouncedValue(text, typingPauseMs)
   const isTooLong = text.length > pastedLengthMax
@@ -35,7 +35,7 @@ export function usePaste(text: string): ReadPaste {
   }
 }
 
-/** The lane of a row, as if it had been typed. */
+/** The lane of a row, with all fields as text. */
 export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
   const { id: _, ...blank } = blankLane(0)
   const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))

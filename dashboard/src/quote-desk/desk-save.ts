@@ -7,43 +7,43 @@ export interface DeskSave {
   readonly saved: Answer<'create-quote-request'> | null
   readonly saving: boolean
   readonly failure: CallFailed | null
-  /** The request was sent and no answer of the service's own came back: changed and saved again, it may be a second quote. */
+  /** True when the service did not confirm the request. Saving a changed request can then create a second quote. */
   readonly mayBeSaved: boolean
   readonly errors: readonly DeskError[]
   readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
-  /** A field was changed: what was wrong with it no longer stands. */
+  /** Removes the error of a field after the user changed the field. */
   readonly forget: (laneId: number | null, field: DeskError['field']) => void
   readonly reset: () => void
 }
 
-/** Focus goes to the first field that is wrong. */
+/** Focuses the field of an error. */
 function focusOn({ laneId, field }: DeskError): void {
   const name = laneId === null ? field : `${laneId}-${field}`
-  // The field may be drawn only with its error, behind "More".
+  // The field may be rendered only together with its error, in the fields behind "More".
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${name}"]`)?.focus(), 50)
 }
 
-const keyPlace = 'lanewise-request-key'
+const keyStorage = 'lanewise-request-key'
 
 /**
- * The key under which this very request is sent, again and again until an answer comes: one that was saved without our
- * hearing of it is then found, not made twice. Another request has another key.
+ * The idempotency key of a request. Retries of the same request use the same key, so that a request that was saved without
+ * a response is not saved twice. A changed request has a new key.
  */
 function keyOf(request: object): string {
-  const words = JSON.stringify(request)
-  const [held, key] = keptKey().split('\n')
-  if (held === words && key !== undefined) return key
+  const content = JSON.stringify(request)
+  const [keptContent, key] = keptKey().split('\n')
+  if (keptContent === content && key !== undefined) return key
   const fresh = crypto.randomUUID()
-  keepKey(`${words}\n${fresh}`)
+  keepKey(`${content}\n${fresh}`)
   return fresh
 }
 
-/** Where the browser keeps nothing, the key lasts as long as the page. */
+/** Used when the browser has no storage. */
 let keyOfThisPage = ''
 
 function keptKey(): string {
   try {
-    return sessionStorage.getItem(keyPlace) ?? keyOfThisPage
+    return sessionStorage.getItem(keyStorage) ?? keyOfThisPage
   } catch {
     return keyOfThisPage
   }
@@ -52,9 +52,9 @@ function keptKey(): string {
 function keepKey(text: string): void {
   keyOfThisPage = text
   try {
-    sessionStorage.setItem(keyPlace, text)
+    sessionStorage.setItem(keyStorage, text)
   } catch {
-    // A browser that keeps nothing.
+    // No browser storage: keyOfThisPage keeps the key.
   }
 }
 
@@ -63,7 +63,7 @@ function isWithoutAnswer({ code, status }: CallFailed): boolean {
   return code === 'timed-out' || code === 'unreadable-answer' || status === 502 || status === 504
 }
 
-/** Saves the desk as a quote request, once however often it is asked to while one is on its way. */
+/** Saves the desk as a quote request. Calls during a running save are ignored. */
 export function useDeskSave(): DeskSave {
   const create = useChange('create-quote-request')
   const queries = useQueryClient()
@@ -93,7 +93,7 @@ export function useDeskSave(): DeskSave {
         },
         onError: (error) => {
           if (error.code === 'request-key-reused') keepKey('')
-          // As it was when the save failed: a connection that comes back later tells nothing about it.
+          // Evaluated now, because isWithoutAnswer depends on whether the browser is online.
           setMayBeSaved(isWithoutAnswer(error))
           show(errorsAt(error.errors, lanesToSave(draft)))
         },

@@ -5,7 +5,7 @@ import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
 import { CopyButton, counted, DataTable, dollars, equipmentName, laneName } from '../shared-ui/index.ts'
 
-/** A request that was saved: the lane_ref of every lane, to be copied into the TMS. */
+/** The saved request, with the lane_ref of every lane to copy into the TMS. */
 export function Saved({ request, onNew }: { request: Answer<'create-quote-request'>; onNew: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
@@ -24,8 +24,8 @@ export function Saved({ request, onNew }: { request: Answer<'create-quote-reques
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For {customer_name}
-            {reference === null ? '' : `, reference ${reference}`}. The TMS names a lane by its lane_ref when
-            it books the load.
+            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
+            books the load.
           </Text>
         </div>
         <DataTable

@@ -1,10 +1,10 @@
 import type { Answer } from '../api/index.ts'
 import {
+  basedOn,
   counted,
   dollars,
   probability,
   range,
-  restsOn,
   roundDollars,
   signedDollars,
 } from '../shared-ui/index.ts'
@@ -17,25 +17,27 @@ const flagWords: Readonly<Record<string, string>> = {
   no_quotes: 'Your brokerage has no quotes to learn from yet.',
   unseen_lane: 'You have not quoted this lane with this equipment before.',
   no_decided_quotes: 'None of your quotes on this lane is decided yet.',
-  few_quotes: 'Few decided quotes on this lane: most of the estimate comes from other lanes.',
-  all_won: 'You have won every decided quote here: how high the rate can go is not known.',
-  all_lost: 'You have lost every decided quote here: how low the rate must go is not known.',
-  one_rate: 'Every decided quote here had one rate: what another rate does is not known.',
-  far_from_reference: 'This rate is far from the going rate: the estimate reaches beyond what was seen.',
-  outliers_left_out: 'Some quotes with rates far from all others were left out of the estimate.',
-  bad_rates_left_out: 'Some quotes without a rate were left out of the estimate.',
-  future_quotes_left_out: 'Some quotes dated in the future were left out of the estimate.',
-  no_cost: 'No expected cost: enter or import booked costs to see margins and a best rate.',
-  optimum_at_edge: 'The best rate lies at the end of what is priced here: take it as a direction.',
-  cost_above_market: 'The expected cost is above the going rate: a margin is unlikely here.',
-  only_old_quotes: 'All of your quotes on this lane are old: they weigh next to nothing.',
-  optimum_beyond_quotes: 'The best rate lies beyond every rate you have quoted on this lane.',
-  miles_unknown: 'The miles are not known: is each place spelled right?',
-  short_haul: 'Short haul, under 250 miles: trucks price it as a day, so the rate per mile says little.',
-  default_cost_curve: 'The expected cost is a default, not drawn from your loads.',
+  few_quotes: 'This lane has few decided quotes, so most of the estimate is based on other lanes.',
+  all_won: 'You have won every decided quote on this lane, so the highest rate that wins is unknown.',
+  all_lost: 'You have lost every decided quote on this lane, so the rate that wins is unknown.',
+  one_rate: 'All decided quotes on this lane have the same rate, so the effect of other rates is unknown.',
+  far_from_reference: 'This rate is far from the going rate, so the estimate is an extrapolation.',
+  outliers_left_out: 'The estimate excludes some quotes with rates far from all others.',
+  bad_rates_left_out: 'The estimate excludes some quotes without a rate.',
+  future_quotes_left_out: 'The estimate excludes some quotes dated in the future.',
+  no_cost: 'There is no expected cost. Import or enter booked costs to see margins and a best rate.',
+  optimum_at_edge:
+    'The best rate is at the limit of the rates that were evaluated. The true best rate may be beyond it.',
+  cost_above_market: 'The expected cost is above the going rate, so a margin is unlikely.',
+  only_old_quotes: 'All of your quotes on this lane are old and have almost no weight.',
+  optimum_beyond_quotes: 'The best rate is outside the range of rates that you have quoted on this lane.',
+  miles_unknown: 'The miles are unknown. Check the spelling of both places.',
+  short_haul:
+    'Short haul under 250 miles: carriers price it by the day, so the rate per mile is not meaningful.',
+  default_cost_curve: 'The expected cost is a default value, not based on your loads.',
 }
 
-/** What the service marks about an estimate, in words. */
+/** The service's flags of an estimate, in words. */
 export function flagsInWords(flags: readonly string[]): string[] {
   return flags.map((flag) => flagWords[flag] ?? flag.replaceAll('_', ' '))
 }
@@ -53,12 +55,12 @@ export function scopeInWords(scope: string): string {
   return scopeWords[scope] ?? scope
 }
 
-/** @example borrowedInWords(estimate) // '38% comes from your other lanes: 20 decided quotes between the same two states' */
+/** @example borrowedInWords(estimate) // '38% is based on your other lanes, nearest 20 decided quotes from lanes between the same two states' */
 export function borrowedInWords({ borrowed_share, borrowed_from }: Estimate): string | null {
   if (borrowed_share === null || borrowed_share < 0.005) return null
   const nearest = borrowed_from.find(({ decided }) => decided > 0)
   const percent = Math.round(borrowed_share * 100)
-  const share = `${percent === 100 ? 'All of it' : `${percent}%`} comes from your other lanes`
+  const share = `${percent === 100 ? 'All of the estimate' : `${percent}% of the estimate`} is based on your other lanes`
   return nearest === undefined
     ? share
     : `${share}, nearest ${counted(nearest.decided, 'decided quote')} from ${scopeInWords(nearest.scope)}`
@@ -71,7 +73,7 @@ const changes: Readonly<Record<string, string>> = {
   market_down_5_pct: 'The market falls by 5%',
 }
 
-/** What would change the answer: other rates, the next outcome, the market. Each line is of the same counts. */
+/** How the estimate would change with other rates, the next outcome, or the market. */
 export function changesInWords({ at_other_rates, would_change_answer }: Estimate): string[] {
   return [
     ...at_other_rates.map(
@@ -101,7 +103,7 @@ interface Counted {
   readonly wins: number
 }
 
-/** The counts behind win_probability, from the evidence; null when they did not come along. */
+/** The counts behind win_probability, from the evidence; null without evidence. */
 export function countsOf(advice: Advice): Counted | null {
   const evidence = advice.evidence as Partial<Record<keyof Counted, unknown>> | undefined
   if (evidence === undefined) return null
@@ -121,11 +123,11 @@ export function countInWords(counts: Counted, share: number): string {
   const { method, wins_at_or_below, decided_at_or_below, decided, wins } = counts
   switch (method) {
     case 'literal':
-      return `${wins_at_or_below} won at this rate or lower, of ${decided} decided in all`
+      return `${wins_at_or_below} won at this rate or lower, of ${decided} decided quotes in total`
     case 'revealed':
-      return `wins at this rate or higher against losses at it or lower; won ${wins} of ${decided} decided in all`
+      return `wins at this rate or higher vs losses at this rate or lower; won ${wins} of ${decided} decided quotes in total`
     default: {
-      if (decided_at_or_below === 0) return `none of ${decided} decided is at this rate or lower`
+      if (decided_at_or_below === 0) return `none of ${decided} decided quotes is at this rate or lower`
       const raw = probability(wins_at_or_below / decided_at_or_below)
       const smoothed = raw === probability(share) ? '' : ` (${raw} before smoothing)`
       return `won ${wins_at_or_below} of ${decided_at_or_below} decided at this rate or lower${smoothed}`
@@ -133,13 +135,13 @@ export function countInWords(counts: Counted, share: number): string {
   }
 }
 
-/** One short sentence that a screen reader says when a new answer stands. */
+/** The announcement of new advice for screen readers. */
 export function spokenAdvice(advice: Advice, rate: number | null, floor: number | null): string {
   const { estimate, optimum } = advice
   const parts: string[] = []
   if (rate !== null && estimate?.probability != null && estimate.interval_80 !== null) {
     parts.push(
-      `At ${dollars(rate)}: ${probability(estimate.probability)}, 80% range ${range(estimate.interval_80)}, ${restsOn(estimate)}`,
+      `At ${dollars(rate)}: ${probability(estimate.probability)}, 80% range ${range(estimate.interval_80)}, ${basedOn(estimate)}`,
     )
   } else if (rate !== null) {
     parts.push(`At ${dollars(rate)}: no estimate`)

@@ -1,2 +1,2 @@
-/** The quote desk: lanes are typed or pasted, advice appears while typing, and the quotes are saved. */
+/** The quote desk: type or paste lanes, get advice while typing, and save the quotes. */
 export { default } from './quote-desk.tsx'

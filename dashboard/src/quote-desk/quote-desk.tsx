@@ -19,7 +19,7 @@ import {
   keepDraft,
   keptDraft,
   type LaneField,
-  laneHandedOver,
+  laneFromAddress,
   nextId,
   unreadableIn,
   withLanes,
@@ -34,10 +34,10 @@ export default function QuoteDesk() {
   const { tenant } = useSession()
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneHandedOver(search)))
+  const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneFromAddress(search)))
   useEffect(() => {
     // Removes the lane from the address, so that a reload does not add the lane again.
-    if (laneHandedOver(search) !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true })
+    if (laneFromAddress(search) !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true })
   }, [search, navigate])
   const saving = useDeskSave()
   const { saved } = saving
@@ -81,7 +81,7 @@ function focusLane(id: number, field: LaneField = 'origin'): void {
 /** The lanes of a draft, and the actions on them. */
 function useLanes({ draft, onDraft, saving }: DeskProps) {
   const [activeId, setActiveId] = useState(draft.lanes[0]?.id ?? 1)
-  const tell = useNotice()
+  const notify = useNotice()
   const { lanes } = draft
   const active = lanes.find(({ id }) => id === activeId) ?? lanes[0] ?? blankLane(1)
   const setLanes = (change: (lanes: readonly DeskLane[]) => readonly DeskLane[]) =>
@@ -93,7 +93,7 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   const isFull = lanes.length >= lanesPerRequestMax
   const insertAfter = (lane: DeskLane, made: DeskLane) => {
     if (isFull) {
-      tell(`A request can have ${lanesPerRequestMax} lanes. Save this one and start another.`, {
+      notify(`A request can have ${lanesPerRequestMax} lanes. Save this one and start another.`, {
         failed: true,
       })
       return
@@ -129,7 +129,7 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       const all = withLanes(lanes, added)
       setLanes(() => all)
       setActiveId(all[all.length - added.length]?.id ?? activeId)
-      tell(`${counted(added.length, 'lane')} added`)
+      notify(`${counted(added.length, 'lane')} added`)
     },
   }
 }

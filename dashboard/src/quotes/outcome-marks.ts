@@ -17,24 +17,24 @@ function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): L
 }
 
 /**
- * Marks a lane won, lost or pending. It shows at once, and goes back to what it was when the service refuses or cannot be
- * reached; the notice offers to undo it. Marks of one lane are sent one after another, so that the last one stands.
+ * Marks a lane won, lost or pending. The page shows the mark at once, and reverts it when the call fails. The notice offers
+ * undo. Marks of one lane are sent in order, so that the last one wins.
  *
  * @example const mark = useOutcomeMarks(); mark(lane, 'lost', 'price')
  */
 export function useOutcomeMarks(): Mark {
   const queries = useQueryClient()
-  const tell = useNotice()
+  const notify = useNotice()
   const underWay = useRef(new Map<string, Promise<Lane>>())
   const mark = useCallback(
     async (lane: Lane, outcome: Lane['outcome'], reason: Reason | null = null): Promise<void> => {
       const { lane_ref } = lane
       const name = `${laneName(lane.origin, lane.destination)} (${lane_ref})`
       if (lane.outcome === outcome && lane.outcome_reason === reason) {
-        tell(`${name} is ${outcomeWords(outcome, reason)} already`)
+        notify(`${name} is already ${outcomeWords(outcome, reason)}`)
         return
       }
-      // A list on its way was asked for before this mark, and would take it back on screen.
+      // The answer of an earlier list request would overwrite this mark on screen.
       void queries.cancelQueries({ predicate: holdsAnswer })
       showLane(queries, shownAs(lane, outcome, reason))
       const before = underWay.current.get(lane_ref) ?? Promise.resolve()
@@ -52,27 +52,27 @@ export function useOutcomeMarks(): Mark {
         const marked = await sent
         if (!isLast()) return
         showLane(queries, marked)
-        tell(`${name} is marked ${outcomeWords(outcome, reason)}`, {
+        notify(`${name} was marked ${outcomeWords(outcome, reason)}`, {
           action: { label: 'Undo', run: () => void mark(marked, lane.outcome, lane.outcome_reason) },
         })
         await laneHasChanged(queries, lane_ref)
       } catch (error) {
         if (!isLast()) return
         showLane(queries, lane)
-        tell(`${name} is not marked ${outcomeWords(outcome, reason)}. ${sentence(error)}`, {
+        notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${sentence(error)}`, {
           failed: true,
           action: { label: 'Try again', run: () => void mark(lane, outcome, reason) },
         })
-        // An earlier mark may have failed with it: what the service holds is what counts.
+        // An earlier mark may have failed too, so the lane is reloaded from the service.
         await call('get-lane', { params: { lane_ref } }).then(
-          (held) => showLane(queries, held),
+          (current) => showLane(queries, current),
           () => undefined,
         )
       } finally {
         if (isLast()) underWay.current.delete(lane_ref)
       }
     },
-    [queries, tell],
+    [queries, notify],
   )
   return useCallback((lane, outcome, reason) => void mark(lane, outcome, reason), [mark])
 }
@@ -82,5 +82,5 @@ function holdsAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state:
 }
 
 function sentence(error: unknown): string {
-  return error instanceof CallFailed ? error.message : 'The page made a mistake: reload it.'
+  return error instanceof CallFailed ? error.message : 'An error occurred in this page. Reload it.'
 }

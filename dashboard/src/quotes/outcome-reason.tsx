@@ -3,7 +3,7 @@ import type { KeyboardEvent } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { laneName, type Reason, reasonNames, reasons } from '../shared-ui/index.ts'
 
-/** Why a lane was lost: one of five, by its number, by the arrows and Enter, or by a click. */
+/** Asks why a lane was lost. Choose one of five reasons by number key, by arrow keys and Enter, or by click. */
 export function ReasonDialog({
   lane,
   onChoose,

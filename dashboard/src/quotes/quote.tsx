@@ -23,7 +23,7 @@ import { RequoteDialog } from './quotes-requote.tsx'
 import { QuoteSiblings } from './quotes-siblings.tsx'
 import './quotes.css'
 
-/** One quote: what was quoted, what was booked, what else its request holds, and everything that changed. */
+/** The page of one quote: its facts, the comparison with its booking, the other lanes of its request, and its changes. */
 export default function QuotePage() {
   const { lane_ref = '' } = useParams({ strict: false })
   const answer = useAnswer('get-lane', { params: { lane_ref } })
@@ -50,7 +50,7 @@ export default function QuotePage() {
 function NoSuchQuote({ laneRef }: { laneRef: string }) {
   return (
     <Nothing
-      title="No quote has this lane_ref"
+      title="No quote with this lane_ref"
       actions={
         <>
           <Button renderRoot={asLinkToQuotes({ q: laneRef.trim().slice(0, 100) })}>Search for it</Button>
@@ -62,7 +62,7 @@ function NoSuchQuote({ laneRef }: { laneRef: string }) {
     >
       <Text style={{ overflowWrap: 'anywhere' }}>{laneRef.slice(0, 200)}</Text>
       <Text>
-        Check it against the e-mail or TMS it came from: a lane_ref looks like 48211093754-1-1. It may also
+        Compare it with the email or TMS it came from. A lane_ref looks like 48211093754-1-1. It may also
         belong to another brokerage.
       </Text>
     </Nothing>
@@ -84,7 +84,7 @@ function Quote({ lane }: { lane: Lane }) {
       actions={<QuoteActions lane={lane} />}
     >
       <QuoteFacts lane={lane} />
-      <Section title="Quoted against booked">
+      <Section title="Quoted vs booked">
         <QuotedAgainstBooked lane={lane} />
       </Section>
       <Section title="The request">
@@ -126,7 +126,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
             Mark won
           </Button>
           <Button size="xs" variant="default" onClick={() => setToLose(lane)}>
-            {lane.outcome === 'lost' ? 'Change the reason' : 'Mark lost'}
+            {lane.outcome === 'lost' ? 'Change reason' : 'Mark lost'}
           </Button>
           <Button
             size="xs"
@@ -142,7 +142,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
         </>
       )}
       <Button size="xs" variant="default" renderRoot={asLinkToLane(lane)}>
-        Look at the lane
+        View lane
       </Button>
       <CopyButton text={lane.lane_ref} what="lane_ref" />
       <ReasonDialog

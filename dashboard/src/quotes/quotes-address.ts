@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
 
-/** What the list of quotes shows: its filters, order and page, as its address says them. */
+/** The filters, order and page of the list of quotes, as address parameters. */
 const filterNames = [
   'outcome',
   'q',
@@ -24,14 +24,14 @@ const pageSizeShown = '50'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** Cursors of the pages before this one, first page first: an address would not hold them all. */
+    /** The cursors of the previous pages, first page first. Kept in the history state because an address is too short. */
     quotesTrail?: readonly string[]
-    /** How many quotes the whole selection has: only its first page is told. */
+    /** The number of quotes in the selection. The API returns it only with the first page. */
     quotesTotal?: number
   }
 }
 
-/** Midnight in the time zone of whoever looks; what is no day is left to the service to refuse. */
+/** Midnight in the viewer's time zone, ISO 8601. Text that is not a date is returned as is, and the service rejects it. */
 function startOfDay(day: string, daysLater: number): string {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
   if (year === undefined) return day
@@ -39,7 +39,7 @@ function startOfDay(day: string, daysLater: number): string {
   return Number.isNaN(start.getTime()) ? day : start.toISOString()
 }
 
-/** The filters as the service takes them: days become the moments at which they begin and end. */
+/** The filters as API parameters. Days become the moments at which they begin and end. */
 function askedFilters(view: QuotesView): Query<'export-lanes'> {
   const asked = Object.fromEntries(
     filterNames.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])),
@@ -60,7 +60,7 @@ function viewOf(search: Readonly<Record<string, unknown>>): QuotesView {
   )
 }
 
-/** The address that was last looked at, so that a quote's page leads back to where one came from. */
+/** The last view of the list. The page of a quote links back to it. */
 let lastView: QuotesView = {}
 export function lastQuotesView(): Record<string, string> {
   return { ...lastView }
@@ -77,7 +77,7 @@ function wordsOf(view: QuotesView): Record<string, string> {
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== ''))
 }
 
-/** The view that the address holds, what it asks of the service, and the ways to another. */
+/** The view in the address, its API query, and functions that go to other views. */
 export function useQuotesView() {
   const view = viewOf(useSearch({ strict: false }))
   const trail = useLocation({ select: ({ state }) => state.quotesTrail }) ?? []
@@ -118,11 +118,11 @@ export function useQuotesView() {
     limit: Number(limit) || 0,
     page,
     total,
-    /** Another selection, order or size begins with its first page. */
+    /** Changes filters, order or page size, and goes to the first page. */
     change: (patch: QuotesPatch, replace = false) =>
       void navigate({
         to: pagePaths.quotes,
-        // From the address as it is by then: one change may follow another before the page is drawn again.
+        // Uses the current address, because two changes can happen before the next render.
         search: (previous) => {
           const { cursor: _, page: _of, ...kept } = viewOf(previous)
           return wordsOf({ ...kept, ...patch })

@@ -2,10 +2,10 @@ import { Stack, Text } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
 import { count, dollars, probability, signedPercent } from '../shared-ui/index.ts'
 
-/** The quick advice on one rate: the chance with its count, where the rate stands, and what would be suggested. */
+/** Short advice on one rate: the chance of winning with its counts, the suggested rate and the rate band. */
 export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
   if (!advice.found) {
-    return <Text size="sm">No quotes on this lane yet, so there is nothing to compare the rate with.</Text>
+    return <Text size="sm">There are no quotes on this lane yet to compare the rate with.</Text>
   }
   const { estimate, rate_band: band } = advice
   return (
@@ -17,8 +17,8 @@ export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
             {estimate.interval_80 !== null &&
               `(${probability(estimate.interval_80.low)} to ${probability(estimate.interval_80.high)}) · `}
             {estimate.decided === 0
-              ? 'none decided on this lane: drawn from your other lanes'
-              : `${count(estimate.won)} of ${count(estimate.decided)} decided here won`}
+              ? 'no decided quotes on this lane; estimated from your other lanes'
+              : `${count(estimate.won)} of ${count(estimate.decided)} decided quotes won on this lane`}
           </Text>
         </Text>
       )}

@@ -65,26 +65,26 @@ function compared(lane: Lane): readonly Compared[] {
   ]
 }
 
-/** Where the two truck costs come from, in a sentence. */
+/** The sources of the two truck costs, in a sentence. */
 function sourcesOfCost(lane: Lane): string {
   const quoted = quotedMargin(lane)
   const ofQuote =
     quoted === null
-      ? 'No truck cost was expected when it was quoted'
+      ? 'There was no expected truck cost when the lane was quoted'
       : quoted.source === 'estimate'
-        ? 'Quoted truck cost: the estimate given with the quote'
+        ? 'Quoted truck cost: the estimate entered with the quote'
         : 'Quoted truck cost: expected from AP history'
   const { truck_cost_source: source } = lane
   if (source === null) return `${ofQuote}. No truck cost is booked yet.`
   return `${ofQuote}. Booked truck cost from ${sourcePhrases[source]}.`
 }
 
-/** The quote beside its booking: rate, cost and margin, and what became of them. */
+/** Rate, cost and margin as quoted and as booked. */
 export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
   return (
     <>
       <DataTable
-        caption="Quoted against booked"
+        caption="Quoted vs booked"
         rows={compared(lane)}
         rowKey={({ what }) => what}
         columns={[

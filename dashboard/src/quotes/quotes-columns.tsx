@@ -14,12 +14,12 @@ import {
 } from '../shared-ui/index.ts'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
-/** What can be done to a quote from its row. */
+/** The actions of a row. */
 export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
 export interface RowParts {
   readonly lane: Lane
-  /** The row that the keyboard is on: only its controls are stops of the Tab key. */
+  /** The current row of the keyboard. Tab stops only at the controls of this row. */
   readonly isCurrent: boolean
   readonly mayMark: boolean
   readonly act: (action: RowAction, lane: Lane, from: HTMLElement) => void
@@ -73,8 +73,8 @@ function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
   )
 }
 
-/** A text that keeps to its line; the whole of it is told by its title. */
-function Cut({ text }: { text: string }) {
+/** Text truncated to one line. The title attribute holds the full text. */
+function Truncated({ text }: { text: string }) {
   return (
     <span className="quotes-cut" title={text}>
       {text}
@@ -87,7 +87,7 @@ function LaneCell(parts: RowParts) {
   return (
     <TwoLines
       first={
-        // A plain anchor: two hundred of the router's links on a page are felt.
+        // A plain anchor, because 200 router links on a page make it noticeably slow.
         <a
           href={`/quotes/${encodeURIComponent(lane.lane_ref)}`}
           className="quotes-lane"
@@ -224,7 +224,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
     cell: ({ lane }) => (
       <TwoLines
         first={<span title={moment(lane.created_at)}>{day(lane.created_at)}</span>}
-        second={<Cut text={lane.quoted_by?.name ?? 'imported'} />}
+        second={<Truncated text={lane.quoted_by?.name ?? 'imported'} />}
       />
     ),
   },
@@ -240,7 +240,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
 ]
 
-/** The orders by name, for those who choose from a list instead of by a header. */
+/** The names of the sort orders in the list of orders. */
 export const sortNames: Readonly<Record<string, string>> = {
   newest: 'Newest first',
   oldest: 'Oldest first',
@@ -254,7 +254,7 @@ export const sortNames: Readonly<Record<string, string>> = {
 
 const risingSorts: ReadonlySet<string> = new Set(['oldest', 'rate_low', 'margin_low', 'customer'])
 
-/** How a column is sorted, in the words of screen readers. */
+/** The value of a column's `aria-sort`. */
 export function sortedAs(
   { sorts }: QuotesColumn,
   sort: string,

@@ -16,7 +16,7 @@ import {
 
 const none = '–'
 
-/** What a quote is, at a glance. What was never given is a dash. */
+/** The facts of a quote. Missing values are dashes. */
 export function QuoteFacts({ lane }: { lane: Lane }) {
   const { expected_cost: expected } = lane
   return (
@@ -37,14 +37,14 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Equipment">{equipmentName(lane.equipment)}</Fact>
         <Fact name="Loaded miles">{count(lane.miles)}</Fact>
         <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
-        <Fact name="Quoted by">{lane.quoted_by?.name ?? 'Nobody: imported'}</Fact>
+        <Fact name="Quoted by">{lane.quoted_by?.name ?? 'Imported'}</Fact>
         <Fact name="Quoted">{moment(lane.created_at)}</Fact>
         <Fact name="Customer's reference">{lane.reference ?? none}</Fact>
-        <Fact name="Market rate then">{dollars(lane.market_rate)}</Fact>
+        <Fact name="Market rate when quoted">{dollars(lane.market_rate)}</Fact>
         <Fact name="Cost from AP history">
           {expected === null
             ? none
-            : `${dollars(expected.amount)} (4 in 5 loads: ${dollars(expected.low)} to ${dollars(expected.high)})`}
+            : `${dollars(expected.amount)} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
         <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>
         <Fact name="MC">{lane.carrier_notes ?? none}</Fact>

@@ -18,7 +18,7 @@ const searchPauseMs = 300
 const draftNames = ['customer', 'origin', 'destination', 'equipment', 'from', 'to'] as const
 type DraftName = (typeof draftNames)[number]
 
-/** The filters of the list. A typed text counts once it is final: with Enter, an option taken, or the field left. */
+/** The filters of the list. Typed text applies on Enter, on accepting a suggestion, or when the field loses the focus. */
 export function QuotesFilters({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
   const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 62em)').matches)
   const { view, filtersSet } = place
@@ -71,7 +71,7 @@ function Search({ place }: { place: QuotesPlace }) {
   const [typed, setTyped] = useState(asked)
   useEffect(() => setTyped(asked), [asked])
   const { change } = place
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it waits for the typing to pause, not for the address
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it waits for a pause in typing, not for the address
   useEffect(() => {
     if (typed.trim() === asked) return
     const pause = setTimeout(() => change({ q: typed.trim() }, asked !== ''), searchPauseMs)
@@ -91,7 +91,7 @@ function Search({ place }: { place: QuotesPlace }) {
   )
 }
 
-/** A year that is still being typed is no date to look for. */
+/** False while the year of a date is still being typed. */
 function isWholeDay(day: string): boolean {
   return day === '' || /^(19[7-9]|2[01])\d/.test(day)
 }
@@ -101,7 +101,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
   const [drafts, setDrafts] = useState<Partial<Record<DraftName, string>>>({})
   const value = (name: DraftName) => drafts[name] ?? view[name] ?? ''
   const commit = (final: Partial<Record<DraftName, string>>) => {
-    // Other fields may still be typed in, or wait for a suggestion: their drafts stay.
+    // Keeps the drafts of other fields, which may wait for a suggestion.
     setDrafts((all) => Object.fromEntries(Object.entries(all).filter(([name]) => !(name in final))))
     const differing = Object.entries(final).filter(
       ([name, text]) => text.trim() !== (view[name as DraftName] ?? ''),
@@ -119,7 +119,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     size: 'xs',
     type: 'date',
     value: value(name),
-    // A month in UTC that another page led to begins at a moment, which the field of a day cannot show.
+    // Another page can link here with a UTC month. It begins at a moment that a date field cannot show.
     description: /T.*Z$/.test(value(name)) ? moment(value(name)) : undefined,
     error: error?.fieldError(name),
     onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
@@ -142,7 +142,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <RepSelect place={place} />
       <NativeSelect
         size="xs"
-        label="Lost because of"
+        label="Loss reason"
         data={[
           { value: '', label: 'Any reason' },
           ...Object.entries(reasonNames).map(([reason, label]) => ({ value: reason, label })),
@@ -172,10 +172,10 @@ function RepSelect({ place: { view, change } }: { place: QuotesPlace }) {
       data={[
         { value: '', label: 'Anyone' },
         ...known,
-        // Someone who has left is still in old addresses.
+        // An old address can name a person who was removed.
         ...(chosen === '' || known.some(({ value }) => value === chosen)
           ? []
-          : [{ value: chosen, label: `Person ${chosen}` }]),
+          : [{ value: chosen, label: `User ${chosen}` }]),
       ]}
       value={chosen}
       onChange={(event) => change({ quoted_by: event.currentTarget.value })}

@@ -4,13 +4,13 @@ import { focusLink } from './quotes-table.tsx'
 
 const actionKeys: Readonly<Record<string, RowAction>> = { w: 'won', l: 'lost', u: 'pending', r: 'requote' }
 
-const typingPlaces = 'input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]'
+const typingTargets = 'input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]'
 
 function moveTo(rows: HTMLCollection, at: number): void {
   focusLink(rows[Math.max(0, Math.min(rows.length - 1, at))])
 }
 
-/** The row that a key on the list leads to, by its place; null when the key is none that moves. */
+/** The index of the row that a key moves to; null for other keys. */
 function placeAfter(key: string, at: number, rows: number, letters: boolean): number | null {
   if (key === 'ArrowDown' || (letters && key === 'j')) return at + 1
   if (key === 'ArrowUp' || (letters && key === 'k')) return at - 1
@@ -19,8 +19,8 @@ function placeAfter(key: string, at: number, rows: number, letters: boolean): nu
 }
 
 /**
- * The keys of the list: arrows move from row to row where a row has the focus, J and K lead there from anywhere, and
- * letters act on the focused row. Nothing happens while somebody types, or under a dialog.
+ * The keyboard shortcuts of the list. Arrow keys move between rows while a row has the focus. J and K also move the focus
+ * to the list. Letters act on the focused row. Shortcuts are off while the user types or a dialog is open.
  */
 export function useQuotesKeys({
   body,
@@ -41,7 +41,7 @@ export function useQuotesKeys({
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       const { target } = event
-      if (!(target instanceof Element) || target.closest(typingPlaces) !== null) return
+      if (!(target instanceof Element) || target.closest(typingTargets) !== null) return
       const { letters: lettersOn, onAction: act, onHelp: help } = latest.current
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
       if (lettersOn && key === '?') {

@@ -138,12 +138,12 @@ function useCurrentRow(
 }
 
 function useCopiedRef(): (laneRef: string) => void {
-  const tell = useNotice()
+  const notify = useNotice()
   return (laneRef) =>
     void navigator.clipboard.writeText(laneRef).then(
-      () => tell(`${laneRef} copied`),
+      () => notify(`${laneRef} copied`),
       () =>
-        tell('The browser does not let this page copy. Select the text and copy it by hand.', {
+        notify('The browser does not let this page copy. Select the text and copy it by hand.', {
           failed: true,
         }),
     )

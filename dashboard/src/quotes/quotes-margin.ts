@@ -8,15 +8,15 @@ export interface QuotedMargin {
 }
 
 /**
- * The margin a lane was quoted with, in dollars and in percent of the rate: over the rep's own cost estimate, else over
- * what AP history expected. Null where neither is known.
+ * The quoted margin of a lane, in dollars and in percent of the rate: the rate less the rep's cost estimate, or else less
+ * the cost expected from AP history. Null when neither cost is known.
  *
  * @example quotedMargin({ quoted_rate: 2000, estimated_cost: 1700, ... }) // { cost: 1700, source: 'estimate', margin: 300, marginPct: 15 }
  */
 export function quotedMargin(
   lane: Pick<Lane, 'quoted_rate' | 'estimated_cost' | 'expected_cost'>,
 ): QuotedMargin | null {
-  // A cost of zero is no estimate.
+  // A cost of zero means that no estimate was entered.
   const own = lane.estimated_cost === 0 ? null : lane.estimated_cost
   const cost = own ?? lane.expected_cost?.amount ?? null
   if (cost === null || cost === 0) return null
@@ -29,7 +29,7 @@ export function quotedMargin(
   }
 }
 
-/** Rate per loaded mile; null where the miles are unknown. @example rpm(2150, 781) // 2.753 */
+/** Rate per loaded mile; null when the miles are unknown. @example rpm(2150, 781) // 2.753 */
 export function rpm(rate: number | null, miles: number | null): number | null {
   return rate === null || miles === null || miles === 0 ? null : rate / miles
 }

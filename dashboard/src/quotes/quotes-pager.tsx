@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Text } from '@mantine/core'
 import { count } from '../shared-ui/index.ts'
 import { pageSizes, type QuotesPlace } from './quotes-address.ts'
 
-/** Which quotes of how many are shown. @example shownWords(place, 50, 12253) // '1–50 of 12,253 quotes' */
+/** The range of shown quotes. @example shownWords(place, 50, 12253) // '1–50 of 12,253 quotes' */
 export function shownWords({ page, limit }: QuotesPlace, rows: number, total: number | null): string {
   const of = total === null ? '' : ` of ${count(total)}`
   if (rows === 0) return 'No quotes'
@@ -11,7 +11,7 @@ export function shownWords({ page, limit }: QuotesPlace, rows: number, total: nu
   return `${count(before + 1)}–${count(before + rows)}${of} quotes`
 }
 
-/** The ways to other pages of the list, and how long a page is. */
+/** The page controls of the list, with the page size. */
 export function QuotesPager({
   place,
   next,

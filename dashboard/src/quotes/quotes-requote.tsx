@@ -19,7 +19,7 @@ import {
 import { RateAdvice } from './quotes-advice.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
-/** Quotes a lane again at another rate: the old one stays as it was. */
+/** Quotes a lane again at a new rate. The old quote does not change. */
 export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
   return (
     <Modal
@@ -93,7 +93,7 @@ function RequoteForm({
             onChange={(event) => setCost(event.currentTarget.value)}
             error={
               wrongCost
-                ? 'Enter an amount in dollars, or nothing'
+                ? 'Enter an amount in dollars, or leave the field empty'
                 : requote.error?.fieldError('/estimated_cost')
             }
           />
@@ -159,7 +159,7 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
   return (
     <Text size="sm" mih="1.4rem">
       {rate === null ? (
-        'The margin and the advice follow what you type.'
+        'Margin and advice appear as you type.'
       ) : (
         <>
           {signedDollars(rate - lane.quoted_rate)} against the last quote
@@ -172,7 +172,7 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
   )
 }
 
-/** What the lane's history says to the rate, once the typing pauses. */
+/** The advice on the new rate, requested after a pause in typing. */
 function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
   const [asked] = useDebouncedValue(rate, typingPauseMs)
   const answer = useAnswer(
@@ -197,15 +197,15 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
       style={{ minHeight: '9.5rem' }}
     >
       {rate === null ? null : answer.error !== null && answer.data === undefined ? (
-        <Text size="sm">No advice right now: {answer.error.message} You can requote without it.</Text>
+        <Text size="sm">Advice is not available: {answer.error.message} You can requote without advice.</Text>
       ) : answer.data === undefined ? (
         <Text size="sm" c="dimmed">
-          Reading what this lane has won and lost…
+          Loading the advice…
         </Text>
       ) : (
         <>
           <Text size="xs" c="dimmed">
-            {isOld ? `Reading on to ${dollars(rate)}…` : `At ${dollars(rate)}`}
+            {isOld ? `Loading the advice for ${dollars(rate)}…` : `At ${dollars(rate)}`}
           </Text>
           <RateAdvice advice={answer.data} />
         </>
@@ -218,8 +218,8 @@ function Requoted({ lane, onClose }: { lane: Lane; onClose: () => void }) {
   return (
     <Stack role="status">
       <Text>
-        {laneName(lane.origin, lane.destination)} is quoted again at <b>{dollars(lane.quoted_rate)}</b>. The
-        earlier quote stays as it was.
+        {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>. The
+        earlier quote did not change.
       </Text>
       <Group gap="xs">
         <Text fw={600}>{lane.lane_ref}</Text>

@@ -8,7 +8,7 @@ export interface OpenedMenu {
   readonly from: HTMLElement
 }
 
-/** What can be done with one quote: a single menu for all rows, which opens at the button that asked for it. */
+/** The actions of one quote. All rows share this menu, which opens at the button that was clicked. */
 export function QuotesRowMenu({
   opened,
   mayMark,
@@ -46,14 +46,14 @@ export function QuotesRowMenu({
         {mayMark && (
           <>
             {item('won', 'Mark won', 'W', lane.outcome === 'won')}
-            {item('lost', lane.outcome === 'lost' ? 'Change the reason' : 'Mark lost', 'L', false)}
+            {item('lost', lane.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
             {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
             {item('requote', 'Requote', 'R', false)}
             <Menu.Divider />
           </>
         )}
-        <Menu.Item renderRoot={asLinkToQuote(lane.lane_ref)}>Open the quote</Menu.Item>
-        <Menu.Item renderRoot={asLinkToLane(lane)}>Look at the lane</Menu.Item>
+        <Menu.Item renderRoot={asLinkToQuote(lane.lane_ref)}>Open quote</Menu.Item>
+        <Menu.Item renderRoot={asLinkToLane(lane)}>View lane</Menu.Item>
         <Menu.Item onClick={() => act('copy', lane, from)}>Copy lane_ref</Menu.Item>
       </Menu.Dropdown>
     </Menu>

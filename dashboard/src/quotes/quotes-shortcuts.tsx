@@ -11,7 +11,7 @@ function readIsOn(): boolean {
   }
 }
 
-/** Whether single letters work as shortcuts: they can be switched off, for people who speak to their computer. */
+/** Whether single-letter shortcuts are on. They can be turned off, for example for speech input (WCAG 2.1.4). */
 export function useShortcutsSwitch(): readonly [isOn: boolean, switchTo: (isOn: boolean) => void] {
   const [isOn, setIsOn] = useState(readIsOn)
   return [
@@ -21,7 +21,7 @@ export function useShortcutsSwitch(): readonly [isOn: boolean, switchTo: (isOn: 
       try {
         localStorage.setItem(keptAs, next ? 'on' : 'off')
       } catch {
-        // A browser that keeps nothing forgets the choice with the page.
+        // Without browser storage, the setting lasts until the page is closed.
       }
     },
   ]
@@ -29,7 +29,7 @@ export function useShortcutsSwitch(): readonly [isOn: boolean, switchTo: (isOn: 
 
 const shortcuts: readonly (readonly [keys: readonly string[], does: string, marks: boolean])[] = [
   [['↓', 'J'], 'Next quote', false],
-  [['↑', 'K'], 'Quote before', false],
+  [['↑', 'K'], 'Previous quote', false],
   [['Enter'], 'Open the quote', false],
   [['W'], 'Mark won', true],
   [['L'], 'Mark lost, with a reason', true],
@@ -38,7 +38,7 @@ const shortcuts: readonly (readonly [keys: readonly string[], does: string, mark
   [['?'], 'Show these shortcuts', false],
 ]
 
-/** The shortcuts of the list, and the switch that turns the letters among them off. */
+/** Lists the shortcuts, with a switch that turns the letter shortcuts off. */
 export function ShortcutsDialog({
   opened,
   onClose,
@@ -60,7 +60,7 @@ export function ShortcutsDialog({
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        <Text size="sm">W, L, U and R work on the quote that has the focus, never while you type.</Text>
+        <Text size="sm">W, L, U and R act on the focused quote. They are off while you type.</Text>
         <dl className="shortcuts">
           {shortcuts
             .filter(([, , marks]) => mayMark || !marks)
@@ -77,7 +77,7 @@ export function ShortcutsDialog({
         </dl>
         <Switch
           label="Use letter shortcuts"
-          description="Off: only arrow keys, Enter and buttons. Kept in this browser."
+          description="When off, use arrow keys, Enter and buttons. Stored in this browser."
           checked={isOn}
           onChange={(event) => switchTo(event.currentTarget.checked)}
         />

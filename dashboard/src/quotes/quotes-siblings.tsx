@@ -13,7 +13,7 @@ import {
   OutcomeMark,
 } from '../shared-ui/index.ts'
 
-/** The lane's number in its request and which quote of it this is. @example placeOf('48211093754-2-1') // { number: '2', count: '1' } */
+/** The lane's number in its request, and the number of the quote of that lane. @example placeOf('48211093754-2-1') // { number: '2', count: '1' } */
 function placeOf(laneRef: string): { number: string; count: string } {
   const [, number = '', count = ''] = laneRef.split('-')
   return { number, count }
@@ -34,7 +34,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
   if (data.lanes.length === 1) {
     return (
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {summary}: this lane only, quoted once.
+        {summary}: one lane, quoted once.
       </Text>
     )
   }
@@ -63,7 +63,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
           },
           {
             key: 'which',
-            header: 'Which',
+            header: 'Position',
             from: 'sm',
             cell: ({ lane_ref }) => `Lane ${placeOf(lane_ref).number}, quote ${placeOf(lane_ref).count}`,
           },

@@ -5,8 +5,10 @@ import { type QuotesColumn, quotesColumns, type RowParts, sortedAs } from './quo
 import './quotes.css'
 
 /**
- * The rows of the list of quotes. One row is current: arrow keys move to others, and the Tab key stops at its controls
- * only, so that the list is one step on the way through the page.
+ * The table of quotes. One row is current: arrow keys move between rows, and Tab stops only at the controls of the current
+ * row, so that the list is a single Tab stop of the page.
+ *
+ * Not a DataTable: its 200 rows are memoized, its cells depend on the current row, and some of its sorts start ascending.
  */
 export function QuotesTable({
   rows,
@@ -33,7 +35,7 @@ export function QuotesTable({
     <section className="table-frame quotes-table" aria-label="Quotes" aria-busy={isBusy}>
       <table>
         <VisuallyHidden component="caption">
-          Quotes. The arrow keys move from row to row once one has the focus.
+          Quotes. Arrow keys move between rows while a row has the focus.
         </VisuallyHidden>
         <thead>
           <tr>
@@ -104,7 +106,7 @@ const QuoteRow = memo(function QuoteRow({
   const focusRow = (event: MouseEvent<HTMLTableRowElement>) => {
     const { target, currentTarget } = event
     if (target instanceof Element && target.closest('a, button') !== null) return
-    // Whoever selects text in a row wants to keep the selection.
+    // Moving the focus would clear the user's text selection.
     if (window.getSelection()?.isCollapsed === false) return
     focusLink(currentTarget)
   }
@@ -128,7 +130,7 @@ const QuoteRow = memo(function QuoteRow({
   )
 })
 
-/** Puts the focus on a row, by the link in it. */
+/** Focuses the link of a row. */
 export function focusLink(row: Element | null | undefined): void {
   row?.querySelector<HTMLElement>('[data-row-link]')?.focus()
 }

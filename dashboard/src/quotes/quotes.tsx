@@ -144,7 +144,7 @@ function ListFailed({ error, place, retry }: { error: CallFailed; place: QuotesP
   const wrongPage = error.fieldError('cursor') !== undefined && place.toFirst !== null
   return (
     <>
-      <Failed error={error} title={wrongPage ? 'There is no such page' : 'A filter cannot be read'} />
+      <Failed error={error} title={wrongPage ? 'This page does not exist' : 'A filter is not valid'} />
       <Group>
         {wrongPage ? (
           <Button size="xs" variant="default" onClick={place.toFirst ?? undefined}>
@@ -168,7 +168,7 @@ function NoQuotes({ place }: { place: QuotesPlace }) {
         title="No quotes on this page"
         actions={<Button onClick={place.toFirst}>Go to the first page</Button>}
       >
-        The list has become shorter since this page was opened.
+        The list is now shorter than when this page was opened.
       </Nothing>
     )
   }
@@ -178,7 +178,7 @@ function NoQuotes({ place }: { place: QuotesPlace }) {
         title="No quotes match these filters"
         actions={<Button onClick={place.clear}>Clear filters</Button>}
       >
-        Take a filter away, or widen the dates.
+        Remove a filter, or choose a longer period.
       </Nothing>
     )
   }
@@ -199,8 +199,8 @@ function NoQuotes({ place }: { place: QuotesPlace }) {
       }
     >
       {mayQuote
-        ? 'Quote your first lane on the quote desk, or import what you have quoted before: the advice begins with it.'
-        : 'As soon as somebody of your brokerage quotes a lane, it is listed here.'}
+        ? 'Quote your first lane on the quote desk, or import past quotes. The advice is based on these quotes.'
+        : 'Quotes of your brokerage appear here.'}
     </Nothing>
   )
 }

@@ -36,7 +36,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
   const queries = useQueryClient()
-  const tell = useNotice()
+  const notify = useNotice()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const amounts = amountsOf(floors)
@@ -48,7 +48,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       { body },
       {
         onSuccess: () => {
-          tell('Settings saved.')
+          notify('Settings saved.')
           void queries.invalidateQueries()
         },
       },
@@ -56,7 +56,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   }
   const wrong = (field: string) =>
     notNumbers.includes(field)
-      ? 'Enter a number, or leave it empty for no floor.'
+      ? 'Enter a number, or leave the field empty for no minimum.'
       : (change.error?.fieldError(`/floors/${field}`) ?? change.error?.fieldError(`/${field}`))
   const isFieldError = ['name', ...Object.keys(floors)].some((field) => wrong(field) !== undefined)
   return (

@@ -8,7 +8,7 @@ export function PasswordForm() {
   const [current, setCurrent] = useState('')
   const [next, setNext] = useState('')
   const change = useChange('change-password')
-  const tell = useNotice()
+  const notify = useNotice()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     change.mutate(
@@ -17,7 +17,7 @@ export function PasswordForm() {
         onSuccess: () => {
           setCurrent('')
           setNext('')
-          tell('Your password was changed. Your other sessions have ended.')
+          notify('Password changed. Your other sessions have ended.')
         },
       },
     )
@@ -27,7 +27,7 @@ export function PasswordForm() {
     <form onSubmit={submit}>
       <Stack maw={420}>
         <PasswordInput
-          label="Present password"
+          label="Current password"
           autoComplete="current-password"
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
@@ -35,7 +35,7 @@ export function PasswordForm() {
         />
         <PasswordInput
           label="New password"
-          description={`At least ${passwordLengthMin} characters; four or five words do well`}
+          description={`At least ${passwordLengthMin} characters, for example four or five words`}
           autoComplete="new-password"
           value={next}
           onChange={(event) => setNext(event.currentTarget.value)}
@@ -43,7 +43,7 @@ export function PasswordForm() {
           required
         />
         {change.error !== null && wrong === undefined && (
-          <Failed error={change.error} title="The password was not changed" />
+          <Failed error={change.error} title="Password not changed" />
         )}
         <Button
           type="submit"
@@ -51,7 +51,7 @@ export function PasswordForm() {
           loading={change.isPending}
           style={{ alignSelf: 'flex-start' }}
         >
-          Change the password
+          Change password
         </Button>
       </Stack>
     </form>

@@ -14,8 +14,8 @@ export default function SettingsPage() {
         title="Brokerage"
         hint={
           mayChange
-            ? 'Floors: below these no rate is recommended. Empty is no floor.'
-            : 'Owners and admins change these.'
+            ? 'Lanewise does not recommend rates below these minimums. Leave a field empty for no minimum.'
+            : 'Only owners and admins can change these settings.'
         }
       >
         <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />

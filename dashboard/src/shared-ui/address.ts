@@ -4,11 +4,11 @@ import { useCallback } from 'react'
 export type AddressWords = Readonly<Record<string, string | undefined>>
 
 /**
- * What a page keeps in its address, and a way to change some of it. A changed word leads to the first page again; a
- * word without a value leaves the address.
+ * The query parameters of a page's address, and a function that changes some of them. Every change goes back to the first
+ * page of the list. A parameter without a value is removed.
  *
- * @param path the page's own path, without its query
- * @param options.replace typing replaces the address, so that the way back is not a way through every letter
+ * @param path the page's path, without its query
+ * @param options.replace replaces the history entry; used while typing, so that Back does not step through every letter
  */
 export function useAddress(path: string) {
   const search: AddressWords = useSearch({ strict: false })
@@ -27,7 +27,7 @@ export function useAddress(path: string) {
   return { search, change }
 }
 
-/** The words of an address that say something. */
+/** The query parameters that have a value. */
 export function wordsWithValue(words: AddressWords): Record<string, string> {
   return Object.fromEntries(
     Object.entries(words).flatMap(([name, value]) =>

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { useId } from 'react'
 import { CopyButton } from './copy-button.tsx'
 
-/** Lines to paste, with the button that copies them. They scroll within their frame. */
+/** Code with a Copy button. Long lines scroll inside the frame. */
 export function CodeBlock({ title, code, what }: { title: string; code: string; what: string }) {
   const id = useId()
   return (
@@ -13,7 +13,7 @@ export function CodeBlock({ title, code, what }: { title: string; code: string; 
         </Text>
         <CopyButton text={code} what={what} />
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable frames must be reachable by keyboard */}
       <section tabIndex={0} aria-labelledby={id}>
         <pre>{code}</pre>
       </section>

@@ -3,9 +3,9 @@ import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useNotice } from './notices.tsx'
 
-const saidMs = 2_000
+const confirmationMs = 2_000
 
-/** Copies a text, and says so. `what` completes "Copy ...". */
+/** Copies a text and confirms it. `what` completes the label "Copy ...". */
 export function CopyButton({
   text,
   what,
@@ -16,14 +16,14 @@ export function CopyButton({
   compact?: boolean
 }) {
   const [copied, setCopied] = useState(false)
-  const tell = useNotice()
+  const notify = useNotice()
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
       setCopied(true)
-      setTimeout(setCopied, saidMs, false)
+      setTimeout(setCopied, confirmationMs, false)
     } catch {
-      tell('The browser does not let this page copy. Select the text and copy it by hand.', { failed: true })
+      notify('The browser blocked copying. Select the text and copy it manually.', { failed: true })
     }
   }
   return (

@@ -1,20 +1,20 @@
 import type { Answer } from '../api/index.ts'
 import { counted, dollars, probability } from './formats.ts'
 
-/** A point of the advised curve: a rate, its chance with both ranges, and the lane's quotes near it. */
+/** A point of the win curve: a rate, its win probability with two ranges, and the lane's quotes near that rate. */
 export type CurvePoint = NonNullable<Answer<'quote-advice'>['curve']>[number]
 
-/** What the curve says at one rate. */
+/** The curve's values at one rate. */
 export interface CurveReading {
   readonly rate: number
   readonly probability: number
   readonly interval80: { readonly low: number; readonly high: number }
-  /** The rate lies where the curve has no point: the nearest end is read instead. */
+  /** Set when the rate is outside of the curve. The values are then those of the nearest end. */
   readonly beyond: 'below' | 'above' | null
 }
 
 /**
- * Reads a curve at a rate, along straight lines between its points, cheapest first; null without points.
+ * Reads a curve at a rate by linear interpolation. Points are sorted by rate, lowest first. Null without points.
  *
  * @example readCurve(points, 2150)?.probability // 0.63
  */
@@ -39,7 +39,7 @@ export function readCurve(points: readonly CurvePoint[], rate: number): CurveRea
   }
 }
 
-/** An open end is said as one: nobody is promised a certain win. @example range({ low: 0.51, high: 0.74 }) // '51–74%' */
+/** A probability range in words. 0% and 100% are never shown as limits. @example range({ low: 0.51, high: 0.74 }) // '51–74%' */
 export function range({ low, high }: { readonly low: number; readonly high: number }): string {
   const [least, most] = [Math.round(low * 100), Math.round(high * 100)]
   if (least > 0 && most >= 100) return `${least}% or more`
@@ -47,22 +47,22 @@ export function range({ low, high }: { readonly low: number; readonly high: numb
   return `${least}–${most}%`
 }
 
-/** What a probability rests on: it is never shown without. @example restsOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won' */
-export function restsOn({ won, decided }: { readonly won: number; readonly decided: number }): string {
+/** The counts behind a probability, always shown with it. @example basedOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won on this lane' */
+export function basedOn({ won, decided }: { readonly won: number; readonly decided: number }): string {
   return decided === 0
-    ? 'no decided quote on this lane, drawn from your other lanes'
+    ? 'no decided quotes on this lane, estimated from your other lanes'
     : `${won} of ${counted(decided, 'decided quote')} won on this lane`
 }
 
-/** A reading in words, for eyes and screen readers alike. */
+/** A reading as a sentence, for display and for screen readers. */
 export function readingInWords(
   reading: CurveReading,
   counts: { readonly won: number; readonly decided: number },
 ): string {
   if (reading.beyond !== null) {
-    return `${dollars(reading.rate)} is ${reading.beyond} every rate of the curve; at its ${
-      reading.beyond === 'below' ? 'cheapest' : 'dearest'
-    } ${probability(reading.probability)}, ${restsOn(counts)}`
+    return `${dollars(reading.rate)} is ${reading.beyond} the rates of the curve; at its ${
+      reading.beyond === 'below' ? 'lowest' : 'highest'
+    } rate ${probability(reading.probability)}, ${basedOn(counts)}`
   }
-  return `At ${dollars(reading.rate)}: ${probability(reading.probability)}, 80% range ${range(reading.interval80)}, ${restsOn(counts)}`
+  return `At ${dollars(reading.rate)}: ${probability(reading.probability)}, 80% range ${range(reading.interval80)}, ${basedOn(counts)}`
 }

@@ -6,17 +6,16 @@ export interface Column<Row> {
   readonly header: string
   readonly cell: (row: Row) => ReactNode
   readonly align?: 'right'
-  /** Left out on narrower screens; what it says must then be within reach otherwise. */
+  /** Hidden on narrower screens. The content must then be available elsewhere. */
   readonly from?: 'sm' | 'md'
-  /** Long texts break instead of widening the table. */
+  /** Long text wraps instead of widening the table. */
   readonly wraps?: boolean
-  /** The orders this column offers, as the service names them; the first click takes the first. */
+  /** The sort orders of this column, as the API names them. The first click selects the first one. */
   readonly sorts?: readonly [first: string, second?: string]
 }
 
 /**
- * A table of rows. It scrolls within its own frame, which the keyboard can reach; headers that sort are buttons and say
- * how they sort.
+ * A table. Wide tables scroll inside a frame that the keyboard can reach. Sortable headers are buttons with `aria-sort`.
  */
 export function DataTable<Row>({
   caption,
@@ -28,7 +27,7 @@ export function DataTable<Row>({
   onSort,
   onRowFocus,
 }: {
-  /** Read out by screen readers: what the rows are. */
+  /** The table's name for screen readers. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
@@ -39,7 +38,7 @@ export function DataTable<Row>({
   onRowFocus?: (row: Row) => void
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable frames must be reachable by keyboard
     <section className="table-frame" aria-label={caption} tabIndex={0}>
       <table>
         <VisuallyHidden component="caption">{caption}</VisuallyHidden>

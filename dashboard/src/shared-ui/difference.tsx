@@ -1,7 +1,7 @@
 import { signedDollars } from './formats.ts'
 
 /**
- * A difference in dollars: its sign, a shape and words say the same as its color.
+ * A difference in dollars. The sign, an arrow and a word repeat what the color shows.
  *
  * @example <Difference amount={-60} of="quote" /> // ▼ −$60 below quote
  * @example <Difference amount={-60} /> // ▼ −$60 below

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react'
 export interface Figure {
   readonly label: string
   readonly value: ReactNode
-  /** Over what it was counted: a figure without its count says too much. */
+  /** The basis of the figure, such as the number of shipments. */
   readonly note: ReactNode
 }
 
-/** The figures of a page, side by side. Their places are kept while they are on their way. */
+/** The figures of a page, side by side. While they load, placeholders keep the layout stable. */
 export function Figures({
   label,
   figures,

@@ -1,4 +1,4 @@
-/** Figures as people in American freight write them. Nothing known is a dash, never a zero. */
+/** Number, date and name formats of American freight. An unknown value is a dash, never a zero. */
 
 const none = '–'
 const locale = 'en-US'
@@ -14,18 +14,18 @@ const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 
 type Known = number | null | undefined
 
-/** A rate or cost: cents only where there are some. @example dollars(2150) // '$2,150' */
+/** A rate or cost, with cents only if there are any. @example dollars(2150) // '$2,150' */
 export function dollars(amount: Known): string {
   if (amount === null || amount === undefined) return none
   return Number.isInteger(amount) ? wholeDollars.format(amount) : centsToo.format(amount)
 }
 
-/** An amount that matters to the dollar only. @example roundDollars(2149.6) // '$2,150' */
+/** An amount rounded to whole dollars. @example roundDollars(2149.6) // '$2,150' */
 export function roundDollars(amount: Known): string {
   return amount === null || amount === undefined ? none : wholeDollars.format(amount)
 }
 
-/** With its sign, for differences. @example signedDollars(-60) // '−$60' */
+/** A difference with its sign. @example signedDollars(-60) // '−$60' */
 export function signedDollars(amount: Known): string {
   if (amount === null || amount === undefined) return none
   return `${amount > 0 ? '+' : amount < 0 ? '−' : ''}${dollars(Math.abs(amount))}`
@@ -36,7 +36,7 @@ export function ratePerMile(amount: Known): string {
   return amount === null || amount === undefined ? none : `${centsToo.format(amount)}/mi`
 }
 
-/** A share already in percent, one decimal. @example percent(14.76) // '14.8%' */
+/** A percentage with one decimal. @example percent(14.76) // '14.8%' */
 export function percent(share: Known): string {
   return share === null || share === undefined ? none : `${oneDecimal.format(share)}%`
 }
@@ -46,7 +46,7 @@ export function signedPercent(share: Known): string {
   return `${share > 0 ? '+' : share < 0 ? '−' : ''}${oneDecimal.format(Math.abs(share))}%`
 }
 
-/** A probability from 0 to 1, in whole percent: more digits would claim more than a lane's history knows. */
+/** A probability from 0 to 1 in whole percent. A lane's history does not support more digits. */
 export function probability(value: Known): string {
   if (value === null || value === undefined) return none
   if (value > 0 && value < 0.01) return '<1%'
@@ -58,7 +58,7 @@ export function count(value: Known): string {
   return value === null || value === undefined ? none : whole.format(value)
 }
 
-/** A count with its word. @example counted(1, 'quote') // '1 quote' */
+/** A count with its noun. @example counted(1, 'quote') // '1 quote' */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${whole.format(value)} ${value === 1 ? one : many}`
 }
@@ -96,12 +96,12 @@ export function day(at: KnownTime): string {
   return at === null || at === undefined ? none : dayFormat.format(new Date(at))
 }
 
-/** A day without a time of day, which is the same day everywhere. @example calendarDay('2026-03-05') // 'Mar 5, 2026' */
+/** A calendar date, independent of the time zone. @example calendarDay('2026-03-05') // 'Mar 5, 2026' */
 export function calendarDay(date: string | null | undefined): string {
   return date === null || date === undefined ? none : dayFormat.format(new Date(`${date}T12:00:00`))
 }
 
-/** In the time zone of whoever looks. @example moment('2026-03-05T18:20:00Z') // 'Mar 5, 2026, 12:20 PM' */
+/** A date and time in the viewer's time zone. @example moment('2026-03-05T18:20:00Z') // 'Mar 5, 2026, 12:20 PM' */
 export function moment(at: KnownTime): string {
   return at === null || at === undefined ? none : momentFormat.format(new Date(at))
 }
@@ -110,7 +110,7 @@ export function exactMoment(at: KnownTime): string {
   return at === null || at === undefined ? none : secondFormat.format(new Date(at))
 }
 
-/** To the second, with the zone it is told in. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
+/** A date and time to the second, with the name of the viewer's time zone. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
 export function zonedMoment(at: KnownTime): string {
   return at === null || at === undefined ? none : zonedFormat.format(new Date(at))
 }
@@ -127,7 +127,7 @@ const steps = [
   ['minute', 60_000],
 ] as const
 
-/** How long ago, in the largest unit that fits; beyond a month the day itself. @example since('...') // '3 hours ago' */
+/** The time since a moment, in the largest fitting unit. After 31 days, the date. @example since('...') // '3 hours ago' */
 export function since(at: KnownTime, now = Date.now()): string {
   if (at === null || at === undefined) return 'never'
   const elapsed = new Date(at).getTime() - now
@@ -151,10 +151,10 @@ export function equipmentName(code: string): string {
   return name === undefined ? code : `${name} (${code.toUpperCase()})`
 }
 
-/** Reads an amount as people type it. @example readDollars('$2,150.50') // 2150.5 @returns null when it is none */
+/** Parses a dollar amount as users type it. @example readDollars('$2,150.50') // 2150.5 @returns null for any other text */
 export function readDollars(text: string): number | null {
   const plain = text.trim().replace(/^\$\s*/, '')
-  // Commas stand every three digits or not at all: 2150,50 is another country's number.
+  // Commas are allowed only as thousands separators. 2150,50 would be a decimal comma.
   if (!/^(\d{1,8}|\d{1,3}(,\d{3}){1,2})(\.\d{1,2})?$/.test(plain)) return null
   const amount = Number(plain.replaceAll(',', ''))
   return amount > 0 ? amount : null

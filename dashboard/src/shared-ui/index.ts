@@ -1,8 +1,8 @@
-/** Components, formats and hooks that several pages use: tables, fields, filters, figures, notices, the win curve. */
+/** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressWords, useAddress } from './address.ts'
 export { CodeBlock } from './code-block.tsx'
 export { CopyButton } from './copy-button.tsx'
-export { range, readCurve, restsOn } from './curve-reading.ts'
+export { basedOn, range, readCurve } from './curve-reading.ts'
 export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'

@@ -1,24 +1,24 @@
 import { type CallFailed, useAnswer } from '../api/index.ts'
 import type { CodeBooking, CodeLane } from '../code-samples/index.ts'
 
-/** What the programs of a brokerage that has quoted nothing ask about. The answer says that nothing was found. */
+/** The lane in the example programs of a brokerage without quotes. Its advice is "not found". */
 const anyLane: CodeLane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate: 2150 }
-/** Truck cost of an example where none was expected: a margin of 14 % is an ordinary one. */
-const usualCostShare = 0.86
+/** The truck cost of an example without an expected cost, as a share of the rate. A margin of 14% is typical. */
+const typicalCostShare = 0.86
 
 export interface IntegrationExample {
-  /** The newest open lane and what its booking might bring; null while there is none. */
+  /** The newest pending lane with example booking amounts; null when no lane is pending. */
   readonly booking: (CodeBooking & { readonly lane: string }) | null
-  /** The lane quoted most. */
+  /** The lane with the most quotes. */
   readonly busy: CodeLane
   readonly error: CallFailed | null
   readonly isLoading: boolean
   readonly again: () => void
 }
 
-/** The lanes of the brokerage that its programs name: an open one to book, a busy one to ask about. */
+/** The lanes in the brokerage's example programs: a pending lane to book, and a busy lane for rate advice. */
 export function useIntegrationExample(): IntegrationExample {
-  // Asked anew with each look: a program that was run in between has booked the lane.
+  // Always reloaded, because a program that was run in the meantime has booked the lane.
   const open = useAnswer(
     'list-lanes',
     { query: { outcome: 'pending', sort: 'newest', limit: 1 } },
@@ -44,7 +44,7 @@ export function useIntegrationExample(): IntegrationExample {
             truckCost:
               newest.estimated_cost ??
               newest.expected_cost?.amount ??
-              Math.round(newest.quoted_rate * usualCostShare),
+              Math.round(newest.quoted_rate * typicalCostShare),
           },
     busy: row?.lane ? { ...row.lane, rate } : anyLane,
     error: open.error ?? most.error,

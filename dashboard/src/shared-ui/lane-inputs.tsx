@@ -11,15 +11,15 @@ import {
   useAsking,
 } from './type-ahead.tsx'
 
-const offeredMax = 8
+const suggestionsMax = 8
 
-/** A text that is longer than any name is looked up by its beginning. */
-function question(asked: string) {
-  return { query: { q: [...asked].slice(0, labelLengthMax).join(''), limit: offeredMax } }
+/** The query for suggestions. Text longer than any name is cut to the maximum length. */
+function suggestionQuery(text: string) {
+  return { query: { q: [...text].slice(0, labelLengthMax).join(''), limit: suggestionsMax } }
 }
 
 /**
- * Whether a text is written as the service writes places, so that nothing needs to be looked up.
+ * True when a text has the service's format of a place, so that no lookup is needed.
  *
  * @example isPlace('Dallas, TX') // true
  * @example isPlace('DALLAS, tx') // false
@@ -28,10 +28,10 @@ function isPlace(text: string): boolean {
   return /^\p{Lu}[^,]*\p{Ll}[^,]*, [A-Z]{2,3}( \d{5}(-\d{4})?)?$/u.test(text)
 }
 
-/** A pickup or delivery place. The service decides which known place a text means; a village can be kept as typed. */
+/** A pickup or delivery place. The service resolves the text to a known place. An unknown place can stay as typed. */
 export function PlaceInput(props: FieldProps) {
   const asking = useAsking(props.value)
-  const places = useAnswer('suggest-places', question(asking.asked), {
+  const places = useAnswer('suggest-places', suggestionQuery(asking.asked), {
     enabled: asking.isEntered,
     keeps: true,
     staleMs: 300_000,
@@ -42,7 +42,7 @@ export function PlaceInput(props: FieldProps) {
       {...props}
       asking={asking}
       isComplete={isPlace}
-      emptyText="No known place begins like this. Write it as City, ST."
+      emptyText="No matching place. Enter the place as City, ST."
       suggestions={suggestionsOf(places, (data) => {
         const { reads_as: named, as_typed: village } = data
         const known = [
@@ -58,17 +58,17 @@ export function PlaceInput(props: FieldProps) {
 }
 
 /**
- * A customer's name. Names quoted before are suggested, so that one customer stays one.
+ * A customer's name. Earlier names are suggested, so that one customer is not quoted under two spellings.
  *
- * @param takes what Enter and Tab take where no customer has exactly the typed name: in a quote the name as typed, which
- *   is a new customer; in a filter the first customer whose name has the text in it, for a part of a name finds nothing
+ * @param takes what Enter and Tab accept when no customer has exactly the typed name. In a quote: the typed name, as a new
+ *   customer. In a filter: the first suggested customer, because the filter matches only full names
  */
 export function CustomerInput({
   takes,
   ...props
 }: FieldProps & { takes: 'name-as-typed' | 'known-customer' }) {
   const asking = useAsking(props.value)
-  const customers = useAnswer('suggest-customers', question(asking.asked), {
+  const customers = useAnswer('suggest-customers', suggestionQuery(asking.asked), {
     enabled: asking.isEntered,
     keeps: true,
     staleMs: 60_000,
@@ -100,7 +100,7 @@ export function CustomerInput({
 
 const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']
 
-/** An equipment code: the usual ones are suggested, and any other can be kept as typed. */
+/** An equipment code. Common codes are suggested, and any other code can stay as typed. */
 export function EquipmentInput(props: FieldProps) {
   const { isEntered, enter } = useAsking(props.value)
   const typed = props.value.trim()

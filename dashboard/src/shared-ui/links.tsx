@@ -5,10 +5,10 @@ import { type AddressWords, wordsWithValue } from './address.ts'
 
 interface Target {
   readonly to: string
-  /** The words of the address's query; empty ones are left out. */
+  /** The query parameters. Empty ones are removed. */
   readonly words?: AddressWords
   readonly hash?: string
-  /** Within a page: the address changes where it stands, and the page stays where it is scrolled to. */
+  /** For links within a page: replaces the history entry and keeps the scroll position. */
   readonly stays?: boolean
 }
 
@@ -18,7 +18,7 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
       {...props}
       to={to}
       search={() => wordsWithValue(words) as never}
-      // Only what leads to where one already is counts as the place one is at.
+      // A link is marked as current only if its full address, with query and hash, is the current one.
       activeOptions={{ exact: true, includeHash: true }}
       {...(hash === undefined ? {} : { hash })}
       {...(stays ? { replace: true, resetScroll: false } : {})}
@@ -27,9 +27,9 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
 }
 
 /**
- * A link in a text, underlined: color alone would not tell it from the words around it.
+ * A link in a text, underlined so that color is not the only difference from the text around it.
  *
- * @param label what a screen reader says where the text alone does not tell links apart
+ * @param label the link's name for screen readers, where several links have the same text
  * @example <TextLink to={pagePaths.quotes} words={{ customer: 'Harvest Table Foods' }}>Quotes</TextLink>
  */
 export function TextLink({ label, children, ...target }: Target & { label?: string; children: ReactNode }) {

@@ -7,7 +7,7 @@ import { type CallFailed, useAnswer } from '../api/index.ts'
 import type { AddressWords } from './address.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 
-const isWhole: Readonly<Record<string, (text: string) => boolean>> = {
+const isComplete: Readonly<Record<string, (text: string) => boolean>> = {
   origin: (text) => /,\s*\S{2,}$/.test(text),
   destination: (text) => /,\s*\S{2,}$/.test(text),
   equipment: (text) => /^[A-Za-z0-9_-]{1,20}$/.test(text) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(text),
@@ -18,26 +18,26 @@ type Change = (words: AddressWords, options?: { replace?: boolean }) => void
 interface FiltersProps {
   readonly search: AddressWords
   readonly change: Change
-  /** Where the service refused what was asked, so that the field says why. */
+  /** The error of the list's request. A field shows the error of its parameter. */
   readonly error: CallFailed | null
 }
 
 /**
- * The text of a field that filters, and ways to send it to the address once it is whole ("Dallas" is no place yet). What
- * the address says otherwise shows in the field.
+ * The text of a filter field, with functions that write it to the address once it is complete ("Dallas" is not yet a
+ * place). When the address changes otherwise, the field shows the new value.
  */
 function useTypedFilter(name: string, { search, change }: FiltersProps) {
-  const held = search[name] ?? ''
-  const [typed, setTyped] = useState(held)
-  const sent = useRef(held)
+  const current = search[name] ?? ''
+  const [typed, setTyped] = useState(current)
+  const sent = useRef(current)
   useEffect(() => {
-    // Back and forward, or a cleared filter; not the field's own word coming home.
-    if (held !== sent.current) setTyped(held)
-    sent.current = held
-  }, [held])
+    // The address changed through Back, Forward or a cleared filter, not through this field.
+    if (current !== sent.current) setTyped(current)
+    sent.current = current
+  }, [current])
   const sendNow = (text: string) => {
     const value = text.trim()
-    if (value === (search[name] ?? '') || (value !== '' && isWhole[name]?.(value) === false)) return
+    if (value === (search[name] ?? '') || (value !== '' && isComplete[name]?.(value) === false)) return
     sent.current = value
     change({ [name]: value }, { replace: true })
   }
@@ -45,7 +45,7 @@ function useTypedFilter(name: string, { search, change }: FiltersProps) {
   return { typed, setTyped, sendNow, sendAfterPause }
 }
 
-/** A field whose text filters while one types. */
+/** A field that filters while the user types. */
 function useFilterWhileTyping(name: string, filters: FiltersProps) {
   const { typed, setTyped, sendNow, sendAfterPause } = useTypedFilter(name, filters)
   const onChange = (text: string) => {
@@ -55,7 +55,7 @@ function useFilterWhileTyping(name: string, filters: FiltersProps) {
   return { value: typed, onChange, onDone: sendNow }
 }
 
-/** A field whose text filters once it is final, because half a name finds nothing. */
+/** A field that filters once its text is final, because the filter matches only full names. */
 function useFilterOnceChosen(name: string, filters: FiltersProps) {
   const { typed, setTyped, sendNow } = useTypedFilter(name, filters)
   return {
@@ -73,7 +73,7 @@ function PlaceFilter({ name, label, ...filters }: FiltersProps & { name: string;
   return <PlaceInput label={label} {...field} error={filters.error?.fieldError(name)} />
 }
 
-/** Only lanes from one place to another. */
+/** Filters by origin and destination. */
 export function PlaceFilters(filters: FiltersProps) {
   return (
     <>
@@ -83,7 +83,7 @@ export function PlaceFilters(filters: FiltersProps) {
   )
 }
 
-/** Only lanes of a customer, an equipment type, or a rep. */
+/** Filters by customer, equipment and rep. */
 export function WhoFilters(filters: FiltersProps) {
   const customer = useFilterOnceChosen('customer', filters)
   const equipment = useFilterWhileTyping('equipment', filters)
@@ -101,7 +101,7 @@ export function WhoFilters(filters: FiltersProps) {
   )
 }
 
-/** Only what a person did. */
+/** Filters by person. */
 export function PersonFilter({
   name,
   label,
@@ -120,20 +120,20 @@ export function PersonFilter({
       data={[
         { value: '', label: 'Anyone' },
         ...known,
-        ...(isMissing ? [{ value: chosen, label: users.isPending ? '…' : 'No longer here' }] : []),
+        ...(isMissing ? [{ value: chosen, label: users.isPending ? '…' : 'Former user' }] : []),
       ]}
     />
   )
 }
 
-/** Words to find in a lane's texts. */
+/** A text search. */
 export function SearchFilter(filters: FiltersProps) {
   const { value, onChange } = useFilterWhileTyping('q', filters)
   return (
     <TextInput
       type="search"
       label="Search"
-      placeholder="Words to find"
+      placeholder="Search text"
       leftSection={<IconSearch size={16} aria-hidden />}
       value={value}
       error={filters.error?.fieldError('q')}
@@ -142,7 +142,7 @@ export function SearchFilter(filters: FiltersProps) {
   )
 }
 
-/** The rows in which filters stand, as many beside each other as there is room for. */
+/** A grid of filter fields that wraps to the available width. */
 export function FilterRow({ label, children }: { label: string; children: ReactNode }) {
   return (
     <search

@@ -9,7 +9,7 @@ interface Notice {
   readonly action: NoticeAction | undefined
 }
 
-/** One thing to do about the news, such as undoing what it tells of. */
+/** An action in a notice, such as undo. */
 interface NoticeAction {
   readonly label: string
   readonly run: () => void
@@ -19,17 +19,17 @@ interface NoticeOptions {
   readonly action?: NoticeAction
 }
 
-const Tell = createContext<(text: string, options?: NoticeOptions) => void>(() => {})
+const NoticeContext = createContext<(text: string, options?: NoticeOptions) => void>(() => {})
 
 const shownMs = 6_000
 const shownWithActionMs = 12_000
 
-/** Short news at the foot of the page, read out by screen readers, gone by themselves unless they tell of a failure. */
+/** Short notices at the bottom of the page. Screen readers announce them. They close by themselves, except failures. */
 export function Notices({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([])
   const last = useRef(0)
   const close = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), [])
-  const tell = useCallback(
+  const notify = useCallback(
     (text: string, { failed = false, action }: NoticeOptions = {}) => {
       const id = ++last.current
       setNotices((all) => [...all.slice(-2), { id, text, failed, action }])
@@ -38,7 +38,7 @@ export function Notices({ children }: { children: ReactNode }) {
     [close],
   )
   return (
-    <Tell.Provider value={useMemo(() => tell, [tell])}>
+    <NoticeContext.Provider value={useMemo(() => notify, [notify])}>
       {children}
       <Stack
         aria-live="polite"
@@ -68,7 +68,7 @@ export function Notices({ children }: { children: ReactNode }) {
           </Notification>
         ))}
       </Stack>
-    </Tell.Provider>
+    </NoticeContext.Provider>
   )
 }
 
@@ -92,7 +92,7 @@ function NoticeText({ notice: { text, action }, close }: { notice: Notice; close
   )
 }
 
-/** @example const tell = useNotice(); tell('Marked won'); tell(error.message, { failed: true }) */
+/** @example const notify = useNotice(); notify('Marked won'); notify(error.message, { failed: true }) */
 export function useNotice() {
-  return useContext(Tell)
+  return useContext(NoticeContext)
 }

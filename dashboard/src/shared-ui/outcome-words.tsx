@@ -27,7 +27,7 @@ export const sourceNames: Readonly<Record<Source, string>> = {
   import: 'Import',
 }
 
-/** Within a sentence. @example `from ${sourcePhrases.tms}` // 'from the TMS' */
+/** The source of a change within a sentence. @example `from ${sourcePhrases.tms}` // 'from the TMS' */
 export const sourcePhrases: Readonly<Record<Source, string>> = {
   dashboard: 'the dashboard',
   tms: 'the TMS',
@@ -36,7 +36,7 @@ export const sourcePhrases: Readonly<Record<Source, string>> = {
 
 const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○' }
 
-/** How a quote ended: a word, a sign and a color that say the same. */
+/** A quote's outcome as a word, an icon and a color. */
 export function OutcomeMark({ outcome }: { outcome: Outcome }) {
   return (
     <span
@@ -56,7 +56,7 @@ export function OutcomeMark({ outcome }: { outcome: Outcome }) {
   )
 }
 
-/** Marks a lane whose booking was cancelled; nothing on other lanes. */
+/** A label for lanes whose booking was cancelled; renders nothing for other lanes. */
 export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
   return lane.cancelled_at === null ? null : (
     <span
@@ -73,12 +73,12 @@ export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
   )
 }
 
-/** When and why a booking was cancelled, in a line of text. */
+/** When and why a booking was cancelled, as one line of text. */
 export function cancelledWords({ cancelled_at, cancel_reason }: Lane): string {
   return cancel_reason === null ? moment(cancelled_at) : `${moment(cancelled_at)}: ${cancel_reason}`
 }
 
-/** An outcome with its reason, in a line of text. @example outcomeWords('lost', 'no_response') // 'lost (no response)' */
+/** An outcome with its reason, as one line of text. @example outcomeWords('lost', 'no_response') // 'lost (no response)' */
 export function outcomeWords(outcome: Outcome, reason: Reason | null): string {
   const name = outcomeNames[outcome].toLowerCase()
   return reason === null ? name : `${name} (${reasonNames[reason].toLowerCase()})`

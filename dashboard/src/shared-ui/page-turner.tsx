@@ -5,8 +5,8 @@ import type { AddressWords } from './address.ts'
 import { counted } from './formats.ts'
 
 /**
- * Turns the pages of a long list. Pages are found by a mark (cursor) and not by a number, so the way back is the way one
- * came; a page that was opened from a link leads back to the first.
+ * The page controls of a long list. The API finds pages by cursor, so Previous goes through the pages that the user came
+ * from. A page that was opened from a link goes back to the first page.
  */
 export function PageTurner({
   search,
@@ -21,7 +21,7 @@ export function PageTurner({
   change: (words: AddressWords) => void
   nextCursor: string | null
   rows: number
-  /** Of the whole selection; null where nobody has counted them. */
+  /** The rows of the whole selection; null if unknown. */
   total: number | null
   one: string
   many?: string
@@ -32,7 +32,7 @@ export function PageTurner({
   const before = cameFrom.get(cursor)
   const turn = (to: string, number: number) => {
     change({ cursor: to, page: number > 1 ? String(number) : undefined })
-    // The next page begins at its first row, not at the button below the last.
+    // The new page is shown from its first row.
     window.scrollTo({ top: 0 })
   }
   const next = () => {

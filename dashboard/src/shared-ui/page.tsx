@@ -1,10 +1,10 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-/** The path of the page that was drawn last; null before the first of a visit. */
+/** The path of the page that was rendered last; null before the first page of a visit. */
 let shownPath: string | null = null
 
-/** A page: its title in the tab and as heading, its actions beside it. Focus goes to the heading after a navigation. */
+/** A page with its title, as heading and in the browser tab, and its actions. Focuses the heading after navigation. */
 export function Page({
   title,
   hint,
@@ -23,11 +23,11 @@ export function Page({
   useEffect(() => {
     const before = shownPath
     shownPath = window.location.pathname
-    // A visit begins at the top of its first page, where the link that skips the menu is.
+    // The first page of a visit keeps the focus at the top, so that Tab reaches the skip link.
     if (before === null) return
     const held = document.activeElement
     const isNowhere = held === null || held === document.body
-    // From the menu the focus moves on to the page that was chosen, but never away from a field that asked for it.
+    // The focus moves from the menu to the heading, but never away from a field of the page.
     const isLeft = before !== shownPath && held?.closest('main') == null
     if (isNowhere || isLeft) heading.current?.focus({ preventScroll: true })
   }, [])

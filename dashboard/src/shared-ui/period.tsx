@@ -12,14 +12,14 @@ import {
   periodOf,
 } from './periods.ts'
 
-/** The period that the address asks for, today. It stays the same for as long as the address does. */
+/** The period in the address, relative to the day on which the page was opened. */
 export function usePeriod(words: PeriodWords, fallback: PeriodName): Period {
   const [today] = useState(() => new Date())
   return periodOf(words, fallback, today)
 }
 
 /**
- * Chooses a period by name, or by its first and last day.
+ * Selects a period by name, or by its first and last day.
  *
  * @example <PeriodInput period={period} words={search} onChange={(words) => change(words)} />
  */
@@ -34,7 +34,7 @@ export function PeriodInput({
   onChange: (words: { period: string; from: string; to: string }) => void
   label?: string
 }) {
-  const wrong = isBackwards(period) ? 'The last day lies before the first' : null
+  const wrong = isBackwards(period) ? 'The last day is before the first day' : null
   const days = { from: words.from ?? '', to: words.to ?? '' }
   return (
     <>
@@ -75,13 +75,13 @@ export function PeriodInput({
   )
 }
 
-/** Which part of a month is meant, where it is not all of it. */
+/** The limits of a month that the period covers only in part. */
 function cutInWords(period: Period): string {
   const { from, to } = monthWithin(period.choice, period)
   return [from && `, from ${calendarDay(from)}`, to && `, to ${calendarDay(to)}`].join('')
 }
 
-/** Where the viewer's days begin, in words. @example viewerZone() // 'America/Chicago' */
+/** The viewer's time zone. @example viewerZone() // 'America/Chicago' */
 export function viewerZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }

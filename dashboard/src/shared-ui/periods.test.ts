@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { daysOf, isBackwards, monthWithin, periodNames, periodOf } from './periods.ts'
 
-/** Sunday, March 15, 2026, in the middle of the day, wherever the test runs. */
+/** Sunday, March 15, 2026, midday in any time zone. */
 const now = new Date(2026, 2, 15, 13, 30)
 const midnight = (year: number, month: number, day: number) => new Date(year, month - 1, day).toISOString()
 
-test('a named period begins and ends at midnight where the viewer is', () => {
+test('a named period begins and ends at midnight in the viewer’s time zone', () => {
   const edges = (period: string) => {
     const { from, to } = periodOf({ period }, 'all', now)
     return [from, to]
@@ -24,7 +24,7 @@ test('last month in January is December of the year before', () => {
   expect([from, to]).toEqual([midnight(2025, 12, 1), midnight(2026, 1, 1)])
 })
 
-test('the same day gives the same period, so that an answer is asked for once', () => {
+test('the same day gives the same period, so that its answer can be cached', () => {
   for (const period of Object.keys(periodNames)) {
     expect(periodOf({ period }, 'all', now)).toEqual(
       periodOf({ period }, 'all', new Date(2026, 2, 15, 23, 59)),
@@ -32,19 +32,19 @@ test('the same day gives the same period, so that an answer is asked for once', 
   }
 })
 
-test('both days of a custom period belong to it, and either may be left open', () => {
+test('a custom period includes its first and last day, and either can be open', () => {
   const both = periodOf({ period: 'custom', from: '2026-02-27', to: '2026-02-28' }, 'all', now)
   expect([both.from, both.to]).toEqual([midnight(2026, 2, 27), midnight(2026, 3, 1)])
   expect(periodOf({ period: 'custom', from: '2026-02-27' }, 'all', now).to).toBeUndefined()
   expect(periodOf({ period: 'custom', to: '2026-02-27' }, 'all', now).from).toBeUndefined()
 })
 
-test('a month of the service is a month in UTC', () => {
+test('a month such as 2026-12 is a month in UTC', () => {
   const { from, to } = periodOf({ period: '2026-12' }, 'all', now)
   expect([from, to]).toEqual(['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
 })
 
-test('a month that a period cuts is the part of it within the period, and its address says so', () => {
+test('a month that a period cuts keeps only the days in the period, in its address too', () => {
   const cut = periodOf({ period: 'custom', from: '2026-02-10', to: '2026-03-20' }, 'all', now)
   const february = monthWithin('2026-02', cut)
   const march = monthWithin('2026-03', cut)
@@ -64,7 +64,7 @@ test('the days of a period give the same period again', () => {
   }
 })
 
-test('what an address says wrongly is as if it were not there', () => {
+test('invalid address parameters are ignored', () => {
   expect(periodOf({ period: 'yesterweek' }, 'this-year', now).choice).toBe('this-year')
   expect(periodOf({ period: 'toString' }, 'this-year', now).choice).toBe('this-year')
   expect(periodOf({ period: '2026-13' }, 'this-year', now).choice).toBe('this-year')
@@ -74,7 +74,7 @@ test('what an address says wrongly is as if it were not there', () => {
   })
 })
 
-test('a period whose last day lies before its first is backwards', () => {
+test('a period whose last day is before its first day is backwards', () => {
   const custom = (from: string, to: string) => periodOf({ period: 'custom', from, to }, 'all', now)
   expect(isBackwards(custom('2026-03-02', '2026-03-01'))).toBe(true)
   expect(isBackwards(custom('2026-03-01', '2026-03-01'))).toBe(false)

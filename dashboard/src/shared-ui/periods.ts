@@ -1,4 +1,4 @@
-/** The periods that a list of money is looked at in, and where they begin and end for the person who looks. */
+/** The periods of lists and totals, with their start and end in the viewer's time zone. */
 
 export const periodNames = {
   'this-month': 'This month',
@@ -8,12 +8,12 @@ export const periodNames = {
   'last-12-months': 'Last 12 months',
   'this-year': 'This year',
   all: 'All time',
-  custom: 'From a day to a day',
+  custom: 'Custom dates',
 } as const
 
 export type PeriodName = keyof typeof periodNames
 
-/** A period as an address says it: a name, or a month in UTC such as 2026-03; days make a `custom` one, or cut a month. */
+/** A period in an address: a name or a UTC month such as 2026-03. `from` and `to` define `custom`, or limit a month. */
 export interface PeriodWords {
   readonly period?: string | undefined
   readonly from?: string | undefined
@@ -27,13 +27,13 @@ interface MonthWords {
 }
 
 export interface Period {
-  /** What is chosen: a name, or a month in UTC. */
+  /** A period's name, or a month in UTC. */
   readonly choice: string
-  /** In the words of a sentence: "in the last 90 days". */
+  /** The period within a sentence: "in the last 90 days". */
   readonly inWords: string
-  /** The first moment of the period, ISO 8601; undefined where it is open. */
+  /** The first moment of the period, ISO 8601; undefined if open. */
   readonly from: string | undefined
-  /** The first moment after the period, ISO 8601; undefined where it is open. */
+  /** The first moment after the period, ISO 8601; undefined if open. */
   readonly to: string | undefined
 }
 
@@ -50,14 +50,14 @@ const inWords: Readonly<Record<Exclude<PeriodName, 'custom'>, string>> = {
   all: 'so far',
 }
 
-/** Whether a text is a month as the service groups by: January to December of a year. @example isMonth('2026-03') // true */
+/** True for a month in the API's format. @example isMonth('2026-03') // true */
 export function isMonth(choice: string): boolean {
   return monthForm.test(choice)
 }
 
 /**
- * The period that an address asks for. Days begin at midnight where the viewer is; a month given as 2026-03 is the
- * service's own month, in UTC. What cannot be read is as if it were not there.
+ * The period in an address. Days begin at midnight in the viewer's time zone. A month such as 2026-03 is a month in UTC, as
+ * in the API. Invalid parameters are ignored.
  *
  * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from Feb 1 to Mar 1, local midnight
  * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T00:00:00.000Z'
@@ -102,13 +102,13 @@ function customPeriod(words: PeriodWords): Period {
   const to = localMidnight(words.to, 1)
   return {
     choice: 'custom',
-    inWords: 'in these days',
+    inWords: 'on these dates',
     from: from?.toISOString(),
     to: to?.toISOString(),
   }
 }
 
-/** Midnight where the viewer is, at the start of a day or some days later; undefined when the text names no real day. */
+/** Midnight in the viewer's time zone, some days after a date; undefined when the text is not a valid date. */
 function localMidnight(text: string | undefined, daysLater: number): Date | undefined {
   const [, year = '', month = '', day = ''] = dayForm.exec(text ?? '') ?? []
   const [y, m, d] = [Number(year), Number(month), Number(day)]
@@ -131,7 +131,7 @@ function utcMonth(choice: string, words: PeriodWords): Period & { from: string; 
 }
 
 /**
- * A month in UTC as far as it lies in a period, in the words of an address: where the period cuts it, the days say so.
+ * The part of a UTC month that is in a period, as address parameters. `from` and `to` are set where the period cuts it.
  *
  * @example monthWithin('2026-03', { from: '2026-03-20T05:00:00.000Z', to: undefined })
  *   // in Chicago { period: '2026-03', from: '2026-03-20', to: undefined }
@@ -146,7 +146,7 @@ export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 
 }
 
 /**
- * The first and the last day of a period that begins and ends at midnight where the viewer is.
+ * The first and last day of a period that begins and ends at midnight in the viewer's time zone.
  *
  * @example daysOf(periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15))) // { from: '2026-02-01', to: '2026-02-28' }
  */
@@ -157,7 +157,7 @@ export function daysOf({ from, to }: Pick<Period, 'from' | 'to'>): Pick<Period, 
   }
 }
 
-/** The viewer's day at a moment, or some days later, as a date field writes it. */
+/** The date at a moment in the viewer's time zone, or some days later, as YYYY-MM-DD. */
 function dayOf(moment: string, daysLater: number): string {
   const at = new Date(moment)
   const day = new Date(at.getFullYear(), at.getMonth(), at.getDate() + daysLater)
@@ -165,7 +165,7 @@ function dayOf(moment: string, daysLater: number): string {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`
 }
 
-/** True when the last day lies before the first: nothing can be in between. */
+/** True when the last day is before the first day. */
 export function isBackwards({ from, to }: Period): boolean {
   return from !== undefined && to !== undefined && from >= to
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 
-/** Turns a button, menu item or anchor into a link (`renderRoot`): Mantine's own way to do it forgets where links lead. */
+/** Renders a Mantine button, menu item or anchor as a router link (`renderRoot`) with typed parameters. */
 type AsLink = (props: Record<string, unknown>) => ReactNode
 
 /** @example <Button renderRoot={asLinkToQuote('48211093754-1-1')}>Open</Button> */

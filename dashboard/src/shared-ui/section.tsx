@@ -9,7 +9,7 @@ import {
 import { type ReactNode, useId } from 'react'
 import { exactMoment, since } from './formats.ts'
 
-/** A part of the page under a heading of its own. */
+/** A section of a page with a heading. */
 export function IntegrationSection({
   title,
   hint,
@@ -35,7 +35,7 @@ export function IntegrationSection({
   )
 }
 
-/** What to know before going on. */
+/** A warning. */
 export function Heed({ title, children }: { title?: string; children: ReactNode }) {
   const color = 'var(--pending)'
   return (
@@ -57,7 +57,7 @@ const states = {
   revoked: { word: 'Revoked', icon: IconBan },
 } as const
 
-/** Whether a credential is accepted, by a word and a shape; `detail` says since or until when. */
+/** The state of a credential as a word and an icon. `detail` is the date since or until which it applies. */
 export function CredentialState({ state, detail }: { state: keyof typeof states; detail?: string }) {
   const { word, icon: Icon } = states[state]
   return (
@@ -84,7 +84,7 @@ export function CredentialState({ state, detail }: { state: keyof typeof states;
   )
 }
 
-/** When a credential last came with a call, and from where. */
+/** When a credential was last used, and from which network. */
 export function LastUsed({ at, from }: { at: string | null; from?: string | null }) {
   if (at === null)
     return (

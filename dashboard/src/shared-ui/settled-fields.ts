@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from 'react'
 
-/** Fields whose text is about to be replaced by a suggestion that is still on its way. */
+/** Fields that wait for a suggestion to replace their text. */
 const waiting = new Set<string>()
 let actions: (() => void)[] = []
 
-/** Holds back whatever sends the fields of this page until `fieldSettled` is called with the same id. */
+/** Delays all actions of `useOnceSettled` until `fieldSettled` is called with the same id. */
 export function fieldWaits(id: string): void {
   waiting.add(id)
 }
@@ -17,8 +17,8 @@ export function fieldSettled(id: string): void {
 }
 
 /**
- * The action, delayed until no field waits for a suggestion: a quote saved right after Tab must have the city, not the
- * letters that were typed. It then runs with the values of the latest render, and not at all once its page is gone.
+ * Delays an action until no field waits for a suggestion. A quote that is saved right after Tab must contain the suggested
+ * city, not the typed letters. The action runs with the values of the latest render, or not at all after an unmount.
  *
  * @example const save = useOnceSettled(() => saving.save(draft))
  */

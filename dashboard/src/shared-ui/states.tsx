@@ -3,12 +3,12 @@ import { IconAlertTriangle, IconClockPause, IconPlugConnectedX } from '@tabler/i
 import type { ReactNode } from 'react'
 import { CallFailed } from '../api/index.ts'
 
-/** Rows of grey where an answer will stand, in its place and size, so that nothing jumps when it comes. */
+/** Gray rows in the place and size of the content that is loading, so that the layout does not shift. */
 export function Loading({ rows = 6, height = 28, label }: { rows?: number; height?: number; label: string }) {
   return (
     <Stack gap="xs" role="status" aria-label={label} aria-busy="true">
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows of grey have no identity
+        // biome-ignore lint/suspicious/noArrayIndexKey: placeholder rows have no identity
         <Skeleton key={row} height={height} radius="sm" />
       ))}
     </Stack>
@@ -17,33 +17,35 @@ export function Loading({ rows = 6, height = 28, label }: { rows?: number; heigh
 
 const titles: Partial<Record<CallFailed['code'], string>> = {
   offline: 'No connection to the service',
-  'timed-out': 'No answer in time',
-  unavailable: 'The service cannot answer right now',
+  'timed-out': 'The request timed out',
+  unavailable: 'The service is temporarily unavailable',
   'quota-exceeded': 'Too many requests at once',
   'too-many-attempts': 'Too many attempts',
   'role-required': 'Your role does not allow this',
-  'lane-not-found': 'There is no such lane',
-  'not-found': 'There is nothing here',
+  'lane-not-found': 'Lane not found',
+  'not-found': 'Not found',
   internal: 'Something went wrong on our side',
 }
 
-/** What to do about a failure, in words. The service's own sentence says what was wrong. */
+/** What the user can do about a failure. The service's message says what went wrong. */
 const remedies: Partial<Record<CallFailed['code'], (error: CallFailed) => string>> = {
-  unavailable: () => 'Nothing was lost. It usually passes within seconds: try again.',
+  unavailable: () => 'Nothing was lost. This usually takes only seconds. Try again.',
   'quota-exceeded': wait,
   'too-many-attempts': wait,
   'role-required': () => 'An owner or admin of your brokerage can change your role on the Team page.',
-  internal: () => 'Try again. If it stays, report it with the request id below.',
+  internal: () => 'Try again. If it happens again, report it with the request ID below.',
 }
 
 function wait({ retryAfterSeconds }: CallFailed): string {
   return `Wait ${retryAfterSeconds ?? 1} s, then try again.`
 }
 
-/** A failure where its answer would have stood: what happened, what to do, and a way to try again. */
+/** A failure in the place of the content: what went wrong, what to do, and a retry button. */
 export function Failed({ error, retry, title }: { error: unknown; retry?: () => void; title?: string }) {
   const failure =
-    error instanceof CallFailed ? error : new CallFailed('internal', 'The page made a mistake. Reload it.')
+    error instanceof CallFailed
+      ? error
+      : new CallFailed('internal', 'An error occurred in this page. Reload it.')
   const Icon =
     failure.code === 'offline' || failure.code === 'unavailable'
       ? IconPlugConnectedX
@@ -57,7 +59,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
       variant="outline"
       role="alert"
       icon={<Icon aria-hidden />}
-      title={title ?? titles[failure.code] ?? 'That did not work'}
+      title={title ?? titles[failure.code] ?? 'The request failed'}
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{failure.message}</Text>
@@ -71,7 +73,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
         {advice !== null && <Text size="sm">{advice}</Text>}
         {failure.requestId !== null && failure.status !== null && failure.status >= 500 && (
           <Text size="xs" c="dimmed">
-            Request id {failure.requestId}
+            Request ID {failure.requestId}
           </Text>
         )}
         {retry !== undefined && (
@@ -84,7 +86,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
   )
 }
 
-/** A place with nothing in it yet: why, and what would fill it. */
+/** An empty list: the reason, and how to fill it. */
 export function Nothing({
   title,
   children,

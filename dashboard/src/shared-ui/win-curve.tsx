@@ -8,7 +8,7 @@ import { type Column, DataTable } from './data-table.tsx'
 import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
 interface Known {
-  /** The rate band of the lane: lowest, middle and highest rate quoted. */
+  /** The rate band of the lane: the lowest, median and highest quoted rate. */
   readonly band?: {
     readonly floor: number | null
     readonly median: number | null
@@ -19,21 +19,21 @@ interface Known {
     readonly rate: number
     readonly flat_zone: { readonly low: number; readonly high: number }
   } | null
-  /** Decided quotes of the lane: won ones stand at the top, lost ones at the foot. Pending ones are left out. */
+  /** Quotes of the lane. Won quotes are drawn at the top and lost quotes at the bottom. Pending quotes are not drawn. */
   readonly quotes?: readonly { readonly rate: number; readonly outcome: 'won' | 'lost' | 'pending' }[]
-  /** Which of the lane's quotes these are, when they are not all. @example 'newest 60 quotes' */
+  /** Describes `quotes` when they are not all quotes of the lane. @example 'newest 60 quotes' */
   readonly quotesNote?: string
-  /** Miles of the lane: the axis then speaks in rate per mile too. */
+  /** Miles of the lane. With them, the axis also shows the rate per mile. */
   readonly miles?: number | null
 }
 
 export interface WinCurveProps extends Known {
   readonly points: readonly CurvePoint[]
-  /** The lane's own decided quotes and the won among them: no probability is shown without them. */
+  /** The lane's decided and won quotes. They are shown with every probability. */
   readonly counts: { readonly won: number; readonly decided: number }
-  /** The rate the handle stands at; null without one. */
+  /** The rate of the handle; null without a handle. */
   readonly rateDollars: number | null
-  /** With it the handle can be moved, by pointer and by keyboard. */
+  /** Makes the handle movable by pointer and keyboard. */
   readonly onRate?: (rateDollars: number) => void
 }
 
@@ -49,8 +49,8 @@ interface Scales {
 }
 
 /**
- * The chance of winning against the rate, with its 80 % and 95 % ranges, where the lane's own quotes lie, and a handle
- * at the rate being considered. Arrow keys move it by $5, with Shift by $25.
+ * A chart of the chance of winning by rate, with 80% and 95% ranges, the lane's quotes, and a handle at the current rate.
+ * Arrow keys move the handle by $5, and by $25 with Shift.
  *
  * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
  */
@@ -105,7 +105,7 @@ function Drawing(props: WinCurveProps & { scales: Scales }) {
       width={width}
       height={height}
       role="img"
-      aria-label="Chance of winning by rate. The same as a table below."
+      aria-label="Chance of winning by rate. The table below has the same data."
       style={{ display: 'block' }}
     >
       <Axes {...props} />
@@ -189,7 +189,7 @@ function clampedTo(x: Scales['x'], rate: number): number {
   return x(Math.min(Math.max(rate, low), high))
 }
 
-/** Rates whose expected margin is near the best: a bar along the foot. */
+/** The range of rates whose expected margin is close to the best, as a shaded area. */
 function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonNullable<Known['optimum']> }) {
   const [low, high] = [clampedTo(x, optimum.flat_zone.low), clampedTo(x, optimum.flat_zone.high)]
   return (
@@ -204,7 +204,7 @@ function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonN
   )
 }
 
-/** Floor, median and ceiling: a bar with three ticks under the plot. */
+/** The rate band below the plot, with ticks at floor, median and ceiling. */
 function Band({ scales: { x, y }, band }: { scales: Scales; band: NonNullable<Known['band']> }) {
   const { floor, median, ceiling } = band
   if (floor === null || median === null || ceiling === null) return null
@@ -215,7 +215,7 @@ function Band({ scales: { x, y }, band }: { scales: Scales; band: NonNullable<Kn
       {[floor, median, ceiling]
         .filter((rate) => isWithin(x, rate))
         .map((rate, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two of the three may be the same rate
+          // biome-ignore lint/suspicious/noArrayIndexKey: two of the three rates can be equal
           <line key={index} x1={x(rate)} x2={x(rate)} y1={at - 4} y2={at + 4} />
         ))}
     </g>
@@ -229,7 +229,7 @@ function Rug({ scales: { x, y }, quotes }: { scales: Scales; quotes: NonNullable
         .filter(({ rate, outcome }) => outcome !== 'pending' && isWithin(x, rate))
         .map(({ rate, outcome }, index) =>
           outcome === 'won' ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: several quotes may have the same rate and outcome
+            // biome-ignore lint/suspicious/noArrayIndexKey: several quotes can have the same rate and outcome
             <circle key={index} cx={x(rate)} cy={y(1)} r={3.5} fill="var(--won)" opacity={0.75} />
           ) : (
             <path
@@ -246,7 +246,7 @@ function Rug({ scales: { x, y }, quotes }: { scales: Scales; quotes: NonNullable
   )
 }
 
-/** Where the key leads the handle; null for keys that are not its own. */
+/** The rate after a key press; null for keys that do not move the handle. */
 function rateAfter(event: KeyboardEvent, rate: number, [low, high]: readonly [number, number]) {
   const step = event.shiftKey ? wideStepDollars : stepDollars
   switch (event.key) {
@@ -271,7 +271,7 @@ function rateAfter(event: KeyboardEvent, rate: number, [low, high]: readonly [nu
 
 const handleSize = 28
 
-/** What is seen of the handle: smaller than what can be grabbed. */
+/** The visible part of the handle. It is smaller than the area that can be dragged. */
 function Knob() {
   return (
     <span
@@ -384,7 +384,7 @@ function handleStyle(centerX: number, centerY: number) {
   }
 }
 
-/** What the marks mean, with their figures: by shape, not by color alone. */
+/** The legend, with figures. Marks differ by shape, not only by color. */
 function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurveProps) {
   const of = quotesNote === undefined ? '' : ` (${quotesNote})`
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
@@ -451,7 +451,7 @@ function PointsTable({ points, miles }: WinCurveProps) {
     { key: 'range95', header: '95% range', align: 'right', cell: (point) => range(point.interval_95) },
     {
       key: 'nearby',
-      header: 'Quotes near it',
+      header: 'Quotes near this rate',
       cell: ({ nearby }) =>
         `${count(nearby.won)} won, ${count(nearby.lost)} lost, ${count(nearby.pending)} pending`,
     },

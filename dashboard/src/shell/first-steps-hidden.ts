@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks'
 import { useSession } from '../api/index.ts'
 
-/** Whether somebody has had enough of "Get started" in the menu of this browser, and the way to change that. */
+/** Whether "Get started" is hidden from the menu in this browser, and a function to change that. */
 export function useStartHidden(): readonly [isHidden: boolean, setHidden: (hidden: boolean) => void] {
   const { tenant } = useSession()
   const [kept, keep] = useLocalStorage({

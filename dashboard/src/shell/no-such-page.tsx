@@ -4,19 +4,19 @@ import { pagePaths } from '#contract/pages.ts'
 
 export function NoSuchPage() {
   useEffect(() => {
-    document.title = 'No such page – Lanewise'
+    document.title = 'Page not found – Lanewise'
   }, [])
   return (
     <main>
       <Stack gap="xs" align="center" py="xl" px="md">
         <Title order={1} size="h4" ta="center">
-          There is no page at this address
+          Page not found
         </Title>
         <Text c="dimmed" ta="center">
-          It may have been mistyped, or moved.
+          The address may be mistyped, or the page was moved.
         </Text>
         <Button component="a" href={pagePaths.desk}>
-          To the quote desk
+          Go to the quote desk
         </Button>
       </Stack>
     </main>

@@ -5,8 +5,8 @@ import { forgetSession, sessionQuery, useChange, useSession, whenSessionEnds } f
 import { Failed } from '../shared-ui/index.ts'
 
 /**
- * Asks for the password again where the page stands, when the session has ended under it: what was typed stays. Someone
- * who was removed finds a way out.
+ * Asks for the password in a dialog when the session ends while a page is open, so that typed text is not lost. A person
+ * who was removed from the brokerage can sign in as someone else.
  */
 export function SessionKeeper({ children }: { children: ReactNode }) {
   const { user } = useSession()
@@ -26,9 +26,9 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
         onSuccess: (session) => {
           setPassword('')
           forgetSession()
-          const { user: again, tenant, expires_at } = session
+          const { user: signedIn, tenant, expires_at } = session
           queries.setQueryData(sessionQuery.queryKey, {
-            user: again,
+            user: signedIn,
             tenant,
             expires_at,
             expiring_tokens: [],
@@ -52,7 +52,7 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
       >
         <form onSubmit={submit}>
           <Stack>
-            <Text size="sm">Sign in again to go on where you are. Nothing you have entered is lost.</Text>
+            <Text size="sm">Sign in again to continue. Nothing you entered is lost.</Text>
             <Text size="sm">
               Signing in as <strong>{user.email}</strong>
             </Text>

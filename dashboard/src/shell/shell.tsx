@@ -40,7 +40,7 @@ import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
 import { SessionKeeper } from './session-keeper.tsx'
 
-const places = [
+const navigation = [
   { path: pagePaths.desk, label: 'Quote desk', icon: IconReceipt, needs: 'viewer' },
   { path: pagePaths.quotes, label: 'Quotes', icon: IconListDetails, needs: 'viewer' },
   { path: pagePaths.shipments, label: 'Shipments', icon: IconTruckDelivery, needs: 'viewer' },
@@ -53,7 +53,7 @@ const places = [
   { path: pagePaths.settings, label: 'Settings', icon: IconSettings, needs: 'viewer' },
 ] as const
 
-/** What stands around every page: where one can go, whose brokerage it is, and the way out. */
+/** The frame around every page: header with the brokerage's name, navigation, and the user's menu. */
 export function Shell() {
   return (
     <SessionKeeper>
@@ -66,7 +66,7 @@ function Frame() {
   const [opened, { toggle, close }] = useDisclosure()
   const { tenant } = useSession()
   const location = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow screen closes with each navigation
+  // biome-ignore lint/correctness/useExhaustiveDependencies: closes the menu of narrow screens after each navigation
   useEffect(close, [location.pathname])
   return (
     <AppShell
@@ -75,7 +75,7 @@ function Frame() {
       padding="md"
     >
       <a className="skip-link" href="#main">
-        Skip to the page
+        Skip to main content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
@@ -135,7 +135,7 @@ function Places() {
           }
         />
       )}
-      {places
+      {navigation
         .filter(({ needs }) => needs !== 'admin' || mayConnect)
         .map(({ path, label, icon: Icon }) => {
           const active =
@@ -172,7 +172,7 @@ function ColorSchemeButton() {
       variant="default"
       size="lg"
       onClick={() => setColorScheme(next)}
-      aria-label={`Colors: ${colorScheme === 'auto' ? 'as the system has them' : colorScheme}. Change to ${next === 'auto' ? "the system's" : next}`}
+      aria-label={`Colors: ${colorScheme === 'auto' ? 'system setting' : colorScheme}. Change to ${next === 'auto' ? 'system setting' : next}`}
     >
       <Icon size={18} aria-hidden />
     </ActionIcon>
@@ -184,7 +184,7 @@ function PersonMenu() {
   const signOut = useChange('sign-out')
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const tell = useNotice()
+  const notify = useNotice()
   const leave = (everywhere: boolean) =>
     signOut.mutate(
       { body: { everywhere } },
@@ -194,7 +194,7 @@ function PersonMenu() {
           queries.clear()
           void navigate({ to: pagePaths.signIn })
         },
-        onError: (error) => tell(`Not signed out: ${error.message}`, { failed: true }),
+        onError: (error) => notify(`Not signed out: ${error.message}`, { failed: true }),
       },
     )
   return (

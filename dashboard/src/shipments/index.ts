@@ -1,2 +1,2 @@
-/** Shipments: what was booked at which rate and cost, with totals by period. */
+/** Shipments: booked lanes with their rates, costs and margins, and the totals of a period. */
 export { default } from './shipments.tsx'

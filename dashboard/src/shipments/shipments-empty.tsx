@@ -4,7 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useMay } from '../api/index.ts'
 import { Nothing, type Period } from '../shared-ui/index.ts'
 
-/** Why the list is empty: nothing is booked yet, nothing in the period, or nothing that the filters let through. */
+/** Explains an empty list: nothing is booked yet, nothing in the period, or nothing that matches the filters. */
 export function NoShipments({
   period,
   filtered,
@@ -23,12 +23,12 @@ export function NoShipments({
   if ((totals?.shipments === 0 && totals.cancelled === 0) || !isNarrowed) return <NothingBooked />
   return (
     <Nothing
-      title={filtered ? 'No shipment fits the filters' : 'No shipment was quoted in this period'}
+      title={filtered ? 'No shipments match the filters' : 'No shipments were quoted in this period'}
       actions={
         <>
           {filtered && (
             <Button variant="default" onClick={onClear}>
-              Clear the filters
+              Clear filters
             </Button>
           )}
           {period.choice !== 'all' && (
@@ -39,7 +39,7 @@ export function NoShipments({
         </>
       }
     >
-      A shipment counts in the period in which it was quoted, not in the one in which it was booked.
+      A shipment counts in the period in which it was quoted, not in the period in which it was booked.
     </Nothing>
   )
 }
@@ -66,12 +66,12 @@ function NothingBooked() {
       }
     >
       <Text>
-        A quote becomes a shipment when its booking arrives: the TMS pushes AR, AP and the carrier for a
-        lane_ref, or you import a file of past bookings.
+        A quote becomes a shipment when it is booked: the TMS sends AR, AP and the carrier for a lane_ref, or
+        you import a file of past bookings.
       </Text>
       {!mayConnect && (
         <Text mt="xs">
-          An admin of your brokerage connects the TMS; the calls are in the{' '}
+          An admin of your brokerage connects the TMS. The calls are documented in the{' '}
           <Anchor href="/docs/">API reference</Anchor>.
         </Text>
       )}

@@ -19,7 +19,7 @@ export const sortNames: Readonly<Record<Sort, string>> = {
 
 const filterNames = ['customer', 'origin', 'destination', 'equipment', 'quoted_by', 'q'] as const
 
-/** Whether anything but the period narrows the list. */
+/** True when a filter other than the period is set. */
 export function isFiltered(search: AddressWords): boolean {
   return filterNames.some((name) => (search[name] ?? '') !== '')
 }
@@ -29,7 +29,7 @@ export function sortOf(search: AddressWords): Sort {
   return Object.hasOwn(sortNames, sort) ? (sort as Sort) : 'newest'
 }
 
-/** What the list is asked for, without its order and page: the export takes the same. */
+/** The filters of the list as API parameters. The export uses the same parameters. */
 export function selectionOf(search: AddressWords, period: Period): Query<'export-shipments'> {
   const rep = Number(search.quoted_by ?? Number.NaN)
   const words = Object.fromEntries(

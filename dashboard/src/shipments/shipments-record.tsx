@@ -23,13 +23,13 @@ import {
 } from '../shared-ui/index.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
-/** The record of one shipment beside the list: its money, who and when, and every change with a way back. */
+/** The record of one shipment in a drawer: its facts and its changes, with rollback. */
 export function ShipmentRecord({ laneRef, onClose }: { laneRef: string | null; onClose: () => void }) {
   return (
     <Drawer.Root opened={laneRef !== null} onClose={onClose} position="right" size="lg">
       <Drawer.Overlay />
       <Drawer.Content>
-        {/* Its own head: the usual one is a header, and a page has one of those. */}
+        {/* Mantine's default title bar is a <header>, and a page can have only one banner landmark. */}
         <Drawer.Body pt="md">
           <Group justify="space-between" wrap="nowrap" mb="sm">
             <Drawer.Title>Shipment {laneRef}</Drawer.Title>
@@ -55,12 +55,12 @@ function Body({ laneRef }: { laneRef: string }) {
     <Stack gap="lg">
       <Facts lane={lane} />
       <Group gap="md">
-        <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open the quote</TextLink>
+        <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open quote</TextLink>
         <TextLink
           to={pagePaths.lane}
           words={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
         >
-          Open the lane
+          Open lane
         </TextLink>
       </Group>
       <section aria-labelledby="shipment-changes">
@@ -128,10 +128,10 @@ function Facts({ lane }: { lane: Lane }) {
           {dollars(lane.quoted_rate)}
           {perMile(lane.quoted_rate, miles)}
         </Fact>
-        <Fact label="AR against quote">
+        <Fact label="AR vs quote">
           <Difference amount={bookedAgainstQuoted(lane)} of="quote" />
         </Fact>
-        <Fact label="Cost expected when quoted">{dollars(expected)}</Fact>
+        <Fact label="Expected cost when quoted">{dollars(expected)}</Fact>
         <Fact label="Customer">
           {lane.customer_name}
           {isReplaced ? ` (quoted for ${lane.quoted_customer_name})` : ''}

@@ -17,7 +17,7 @@ const none: Totals = {
   comparable_shipments: 0,
 }
 
-/** What the whole selection came to, each sum with the shipments it is over. */
+/** The totals of the selection, each with the number of shipments that it covers. */
 export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined; loading: boolean }) {
   const sums = totals ?? none
   const { landed_vs_quoted: landed, comparable_shipments: comparable } = sums

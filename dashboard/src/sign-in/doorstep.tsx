@@ -1,7 +1,7 @@
 import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
-/** The page in front of the brokerage: one form, and where else one may want to go. */
+/** The layout of the pages without a session: one form, and a link to another such page. */
 export function Doorstep({
   title,
   children,
@@ -30,7 +30,7 @@ export function Doorstep({
         </Paper>
         {other !== undefined && <Text size="sm">{other}</Text>}
         <Text size="sm" c="dimmed">
-          Connecting a system? The <Anchor href="/docs/">API reference</Anchor> needs no sign-in.
+          Connecting a system? See the <Anchor href="/docs/">API reference</Anchor>. It needs no sign-in.
         </Text>
       </Stack>
     </Center>

@@ -3,16 +3,16 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useArrival } from '../api/index.ts'
+import { useSignIn } from '../api/index.ts'
 import { Failed } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
-/** An invited person sets a password. The invitation stands behind the # of the address, which no server sees. */
+/** An invited person sets a password. The invitation is in the URL fragment, which browsers do not send to servers. */
 export default function InvitationPage() {
   const [invitation, setInvitation] = useState(() => decodeURIComponent(window.location.hash.slice(1)))
   const [password, setPassword] = useState('')
   const navigate = useNavigate()
-  const accept = useArrival('accept-invitation')
+  const accept = useSignIn('accept-invitation')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     accept.mutate(
@@ -31,14 +31,14 @@ export default function InvitationPage() {
         <Stack>
           <TextInput
             label="Invitation"
-            description="As it was handed to you; it works once, for 7 days"
+            description="The invitation that you received. It works once, for 7 days."
             value={invitation}
             onChange={(event) => setInvitation(event.currentTarget.value)}
             required
           />
           <PasswordInput
             label="Choose a password"
-            description={`At least ${passwordLengthMin} characters; four or five words do well`}
+            description={`At least ${passwordLengthMin} characters, for example four or five words`}
             autoComplete="new-password"
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}

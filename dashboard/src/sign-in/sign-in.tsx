@@ -2,12 +2,12 @@ import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { useArrival } from '../api/index.ts'
+import { useSignIn } from '../api/index.ts'
 import { Failed } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
-/** Only a place of this site: an address is anybody's to write. */
-function placeAfter(next: string | undefined): string {
+/** The path to open after sign-in. Rejects other sites, because anyone can craft the link to this page. */
+function pathAfter(next: string | undefined): string {
   return next?.startsWith('/') === true && !/^\/[/\\]/.test(next) ? next : pagePaths.desk
 }
 
@@ -16,14 +16,14 @@ export default function SignInPage() {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const navigate = useNavigate()
-  const signIn = useArrival('sign-in')
+  const signIn = useSignIn('sign-in')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     signIn.mutate(
       { email, password },
       {
         onSuccess: () => {
-          void navigate({ href: placeAfter(next) })
+          void navigate({ href: pathAfter(next) })
         },
       },
     )
@@ -35,7 +35,7 @@ export default function SignInPage() {
         <>
           New here?{' '}
           <Anchor component={Link} to={pagePaths.signUp}>
-            Make a brokerage
+            Create a brokerage
           </Anchor>
         </>
       }
@@ -43,7 +43,7 @@ export default function SignInPage() {
       <form onSubmit={submit}>
         <Stack>
           <TextInput
-            label="E-mail"
+            label="Email"
             type="email"
             autoComplete="username"
             value={email}
@@ -62,7 +62,7 @@ export default function SignInPage() {
             Sign in
           </Button>
           <Text size="xs" c="dimmed">
-            Password lost? Whoever runs this service can set a new one.
+            Forgot your password? The operator of this service can set a new one.
           </Text>
         </Stack>
       </form>

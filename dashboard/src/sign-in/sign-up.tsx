@@ -3,20 +3,20 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useArrival } from '../api/index.ts'
+import { useSignIn } from '../api/index.ts'
 import { Failed } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
 const fields = [
-  { name: 'company', label: 'Name of the brokerage', autoComplete: 'organization', type: 'text' },
+  { name: 'company', label: 'Brokerage name', autoComplete: 'organization', type: 'text' },
   { name: 'name', label: 'Your name', autoComplete: 'name', type: 'text' },
-  { name: 'email', label: 'Your e-mail', autoComplete: 'username', type: 'email' },
+  { name: 'email', label: 'Your email', autoComplete: 'username', type: 'email' },
 ] as const
 
 export default function SignUpPage() {
   const [entered, setEntered] = useState({ company: '', name: '', email: '', password: '' })
   const navigate = useNavigate()
-  const signUp = useArrival('sign-up')
+  const signUp = useSignIn('sign-up')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     signUp.mutate(entered, {
@@ -31,10 +31,10 @@ export default function SignUpPage() {
   const isOfAField = Object.keys(entered).some((name) => wrong(name) !== undefined)
   return (
     <Doorstep
-      title="Make a brokerage"
+      title="Create a brokerage"
       other={
         <>
-          Have one already?{' '}
+          Already have one?{' '}
           <Anchor component={Link} to={pagePaths.signIn}>
             Sign in
           </Anchor>
@@ -57,16 +57,18 @@ export default function SignUpPage() {
           ))}
           <PasswordInput
             label="Password"
-            description={`At least ${passwordLengthMin} characters; four or five words do well`}
+            description={`At least ${passwordLengthMin} characters, for example four or five words`}
             autoComplete="new-password"
             value={entered.password}
             onChange={(event) => change('password', event.currentTarget.value)}
             error={wrong('password')}
             required
           />
-          {signUp.error !== null && !isOfAField && <Failed error={signUp.error} title="Nothing was made" />}
+          {signUp.error !== null && !isOfAField && (
+            <Failed error={signUp.error} title="Brokerage not created" />
+          )}
           <Button type="submit" loading={signUp.isPending}>
-            Make the brokerage
+            Create brokerage
           </Button>
         </Stack>
       </form>

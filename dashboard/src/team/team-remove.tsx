@@ -6,12 +6,12 @@ import { Failed, useNotice } from '../shared-ui/index.ts'
 
 type Person = Answer<'list-users'>['users'][number]
 
-/** Removes a person, after a question. Who holds live service tokens is removed only once it is said what becomes of them. */
+/** Removes a person after confirmation. If the person has live service tokens, asks whether to transfer or revoke them. */
 export function RemoveDialog({ person, onClose }: { person: Person | null; onClose: () => void }) {
   const [tokens, setTokens] = useState<'revoke' | 'hand-over'>('hand-over')
   const remove = useChange('remove-user')
   const queries = useQueryClient()
-  const tell = useNotice()
+  const notify = useNotice()
   const close = () => {
     remove.reset()
     onClose()
@@ -29,17 +29,17 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
         <Text size="sm">
           {person.status === 'invited'
             ? 'The invitation stops working at once.'
-            : 'Their sessions end at once. What they quoted and changed stays under their name.'}
+            : 'Their sessions end at once. Their quotes and changes stay under their name.'}
         </Text>
         {holdsTokens ? (
           <Radio.Group
-            label="They hold live service tokens, which systems may be using. What becomes of them?"
+            label="This person has live service tokens that systems may be using. What should happen to these tokens?"
             value={tokens}
             onChange={(value) => setTokens(value as 'revoke' | 'hand-over')}
           >
             <Stack gap="xs" mt="xs">
-              <Radio value="hand-over" label="Hand them over to me: nothing stops working" />
-              <Radio value="revoke" label="Revoke them: the systems that use them stop at once" />
+              <Radio value="hand-over" label="Transfer them to me. Everything keeps working." />
+              <Radio value="revoke" label="Revoke them. Systems that use them lose access at once." />
             </Stack>
           </Radio.Group>
         ) : (
@@ -47,7 +47,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
-            Keep
+            Cancel
           </Button>
           <Button
             color="red.9"
@@ -57,7 +57,7 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
                 { params: { id: person.id }, query: holdsTokens ? { tokens } : {} },
                 {
                   onSuccess: () => {
-                    tell(`${person.name} was removed.`)
+                    notify(`${person.name} was removed.`)
                     void queries.invalidateQueries({ queryKey: ['list-users'] })
                     close()
                   },

@@ -2,10 +2,10 @@ import { type Role, roles } from '#contract/roles.ts'
 
 /** What each role can do, weakest first. Each role can also do everything that the roles before it can. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
-  viewer: 'reads everything but the integration',
-  member: 'quotes, marks outcomes, imports',
-  admin: 'also people, credentials, rollbacks, settings',
-  owner: 'also other owners',
+  viewer: 'can read everything except the integration and the audit log',
+  member: 'can quote, mark outcomes and import',
+  admin: 'can manage people, credentials and settings, and roll back changes',
+  owner: 'can manage other owners',
 }
 
 /** The roles to choose from. Only an owner can assign the role owner. */

@@ -131,7 +131,7 @@ function RoleMeanings() {
 function RoleSelect({ person, mayMakeOwners }: { person: Person; mayMakeOwners: boolean }) {
   const change = useChange('update-user')
   const queries = useQueryClient()
-  const tell = useNotice()
+  const notify = useNotice()
   const choices = roleChoices(mayMakeOwners || person.role === 'owner')
   return (
     <NativeSelect
@@ -145,8 +145,8 @@ function RoleSelect({ person, mayMakeOwners }: { person: Person; mayMakeOwners: 
         change.mutate(
           { params: { id: person.id }, body: { role: event.currentTarget.value as Role } },
           {
-            onSuccess: ({ name, role }) => tell(`${name} is now ${role}.`),
-            onError: (error) => tell(`Not changed: ${error.message}`, { failed: true }),
+            onSuccess: ({ name, role }) => notify(`${name} is now ${role}.`),
+            onError: (error) => notify(`Not changed: ${error.message}`, { failed: true }),
             onSettled: () => {
               void queries.invalidateQueries({ queryKey: ['list-users'] })
               void queries.invalidateQueries({ queryKey: ['me'] })
