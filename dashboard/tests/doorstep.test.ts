@@ -18,19 +18,19 @@ afterAll(async () => {
 })
 
 describe('sign-up', () => {
-  test('creates a brokerage and shows its owner the first steps', async () => {
+  test('creates a brokerage and opens the first steps', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { refusalsExpected: true })
     await page.goto('/')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await page.getByRole('link', { name: 'Make a brokerage' }).click()
-    await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+    await page.getByRole('link', { name: 'Create a brokerage' }).click()
+    await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
     await page.getByLabel('Your name').fill('Ana Ortiz')
-    await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+    await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)
     await page.getByRole('textbox', { name: 'Password' }).fill('short')
-    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByText('Must be 15 to 128 characters long').waitFor()
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
-    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByRole('heading', { name: 'Get started' }).waitFor()
     expect(new URL(page.url()).pathname).toBe('/start')
     expect(troubles).toEqual([])
@@ -38,11 +38,11 @@ describe('sign-up', () => {
 })
 
 describe('sign-in', () => {
-  test('returns to the requested page, and reports a failure', async () => {
+  test('returns to the requested page, and reports failures', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
     await page.goto('/team')
-    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill('not the password at all')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('Not signed in').waitFor()
@@ -52,21 +52,21 @@ describe('sign-in', () => {
     expect(new URL(page.url()).pathname).toBe('/team')
   })
 
-  test('redirects only within the dashboard, whatever the URL says', async () => {
+  test('never redirects to another site, whatever the address contains', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
     await page.goto('/sign-in?next=//elsewhere.example/')
-    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('reports that the browser keeps no session, instead of asking again without an explanation', async () => {
+  test('reports a browser that keeps no session, instead of asking for the password again', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { refusalsExpected: true })
-    // As over plain HTTP from another machine, the next request has no cookie.
+    // Like plain HTTP from another machine: the next call has no cookie.
     await page.route('**/api/me', async (route) => {
       const answer = await fetch(`${app.url}/api/me`)
       await route.fulfill({
@@ -76,14 +76,14 @@ describe('sign-in', () => {
       })
     })
     await page.goto('/sign-in')
-    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText(/your browser did not keep the session/).waitFor()
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  test('ends with sign-out: another page shows the sign-in form', async () => {
+  test('ends with sign-out: Back shows the sign-in page', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/')
@@ -96,14 +96,14 @@ describe('sign-in', () => {
 })
 
 describe('the keyboard', () => {
-  test('starts at the skip link, and moves the focus to the page after a choice in the menu', async () => {
+  test('starts a visit at the skip link, and moves the focus to the page chosen in the menu', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
     await page.keyboard.press('Tab')
     const focused = () => page.evaluate<string>('document.activeElement.textContent')
-    expect(await focused()).toBe('Skip to the page')
+    expect(await focused()).toBe('Skip to main content')
     await page.getByRole('link', { name: 'Team' }).focus()
     await page.keyboard.press('Enter')
     const heading = page.getByRole('heading', { name: 'Team', level: 1 })
@@ -114,7 +114,7 @@ describe('the keyboard', () => {
 })
 
 describe('a session that ends while a page is open', () => {
-  test('can be renewed without leaving the page', async () => {
+  test('is renewed without leaving the page', async () => {
     const tenant = await makeTenant(app)
     const { page, context } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/')
@@ -130,15 +130,15 @@ describe('a session that ends while a page is open', () => {
 })
 
 describe('pages', () => {
-  test('an unknown URL shows a page, with status 404', async () => {
+  test('a mistyped address shows a page, with status 404', async () => {
     const { page } = await openWindow(browser, app.url)
     const answer = await page.goto('/shipmints')
     expect(answer?.status()).toBe(404)
-    await page.getByText('There is no page at this address').waitFor()
+    await page.getByText('Page not found').waitFor()
     expect((await fetch(`${app.url}/shipmints`)).headers.get('Content-Type')).toContain('problem+json')
   })
 
-  test('a viewer sees no links to pages for admins', async () => {
+  test('a viewer sees no links to admin pages', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })

@@ -5,7 +5,7 @@ import { makeLane, makeTenant } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
-test('an admin adds an event endpoint, sees the deliveries, and repeats one', async () => {
+test('an admin adds an endpoint, sees its deliveries, and resends an event', async () => {
   const app = await testApp({
     rateLimit: 'real',
     config: { events: { allowPrivate: ['127.0.0.1'] } },
@@ -16,8 +16,8 @@ test('an admin adds an event endpoint, sees the deliveries, and repeats one', as
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/integration?tab=events')
-    await page.getByText('No address yet').waitFor()
-    const address = page.getByLabel('Address to send events to')
+    await page.getByText('No addresses yet').waitFor()
+    const address = page.getByLabel('Endpoint URL')
     await address.fill('https://10.0.0.1/')
     await page.getByRole('button', { name: 'Add address' }).click()
     await page.getByText('ust be on the public internet').waitFor()
@@ -51,15 +51,15 @@ test('an admin adds an event endpoint, sees the deliveries, and repeats one', as
     await page.getByRole('button', { name: 'Rotate secret: address 1' }).click()
     const rotating = page.getByRole('dialog', { name: 'Rotate the secret of this address?' })
     await rotating.getByRole('button', { name: 'Rotate secret' }).click()
-    await dialog.getByText('Both secrets sign until').waitFor()
+    await dialog.getByText('Both secrets are valid until').waitFor()
     const next = (await dialog.locator('code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
-    await page.getByText('Two secrets sign until').waitFor()
+    await page.getByText('Two secrets are valid until').waitFor()
 
     const known = receiver.received.length
     await page
       .getByRole('row', { name: /endpoint\.test/ })
-      .getByRole('button', { name: /again/ })
+      .getByRole('button', { name: /Resend/ })
       .click()
     await receiver.until((all) => all.slice(known).some(({ event }) => event.type === 'endpoint.test'))
     const again = receiver.received.findLast(({ event }) => event.type === 'endpoint.test')
@@ -77,7 +77,7 @@ test('an admin adds an event endpoint, sees the deliveries, and repeats one', as
     }
     await page.getByRole('button', { name: 'Remove: address 1' }).click()
     await page.getByRole('button', { name: 'Remove address' }).click()
-    await page.getByText('No address yet').waitFor()
+    await page.getByText('No addresses yet').waitFor()
     expect(troubles).toEqual([])
   } finally {
     await Promise.all([browser.close(), receiver.close()])

@@ -21,7 +21,7 @@ let browser: Browser
 
 beforeAll(async () => {
   app = await testApp()
-  // The first read of a process loads the gazetteer, which should not delay the tests.
+  // The first read of a process loads its places, which must not count toward the measured time.
   const { token, tenant } = await makeIntegration(app)
   await makeLane(app, tenant)
   await call(app, 'GET', lanePath, { token })
@@ -40,14 +40,14 @@ async function isDone(page: Page, title: string): Promise<void> {
 }
 
 describe('get started', () => {
-  test('leads from sign-up to the first API call without other instructions', async () => {
+  test('guides from sign-up to the first API call without other documentation', async () => {
     const { page, troubles } = await openWindow(browser, app.url)
     await page.goto('/sign-up')
-    await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+    await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
     await page.getByLabel('Your name').fill('Ana Ortiz')
-    await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+    await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
-    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByText('0 of 8 done. Next: quote a lane.').waitFor()
     await page
       .getByRole('link', { name: /Get started/ })
@@ -63,22 +63,22 @@ describe('get started', () => {
     await page.getByRole('link', { name: /Get started/ }).click()
     await isDone(page, 'Create a service token')
 
-    const read = step(page, 'Make the first read')
-    const lines = (await read.getByRole('region', { name: 'The first read' }).textContent()) ?? ''
+    const read = step(page, 'Make your first API call')
+    const lines = (await read.getByRole('region', { name: 'First API call' }).textContent()) ?? ''
     const pasted = `${lines.replace('put the service token here', token)}\n`
     const paste = async () =>
       has('curl')
         ? (await run('bash', ['-euo', 'pipefail'], { input: pasted })).output
         : `HTTP ${(await call(app, 'GET', lanePath, { token })).status}`
-    // On a busy machine the service may respond 503 first.
+    // On a machine under load, the service may answer 503 and ask for a retry.
     await expect.poll(paste, { timeout: 20_000, interval: 1_000 }).toContain('HTTP 200')
-    // The page updates itself while the user works in the terminal.
-    await isDone(page, 'Make the first read')
+    // The page polls while the user works in the terminal.
+    await isDone(page, 'Make your first API call')
     expect(await read.getByRole('region').count()).toBe(0)
     expect(troubles).toEqual([])
   })
 
-  test('marks each step that was done, and reports when all are', async () => {
+  test('marks each step as done after its action, and reports when all are done', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const { page } = await openWindow(browser, app.url, { person: tenant })
@@ -87,7 +87,7 @@ describe('get started', () => {
     const lane = await makeLane(app, tenant, { outcome: 'lost' })
     await isDone(page, 'Mark a quote won or lost')
     await isDone(page, 'Quote a lane')
-    expect(await step(page, 'Push the first booking').getByText('To do').count()).toBe(1)
+    expect(await step(page, 'Send your first booking').getByText('To do').count()).toBe(1)
     await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })
     await makePerson(app, tenant, 'viewer')
     const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
@@ -105,31 +105,31 @@ describe('get started', () => {
     await page.goto('/start')
     const link = page.getByRole('link', { name: /Get started/ })
     await link.waitFor()
-    await page.getByRole('button', { name: 'Hide this from the menu' }).click()
+    await page.getByRole('button', { name: 'Hide from menu' }).click()
     await link.waitFor({ state: 'detached' })
     await page.reload()
-    await page.getByRole('button', { name: 'Show this in the menu' }).click()
+    await page.getByRole('button', { name: 'Show in menu' }).click()
     await link.waitFor()
   })
 
-  test('offers a viewer no step that the role does not allow', async () => {
+  test('offers a viewer no step that needs a higher role', async () => {
     const viewer = await makePerson(app, await makeTenant(app), 'viewer')
     const { page, troubles } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/start')
-    await step(page, 'Create a service token').getByText('An admin or owner does this').waitFor()
-    await step(page, 'Quote a lane').getByText('Your role only reads').waitFor()
+    await step(page, 'Create a service token').getByText('Requires an admin or owner').waitFor()
+    await step(page, 'Quote a lane').getByText('Your role is read-only').waitFor()
     expect(await page.getByRole('listitem').getByRole('link').count()).toBe(0)
     expect(troubles).toEqual([])
   })
 
-  test('reports that the service is unavailable, and retries on request', async () => {
+  test('reports that the service is unavailable, and retries on click', async () => {
     const { page } = await openWindow(browser, app.url, {
       person: await makeTenant(app),
       refusalsExpected: true,
     })
     await page.route('**/api/first-steps', (route) => route.abort())
     await page.goto('/start')
-    const alert = page.getByRole('alert', { name: 'The steps could not be read' })
+    const alert = page.getByRole('alert', { name: 'The steps could not be loaded' })
     await alert.waitFor()
     await page.unrouteAll()
     await alert.getByRole('button', { name: 'Try again' }).click()
@@ -142,7 +142,7 @@ describe('get started', () => {
       person: await makeTenant(app),
     })
     await page.goto('/start')
-    await page.getByRole('region', { name: 'The first read' }).waitFor()
+    await page.getByRole('region', { name: 'First API call' }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
     expect(troubles).toEqual([])

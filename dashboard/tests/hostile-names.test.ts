@@ -5,7 +5,7 @@ import { call, type Integration, makeIntegration, pushUpdate } from '#testing/ma
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { loaded, openBrowser, openWindow } from '../testing/browser.ts'
 
-/** Names that run a script, break the layout or affect other text if a page does not escape them. */
+/** Names that would run a script, break the layout or change the text around them in a page that does not escape them. */
 const hostileNames = [
   '<script>window.ran = 1</script>',
   '"><img src=x onerror="window.ran = 1">',
@@ -73,7 +73,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Opens a window that records every Content-Security-Policy violation and every dialog. */
+/** A window that records CSP violations and dialogs. */
 async function watchedWindow() {
   const window = await openWindow(browser, app.url, {
     person: integration.tenant,
@@ -94,7 +94,7 @@ async function watchedWindow() {
 
 const corridor = new URLSearchParams({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
 
-test('hostile names run no script, appear as text, violate no policy and widen no page', async () => {
+test('hostile names run no script, are shown unchanged, violate no CSP and do not widen pages', async () => {
   const { page, breaches, troubles } = await watchedWindow()
   const paths = [
     ...Object.values(pagePaths).filter((path) => !path.includes('{')),

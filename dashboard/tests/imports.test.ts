@@ -24,7 +24,7 @@ const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`
 const naughty = '<img src=x onerror="window.ran=true">'
 
-/** Chooses a file in the file picker. */
+/** Selects a file like the system's file dialog. */
 async function choose(page: Page, text: string | Buffer, name = 'loads.csv') {
   const [picker] = await Promise.all([
     page.waitForEvent('filechooser'),
@@ -52,7 +52,7 @@ async function saved(page: Page, button: string): Promise<string> {
 }
 
 describe('a file', () => {
-  test('with unknown headers is mapped by hand, checked, imported and undone', async () => {
+  test('with unusual headers is mapped manually, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -72,16 +72,16 @@ describe('a file', () => {
     const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
     await row.waitFor()
     expect(await lanesOf(tenant)).toEqual([])
-    expect(await saved(page, 'Save the errors as CSV')).toMatch(/^Line,Column,What is wrong\r\n3,Rate,/)
+    expect(await saved(page, 'Download errors as CSV')).toMatch(/^Line,Column,Error\r\n3,Rate,/)
 
     await page.getByRole('button', { name: 'Import 1 row' }).click()
     await page.getByRole('button', { name: 'Undo this import' }).waitFor()
     expect(await lanesOf(tenant)).toMatchObject([{ destination: 'Atlanta, GA' }])
-    await page.getByRole('link', { name: 'See the quotes' }).waitFor()
+    await page.getByRole('link', { name: 'View quotes' }).waitFor()
 
     await page.getByRole('button', { name: 'Undo this import' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText(/1 quote that it added is removed/).waitFor()
+    await dialog.getByText(/1 quote that the import added is removed/).waitFor()
     await dialog.getByRole('button', { name: 'Undo the import' }).click()
     await page.getByText('This import was undone').waitFor()
     await page.getByText('1 quote removed.', { exact: false }).first().waitFor()
@@ -90,7 +90,7 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with new values for existing quotes shows before the import which values will change and which stay', async () => {
+  test('with new values for existing quotes shows the changes and the skipped values before the import', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const file = (rate: string, status: string) =>
@@ -107,13 +107,13 @@ describe('a file', () => {
 
     await choose(page, file('2250.00', 'Won').replace('1800', '1850'))
     await check(page)
-    await page.getByRole('heading', { name: 'What will change' }).waitFor()
+    await page.getByRole('heading', { name: 'Values that will change' }).waitFor()
     await page.getByRole('row', { name: /^2 .* Customer rate \(AR\) none \$2,250/ }).waitFor()
     await page.getByRole('row', { name: /^2 .* Outcome Pending Won/ }).waitFor()
-    await page.getByRole('heading', { name: 'Values that stay as they are' }).waitFor()
+    await page.getByRole('heading', { name: 'Skipped values' }).waitFor()
     await page.getByText('Sell Rate stays $1,900, which the TMS set; the file has $1,850.').waitFor()
     await page
-      .getByText('0 quotes would be added, 1 quote will change, 1 row left out for newer values.')
+      .getByText('0 quotes would be added, 1 quote will change, 1 row skipped.')
       .waitFor({ state: 'attached' })
     const rates = (await lanesOf(tenant)).map(({ destination, customer_rate }) => [
       destination,
@@ -124,24 +124,24 @@ describe('a file', () => {
       await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
 
     await page.getByRole('button', { name: 'Import 1 row' }).click()
-    await page.getByRole('heading', { name: 'What was changed' }).waitFor()
+    await page.getByRole('heading', { name: 'Changed values' }).waitFor()
     expect(troubles).toEqual([])
   })
 
-  test('from the example is valid, also compressed', async () => {
+  test('with the example is valid, also compressed', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
-    const example = await saved(page, 'Save the example as CSV')
+    const example = await saved(page, 'Download example CSV')
     await choose(page, gzipSync(example), 'example.csv.gz')
     await page.getByText('Dallas, TX · Chicago, IL · Savannah, GA').waitFor()
     await check(page)
-    await page.getByText('Every row of the file is good.').waitFor()
+    await page.getByText('Every row of the file is valid.').waitFor()
     await page.getByRole('button', { name: 'Import 4 rows' }).waitFor()
     expect(troubles).toEqual([])
   })
 
-  test('that is not CSV is detected before the upload, with a hint', async () => {
+  test('that is not CSV is rejected before the upload, with what to do', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -191,8 +191,8 @@ describe('a file', () => {
   })
 })
 
-describe('errors', () => {
-  test('keep the chosen file, so that it can be sent again', async () => {
+describe('a failure', () => {
+  test('keeps the file selected for another try', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')
@@ -216,14 +216,14 @@ describe('errors', () => {
     })
     await page.getByRole('button', { name: 'Check the file' }).click()
     await page.getByText(/Too many imports are waiting/).waitFor()
-    await page.getByText('The file and its columns stay as they are', { exact: false }).waitFor()
+    await page.getByText('The file and its columns are still selected', { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Check the file' }).click()
     await page.getByText(/cannot be reached/).waitFor()
     await check(page)
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
   })
 
-  test('that the service finds in the file are shown', async () => {
+  test('shows the service’s message about the file', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')
@@ -233,7 +233,7 @@ describe('errors', () => {
     await page.getByText(/line 2, column "Ship From"/).waitFor()
   })
 
-  test('in loading the list of imports can be retried', async () => {
+  test('of the list of imports can be retried', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.route('**/api/imports', (route) => route.abort('connectionreset'))
@@ -242,11 +242,11 @@ describe('errors', () => {
     await again.waitFor()
     await page.unroute('**/api/imports')
     await again.click()
-    await page.getByText('Nothing was imported yet.').waitFor()
+    await page.getByText('No imports yet.').waitFor()
   })
 })
 
-test('after a reload the page shows the running import, which can be stopped', async () => {
+test('a running import is shown again after a reload, and stopped', async () => {
   const tenant = await makeTenant(app)
   const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
   await page.goto('/imports')
@@ -257,9 +257,9 @@ test('after a reload the page shows the running import, which can be stopped', a
   await page.getByRole('progressbar').waitFor()
   await page.goto('/imports')
   await page.getByText(/rows? read, \d+% of the file/).waitFor()
-  await page.getByText(/It goes on when you leave this page/).waitFor()
+  await page.getByText(/continues when you leave this page/).waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
-  await page.getByText('It was stopped').waitFor()
+  await page.getByText('The import was stopped').waitFor()
   const { body } = await call(app, 'GET', '/api/imports/2', { token: tenant.owner })
   expect(body.status).toBe('stopped')
   expect(body.rows_added).toBeGreaterThan(0)
@@ -267,7 +267,7 @@ test('after a reload the page shows the running import, which can be stopped', a
   expect(troubles).toEqual([])
 })
 
-test('a viewer sees imports but may neither import nor undo; a member may not undo', async () => {
+test('a viewer sees imports but cannot import or undo; a member cannot undo', async () => {
   const tenant = await makeTenant(app)
   const viewer = await makePerson(app, tenant, 'viewer')
   const member = await makePerson(app, tenant, 'member')
@@ -279,7 +279,7 @@ test('a viewer sees imports but may neither import nor undo; a member may not un
   for (const person of [viewer, member]) {
     const { page } = await openWindow(browser, app.url, { person })
     await page.goto('/imports?import=1')
-    await page.getByText('An admin or owner can undo it.').waitFor()
+    await page.getByText('An admin or owner can undo this import.').waitFor()
     await page.getByRole('link', { name: 'march.csv' }).waitFor()
     expect(await page.getByRole('button', { name: /Undo/ }).count()).toBe(0)
     expect(await page.getByText('Your role is viewer').count()).toBe(person === viewer ? 1 : 0)
@@ -287,11 +287,11 @@ test('a viewer sees imports but may neither import nor undo; a member may not un
   }
 })
 
-test('an import works with the keyboard alone', async () => {
+test('the import works by keyboard', async () => {
   const tenant = await makeTenant(app)
   const { page } = await openWindow(browser, app.url, { person: tenant })
   await page.goto('/imports')
-  await page.getByText('Nothing was imported yet.').waitFor()
+  await page.getByText('No imports yet.').waitFor()
   const [picker] = await Promise.all([
     page.waitForEvent('filechooser'),
     page.getByRole('button', { name: 'Choose a file' }).press('Enter'),
@@ -303,7 +303,7 @@ test('an import works with the keyboard alone', async () => {
   })
   await page.getByLabel('Column for Destination', { exact: true }).focus()
   await page.keyboard.type('Drop')
-  await page.getByText('A check reads every row and keeps nothing.').waitFor()
+  await page.getByText('A check reads every row and imports nothing.').waitFor()
   await page.getByRole('button', { name: 'Check the file' }).focus()
   await page.keyboard.press('Enter')
   const result = page.getByRole('heading', { name: 'Result of the check' })
@@ -316,8 +316,8 @@ test('an import works with the keyboard alone', async () => {
   expect(await lanesOf(tenant)).toHaveLength(1)
 })
 
-describe.each(looks)('accessibility in $colorScheme at $width pixels', ({ colorScheme, width }) => {
-  test('empty, with columns to choose, with the result of a check, and after an undo', async () => {
+describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
+  test('empty, with missing columns, with the result of a check, and undone', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     const look = async (at: string) => {
@@ -326,11 +326,11 @@ describe.each(looks)('accessibility in $colorScheme at $width pixels', ({ colorS
       expect(scrolls, `${at} scrolls sideways`).toBe(false)
     }
     await page.goto('/imports')
-    await page.getByText('Nothing was imported yet.').waitFor()
+    await page.getByText('No imports yet.').waitFor()
     await look('empty')
     const bad = Array.from({ length: 40 }, () => rowTo('Macon', 'x')).join('')
     await choose(page, header.replace('Sell Rate', 'Rate') + rowTo('Atlanta') + bad)
-    await page.getByText('Choose the columns that are still needed', { exact: true }).waitFor()
+    await page.getByText('Choose the missing columns', { exact: true }).waitFor()
     await look('columns')
     await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
     await check(page)

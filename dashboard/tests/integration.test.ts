@@ -44,8 +44,8 @@ async function openIntegration(
   return window
 }
 
-/** Returns all content of the page that could contain a secret: the document, fields, storage, cookies and URL. */
-const pageContent = (page: Page): Promise<string> =>
+/** All places of the page where a plaintext could remain: content, storage and address. */
+const leftovers = (page: Page): Promise<string> =>
   page.evaluate(`[
     document.documentElement.outerHTML,
     ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value),
@@ -57,7 +57,7 @@ const pageContent = (page: Page): Promise<string> =>
 
 const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
 
-/** Selects an option of a radio group by its label. */
+/** Selects an option of a segmented control by its label. */
 const choose = (page: Page, what: string, choice: string) =>
   page.getByRole('radiogroup', { name: what }).getByText(choice, { exact: true }).click()
 
@@ -87,21 +87,21 @@ async function createSecret(page: Page): Promise<string> {
 const readWith = (token: string) =>
   call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
 
-test('a service token that expires soon is shown to an admin on every page, and in the list of tokens', async () => {
+test('a service token that expires soon is shown on every page to admins, and in the list of tokens', async () => {
   app.now = Date.now() - 350 * 86_400_000
   const { tenant } = await makeIntegration(app)
   const member = await makePerson(app, tenant, 'member')
   app.now = Date.now()
   const { page, context } = await openIntegration(tenant)
-  const warning = page.getByRole('region', { name: 'Service tokens that end soon' })
-  await warning.getByText('A service token ends soon').waitFor()
+  const warning = page.getByRole('region', { name: 'Service tokens that expire soon' })
+  await warning.getByText('A service token expires soon').waitFor()
   await page
     .getByRole('table', { name: 'Service tokens, newest first' })
     .getByText(/^until /)
     .waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await page.goto('/')
-  await warning.getByRole('link', { name: 'Make a new token' }).click()
+  await warning.getByRole('link', { name: 'Create a new token' }).click()
   await page.getByRole('button', { name: 'Revoke the token test' }).click()
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await warning.waitFor({ state: 'detached' })
@@ -109,15 +109,15 @@ test('a service token that expires soon is shown to an admin on every page, and 
   const theirs = await openWindow(browser, app.url, { person: member })
   await theirs.page.goto('/')
   await theirs.page.getByRole('heading', { level: 1 }).waitFor()
-  expect(await theirs.page.getByText('ends soon').count()).toBe(0)
+  expect(await theirs.page.getByText('expires soon').count()).toBe(0)
   await theirs.context.close()
 })
 
 describe('a service token', () => {
-  test('is shown once, and is nowhere in the page afterwards', async () => {
+  test('is shown once and remains nowhere', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openIntegration(tenant)
-    await page.getByText('No service token yet').waitFor()
+    await page.getByText('No service tokens yet').waitFor()
     await page.getByLabel('Name of the new token').fill('McLeod production')
     await page.getByRole('button', { name: 'Create token' }).click()
     const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
@@ -140,7 +140,7 @@ describe('a service token', () => {
     expect(troubles).toEqual([])
   })
 
-  test('is listed with its last use, and stops working when revoked', async () => {
+  test('is listed with its last use, and stops working after it is revoked', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     const token = await createToken(page, 'Load board')
@@ -152,8 +152,8 @@ describe('a service token', () => {
     await row.getByText('Live').waitFor()
     await row.getByRole('button', { name: 'Revoke the token Load board' }).click()
     const dialog = page.getByRole('dialog', { name: 'Revoke this token?' })
-    await dialog.getByText('is refused from its next request on').waitFor()
-    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    await dialog.getByText('are rejected, starting with the next request').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect((await readWith(token)).status).toBe(200)
     await row.getByRole('button', { name: 'Revoke the token Load board' }).click()
     await dialog.getByRole('button', { name: 'Revoke token' }).click()
@@ -161,7 +161,7 @@ describe('a service token', () => {
     expect((await readWith(token)).status).toBe(401)
   })
 
-  test('with a name that is too long is refused with a message at the field', async () => {
+  test('with a name that is too long gets an error at the field', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     await page.getByLabel('Name of the new token').fill('x'.repeat(101))
@@ -175,14 +175,14 @@ describe('a signing secret', () => {
     await page.getByRole('button', { name: button, exact: true }).click()
     const shown = page.getByRole('dialog', { name: 'Store this signing secret now' })
     const secret = await shownIn(shown)
-    await shown.getByText('Both are accepted until').waitFor()
+    await shown.getByText('Both secrets are valid until').waitFor()
     await shown.getByRole('button', { name: 'I have stored it' }).click()
     await shown.waitFor({ state: 'hidden' })
     expect(await pageContent(page)).not.toContain(secret)
     return secret
   }
 
-  test('is rotated with an overlap, in which both are accepted, until the old one is revoked', async () => {
+  test('is rotated with an overlap during which both are valid, until the old one is revoked', async () => {
     const old = await makeIntegration(app)
     const lane = await makeLane(app, old.tenant)
     const push = async (secret: string, rate: number): Promise<number> => {
@@ -198,15 +198,15 @@ describe('a signing secret', () => {
     const hours = dialog.getByLabel('Overlap in hours')
     expect(await hours.inputValue()).toBe('24')
     await hours.fill('169')
-    await dialog.getByText('Enter whole hours from 0 to 168').waitFor()
+    await dialog.getByText('Enter a whole number from 0 to 168').waitFor()
     await hours.fill('0')
-    await dialog.getByText('The old secret is refused at once').waitFor()
+    await dialog.getByText('The old secret becomes invalid at once').waitFor()
     await hours.fill('48')
     const until = new Intl.DateTimeFormat('en-US', {
       dateStyle: 'medium',
       timeZone: 'America/Chicago',
     }).format(Date.now() + 48 * 3_600_000)
-    await dialog.getByText(`Both are accepted until ${until}`).waitFor()
+    await dialog.getByText(`Both secrets are valid until ${until}`).waitFor()
     const successor = await secretOfPage(page, 'Rotate secret')
     expect(successor).not.toBe(old.secret)
     expect(await push(old.secret, 2101)).toBe(200)
@@ -214,7 +214,7 @@ describe('a signing secret', () => {
     await page.getByRole('row', { name: /until/ }).getByText(until).waitFor()
 
     await page.getByRole('button', { name: 'Create secret' }).click()
-    const refusal = page.getByRole('alert', { name: /Two secrets named tms are live already/ })
+    const refusal = page.getByRole('alert', { name: /Two live secrets are already named tms/ })
     await refusal.getByText('Revoke one of them, or wait until').waitFor()
     await refusal.getByText(`accepted until ${until}`).waitFor()
 
@@ -222,18 +222,18 @@ describe('a signing secret', () => {
       .getByRole('row', { name: /until/ })
       .getByRole('button', { name: /^Revoke the secret tms/ })
       .click()
-    const revoke = page.getByRole('dialog', { name: 'Revoke this secret at once?' })
+    const revoke = page.getByRole('dialog', { name: 'Revoke this secret?' })
     await revoke.getByText('1 other secret stays live').waitFor()
     await revoke.getByRole('button', { name: 'Revoke secret' }).click()
-    await page.getByText('Show 1 secret no longer accepted').waitFor()
+    await page.getByText('Show 1 secret no longer valid').waitFor()
     expect(await push(old.secret, 2103)).toBe(401)
     expect(await push(successor, 2104)).toBe(200)
-    await page.getByRole('switch', { name: 'Show 1 secret no longer accepted' }).click()
+    await page.getByRole('switch', { name: 'Show 1 secret no longer valid' }).click()
     await page.getByRole('row', { name: /Revoked/ }).waitFor()
     expect(new URL(page.url()).search).toContain('ended_secrets=shown')
   })
 
-  test('is shown once, and is nowhere in the page afterwards', async () => {
+  test('is shown once and remains nowhere', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     const secret = await createSecret(page)
@@ -267,9 +267,9 @@ describe('the example code', () => {
     { language: 'typescript', label: 'TypeScript', needs: [], file: 'lanewise.mts', command: 'node' },
   ]
   const calls = [
-    ['Booking', 'Push a booking'],
-    ['Rate advice', 'Ask about a rate'],
-    ['Lane advice', 'Ask about a lane'],
+    ['Booking', 'Send a booking'],
+    ['Rate advice', 'Get rate advice'],
+    ['Lane advice', 'Get lane advice'],
   ] as const
 
   for (const { language, label, needs, file, command } of languages) {
@@ -281,9 +281,9 @@ describe('the example code', () => {
       for (const [choice, what] of calls) {
         await choose(page, 'What the program does', choice)
         const exports = await page.getByRole('region', { name: /^1\./ }).textContent()
-        if (what === 'Push a booking') await page.getByRole('link', { name: lane.lane_ref }).waitFor()
+        if (what === 'Send a booking') await page.getByRole('link', { name: lane.lane_ref }).waitFor()
         const code = await page.getByRole('region', { name: `2. ${what}` }).textContent()
-        if (what !== 'Push a booking') expect(code).toContain('Fallon, MO')
+        if (what !== 'Send a booking') expect(code).toContain('Fallon, MO')
         writeFileSync(join(folder, file), `${code}\n`)
         app.now = Date.now()
         const ran = await run('bash', ['-euo', 'pipefail'], {
@@ -293,29 +293,29 @@ describe('the example code', () => {
         expect(ran.complaint).toBe('')
         const [answer = '', status] = ran.output.trim().split('\n')
         expect(status).toBe('HTTP 200')
-        if (what === 'Push a booking') expect(JSON.parse(answer)).toMatchObject({ updated: true })
+        if (what === 'Send a booking') expect(JSON.parse(answer)).toMatchObject({ updated: true })
       }
       const booked = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
       expect(booked.body).toMatchObject({ customer_rate: 1950, outcome: 'won' })
     })
   }
 
-  test('keeps credentials only in memory, until they are removed', async () => {
+  test('keeps plaintexts only in memory, until they are removed', async () => {
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText('export LANEWISE_SECRET=').waitFor()
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
     expect(kept).not.toContain('lwsec_')
-    await page.getByRole('button', { name: 'Remove them from the page' }).click()
+    await page.getByRole('button', { name: 'Remove them from this page' }).click()
     await page.getByText("LANEWISE_SECRET='put the signing secret here'").waitFor()
     expect(await pageContent(page)).not.toContain('lwsec_')
   })
 
   test('asks a brokerage without quotes to quote a lane first', async () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
-    await page.getByRole('heading', { name: 'No open lane to book' }).waitFor()
+    await page.getByRole('heading', { name: 'No pending lane to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
     await choose(page, 'What the program does', 'Rate advice')
-    await page.getByRole('region', { name: '2. Ask about a rate' }).waitFor()
+    await page.getByRole('region', { name: '2. Get rate advice' }).waitFor()
     expect(new URL(page.url()).search).toBe('?tab=code&call=markup')
   })
 })
@@ -329,10 +329,10 @@ describe('the request log', () => {
     await readWith(integration.token)
   }
 
-  test('shows a refused call with its reason as it happens', async () => {
+  test('shows a rejected call with its reason, live', async () => {
     const integration = await makeIntegration(app)
     const { page, troubles } = await openIntegration(integration.tenant, '?tab=log')
-    await page.getByRole('status').getByText('Looking every 2 seconds').waitFor()
+    await page.getByRole('status').getByText('Updates every 2 seconds').waitFor()
     await callsMade(integration)
     const refused = page.getByRole('row', { name: /401 refused/ })
     const reason = refused.getByRole('link', { name: 'signature-mismatch' })
@@ -341,19 +341,19 @@ describe('the request log', () => {
     expect(await refused.textContent()).toContain('shipment-update')
     await refused.getByText('127.0.0.1').waitFor()
     await refused.getByText(/\d ms/).waitFor()
-    await refused.getByRole('button', { name: /Copy request id/ }).click()
+    await refused.getByRole('button', { name: /Copy request ID/ }).click()
     expect(await copied(page)).toMatch(/^[0-9a-f-]{36}$/)
     await page.getByRole('row', { name: /origin Dallas, TX · destination Atlanta, GA/ }).waitFor()
 
     await choose(page, 'Outcome', 'OK')
     await refused.waitFor({ state: 'hidden' })
-    await choose(page, 'Outcome', 'Refused')
+    await choose(page, 'Outcome', 'Rejected')
     await refused.waitFor()
     await page.getByLabel('Operation').selectOption('markup')
-    await page.getByRole('heading', { name: 'No such calls' }).waitFor()
+    await page.getByRole('heading', { name: 'No matching calls' }).waitFor()
     expect(new URL(page.url()).search).toBe('?tab=log&outcome=refused&operation=markup')
     await page.getByRole('button', { name: 'Show all calls' }).click()
-    await page.getByLabel('Token').selectOption({ label: 'test (id 1)' })
+    await page.getByLabel('Token').selectOption({ label: 'test (ID 1)' })
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
     await page
       .getByRole('row', { name: /dashboard sign-in/ })
@@ -381,19 +381,19 @@ describe('the request log', () => {
     await page.evaluate(`fetch('/ready')`)
     expect(requests).toBe(atPause)
     expect(await page.getByRole('row', { name: /lane-insight/ }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
   })
 
-  test('shows the remaining rate limit, and refusals in the last minute', async () => {
+  test('shows the remaining calls and the calls of the last minute', async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log')
     const budget = page.getByRole('region', { name: 'Rate limit' })
     await budget.getByText(/\d+ of 10 left in this second/).waitFor()
     await Promise.all(Array.from({ length: 16 }, () => readWith(integration.token)))
-    await budget.getByText(/must be sent again after Retry-After seconds/).waitFor()
-    await budget.getByText('Counted by the process that answers this page', { exact: false }).waitFor()
-    const meter = page.getByRole('meter', { name: 'Calls left of the rate limit' })
+    await budget.getByText(/must be retried after Retry-After seconds/).waitFor()
+    await budget.getByText('Counted by the server process that answers this page', { exact: false }).waitFor()
+    const meter = page.getByRole('meter', { name: 'Calls left under the rate limit' })
     expect(Number(await meter.getAttribute('max'))).toBe(10)
   })
 })
@@ -422,10 +422,10 @@ describe('the signature debugger', () => {
     await paste(JSON.stringify(booking, null, 2), () =>
       page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(booking)),
     )
-    await page.getByText('This signature is refused').waitFor()
+    await page.getByText('This signature is not valid').waitFor()
     await part('Body').getByText('Wrong').waitFor()
-    await part('Body').getByText('What to do:').waitFor()
-    await part('Timestamp').getByText('Right').waitFor()
+    await part('Body').getByText('How to fix it:').waitFor()
+    await part('Timestamp').getByText('Correct').waitFor()
     await part('Secret').getByText('tms', { exact: false }).first().waitFor()
     expect(await pageContent(page)).not.toContain('lwsec_')
   })
@@ -433,17 +433,17 @@ describe('the signature debugger', () => {
   test('accepts a correct signature', async () => {
     const text = JSON.stringify(booking)
     await paste(text, () => page.getByRole('textbox', { name: 'Body' }).fill(text))
-    await page.getByText('This signature is accepted now').waitFor()
+    await page.getByText('This signature is valid').waitFor()
   })
 
-  test('uses the exact bytes of a file, which a text field would change', async () => {
+  test('reads the exact bytes of a file, which a text field would change', async () => {
     const text = JSON.stringify(booking, null, 2).replaceAll('\n', '\r\n')
     const load = () =>
       page
         .locator('input[type=file]')
         .setInputFiles({ name: 'booking.json', mimeType: 'application/json', buffer: Buffer.from(text) })
     await paste(text, load)
-    await page.getByText('This signature is accepted now').waitFor()
+    await page.getByText('This signature is valid').waitFor()
     await page.getByText(/booking\.json: \d+ bytes, 3 CRLF/).waitFor()
     await page.locator('input[type=file]').setInputFiles({
       name: 'other.bin',
@@ -455,15 +455,15 @@ describe('the signature debugger', () => {
     expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('')
   })
 
-  test('can be filled with an example', async () => {
+  test('has an example', async () => {
     await page.getByRole('button', { name: 'Fill with an example' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    await part('Secret').getByText('Cannot be told', { exact: true }).waitFor()
+    await part('Secret').getByText('Not checked', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear' }).click()
-    await page.getByText('The verdict appears here').waitFor()
+    await page.getByText('The result appears here').waitFor()
   })
 
-  test('shows how long to wait after too many checks', async () => {
+  test('asks to wait after too many checks', async () => {
     await page.route('**/api/signature-check', (route) =>
       route.fulfill({
         status: 429,
@@ -481,14 +481,14 @@ describe('the signature debugger', () => {
   })
 })
 
-describe('errors', () => {
+describe('a failure', () => {
   const refusal = (status: number, code: string) => ({
     status,
     headers: { 'Retry-After': '1', 'Content-Type': 'application/problem+json' },
     body: JSON.stringify({ type: `/problems/${code}`, detail: 'Not now.', request_id: 'x' }),
   })
 
-  test('a change that is refused by the rate limit is repeated automatically', async () => {
+  test('a change rejected by the rate limit is retried automatically', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     let refused = 0
@@ -502,37 +502,34 @@ describe('errors', () => {
     expect(refused).toBe(2)
   })
 
-  test('each section reports that the service is unavailable, and retries on request', async () => {
+  test('each section reports that the service is unavailable, and retries on click', async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log', { refusalsExpected: true })
     await page.getByRole('row', { name: /create-service-token/ }).waitFor()
     await page.route('**/api/integration*', (route) => route.fulfill(refusal(503, 'unavailable')))
     await page.route('**/api/integrations/**', (route) => route.fulfill(refusal(503, 'unavailable')))
-    await page.getByText('Not up to date: the service does not answer').waitFor()
+    await page.getByText('Out of date: the service does not respond').waitFor()
     await page.getByRole('row', { name: /create-service-token/ }).waitFor()
     await page.getByRole('tab', { name: 'Credentials' }).click()
-    const alert = page.getByRole('alert', { name: 'The secrets could not be listed' })
+    const alert = page.getByRole('alert', { name: 'The secrets could not be loaded' })
     await alert.waitFor()
     await page.unrouteAll()
     await alert.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
   })
 
-  test.each(['member', 'viewer'] as const)(
-    'a %s sees that the role does not allow the page',
-    async (role) => {
-      const tenant = await makeTenant(app)
-      const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
-      await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
-      await page.getByText(`your role is ${role}`).waitFor()
-      expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
-      expect(troubles).toEqual([])
-    },
-  )
+  test.each(['member', 'viewer'] as const)('a %s sees that the role is too low', async (role) => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
+    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
+    await page.getByText(`your role is ${role}`).waitFor()
+    expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
+    expect(troubles).toEqual([])
+  })
 })
 
 describe('accessibility', () => {
-  const hostileName = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
+  const naughty = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
   test.each(looks)('in $colorScheme at $width pixels', async (options) => {
     const integration = await makeIntegration(app)
@@ -554,7 +551,7 @@ describe('accessibility', () => {
     await page.getByRole('cell', { name: hostileName, exact: true }).waitFor()
     await isClean()
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
-    await page.getByText('Both are accepted until').waitFor()
+    await page.getByText('Both secrets are valid until').waitFor()
     await isClean()
     await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
     await page.getByRole('dialog', { name: 'Store this signing secret now' }).waitFor()
@@ -569,12 +566,12 @@ describe('accessibility', () => {
     await page.getByRole('tab', { name: 'Signature debugger' }).click()
     await page.getByRole('button', { name: 'Fill with an example' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    await page.getByText('This signature is refused').waitFor()
+    await page.getByText('This signature is not valid').waitFor()
     await isClean()
     expect(troubles).toEqual([])
   })
 
-  test('with the keyboard alone: creates a token and changes the tab', async () => {
+  test('by keyboard: creates a token and changes the tab', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     await page.getByRole('tab', { name: 'Credentials' }).focus()
@@ -593,6 +590,6 @@ describe('accessibility', () => {
     await page.getByRole('tab', { name: 'Credentials' }).focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Code to paste' }).waitFor()
+    await page.getByRole('heading', { name: 'Example code' }).waitFor()
   })
 })

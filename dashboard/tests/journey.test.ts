@@ -19,15 +19,15 @@ afterAll(async () => {
 
 async function signUp(page: Page): Promise<void> {
   await page.goto('/sign-up')
-  await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+  await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
   await page.getByLabel('Your name').fill('Ana Ortiz')
-  await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+  await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)
   await page.getByRole('textbox', { name: 'Password' }).fill(password)
-  await page.getByRole('button', { name: 'Make the brokerage' }).click()
+  await page.getByRole('button', { name: 'Create brokerage' }).click()
   await page.getByRole('heading', { name: 'Get started', level: 1 }).waitFor()
 }
 
-/** Quotes one lane on the quote desk, and returns the displayed lane_ref. */
+/** Quotes one lane on the desk and returns the lane_ref that the desk shows. */
 async function quoteALane(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Quote desk', exact: true }).click()
   await page.getByRole('combobox', { name: 'Customer' }).fill('Harvest Table Foods')
@@ -43,7 +43,7 @@ async function quoteALane(page: Page): Promise<string> {
   return text ?? ''
 }
 
-/** Creates a credential on the Integration page, and returns its plaintext, which is shown only once. */
+/** Creates a credential on the Integration page and returns its plaintext, which is shown once. */
 async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<string> {
   await page.getByRole('button', { name: button }).click()
   const dialog = page.getByRole('dialog')
@@ -53,7 +53,7 @@ async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<st
   return (text ?? '').trim()
 }
 
-test('from sign-up to a won quote, a booking pushed by the TMS, and the margin on the Shipments page', async () => {
+test('from sign-up to a quote, a win, a booking from the TMS, and the margin on the Shipments page', async () => {
   const { page, troubles } = await openWindow(browser, app.url)
   await signUp(page)
   const laneRef = await quoteALane(page)

@@ -17,12 +17,12 @@ const lanePage = '/lane?origin=Dallas, TX&destination=Atlanta, GA'
 
 const newest = Date.now()
 
-/** Returns the day `days` days ago as YYYY-MM-DD. */
+/** The date `days` days ago, as in a CSV file. */
 function dayAgo(days: number): string {
   return new Date(newest - days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Forty van quotes in four months, with the cheaper half won and the newest two pending, and four reefer quotes. */
+/** Forty van quotes in four months, the cheaper half won, the newest two pending; and four reefer quotes. */
 const rows = [
   ...Array.from({ length: 40 }, (_, at) => {
     const rate = 1800 + ((at * 37) % 40) * 15
@@ -84,8 +84,8 @@ async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<ty
   return { ...window, asked }
 }
 
-/** Counts the marks in the chart. A mark is one stroke; a cross (lost) has two. */
-async function countMarks(page: Page): Promise<Record<'won' | 'lost' | 'pending', number>> {
+/** The number of drawn marks. Each mark begins one stroke, and a cross two. */
+async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending', number>> {
   const strokes = async (outcome: string, each: number) => {
     const path = await page.locator(`path[data-outcome="${outcome}"]`).getAttribute('d')
     return (path ?? '').split(/(?=[Mm])/).filter((part) => part !== '').length / each
@@ -118,15 +118,15 @@ describe('without a lane', () => {
     expect(troubles).toEqual([])
   })
 
-  test('opens the lane between two typed places', async () => {
+  test('opens the lane of two typed places', async () => {
     const { page } = await openLane('/lane')
     await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
     await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
-    await page.getByRole('button', { name: 'Show the lane' }).click()
+    await page.getByRole('button', { name: 'Show lane' }).click()
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
   })
 
-  test('shows a new brokerage how to get data', async () => {
+  test('tells a new brokerage how to add lanes', async () => {
     const { page } = await openLane('/lane', { person: await makeTenant(app) })
     await page.getByRole('heading', { name: 'No lanes yet' }).waitFor()
     await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
@@ -134,7 +134,7 @@ describe('without a lane', () => {
 })
 
 describe('a lane with history', () => {
-  test('has a map with a text alternative, and sends requests only to the service', async () => {
+  test('has a map with a text description, and loads it only from the service', async () => {
     const { page, asked, troubles } = await openLane()
     await allPartsLoaded(page)
     await page
@@ -145,7 +145,7 @@ describe('a lane with history', () => {
     expect(troubles).toEqual([])
   })
 
-  test('shows a mark for every quote, or only those with the selected outcome', async () => {
+  test('draws one mark per quote, filtered by outcome', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const drawn = await countMarks(page)
@@ -157,7 +157,7 @@ describe('a lane with history', () => {
     await page.getByRole('status').getByText(`${drawn.won} of 40 quotes: won.`).waitFor()
   })
 
-  test('reads out a quote of the chart by keyboard, and opens it', async () => {
+  test('selects and opens a quote of the chart by keyboard', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const chart = page.getByRole('slider', { name: 'Quotes by date' })
@@ -170,7 +170,7 @@ describe('a lane with history', () => {
     await page.waitForURL(/\/quotes\/[\w-]+/)
   })
 
-  test('lists every quote in a table with pages and sorting, and what it was used for', async () => {
+  test('lists every quote in a sortable table with pages, with the numbers that use it', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
@@ -183,7 +183,7 @@ describe('a lane with history', () => {
     expect(new URL(page.url()).searchParams.get('sort')).toBe('dearest')
   })
 
-  test('links from a number to the quotes behind it', async () => {
+  test('links a number to the quotes behind it', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const months = page.getByRole('region', { name: 'Months of this lane, newest first' })
@@ -196,7 +196,7 @@ describe('a lane with history', () => {
     await page.getByText('All 40 quotes').waitFor()
   })
 
-  test('updates its numbers with the rate on the curve, and keeps the rate in the URL', async () => {
+  test('updates its numbers with the rate on the curve, and keeps the rate in the address', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
@@ -211,7 +211,7 @@ describe('a lane with history', () => {
     await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
   })
 
-  test('shows another equipment type, or all of them, with their counts', async () => {
+  test('shows other equipment, and all equipment, with separate counts', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const equipment = page.getByRole('navigation', { name: 'Equipment' })
@@ -222,7 +222,7 @@ describe('a lane with history', () => {
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('links to the reverse lane and to the quote desk', async () => {
+  test('links to the reverse lane and to the desk', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const desk = await page.getByRole('link', { name: 'Quote this lane' }).getAttribute('href')
@@ -247,7 +247,7 @@ describe('a lane with history', () => {
 })
 
 describe('scores and signals', () => {
-  test('show their formulas, inputs and thresholds on request', async () => {
+  test('show their formula, inputs and thresholds in collapsed sections', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const scores = page.getByRole('region', { name: 'Scores and signals' })
@@ -257,7 +257,7 @@ describe('scores and signals', () => {
         [
           'integral = Σ f (w − par · d)',
           `integral ≥ ${SIGNAL_RULE.strength.integral} and rate ≥ par + ${SIGNAL_RULE.strength.rateAbovePar} (1 − par)`,
-          'par, the share your other lanes win',
+          'par, win rate of your other lanes',
         ],
       ],
       ['trend', [`derivative ≥ ${SIGNAL_RULE.trend.heating}`, `derivative ≤ ${SIGNAL_RULE.trend.cooling}`]],
@@ -283,24 +283,24 @@ describe('scores and signals', () => {
 })
 
 describe('an unknown place', () => {
-  test('gets suggestions of similar places, and no map', async () => {
+  test('gets suggestions, and no map', async () => {
     const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA')
-    await page.getByText('No map: we do not know where “Dalas, TX” lies').waitFor()
+    await page.getByText('No map: the location of “Dalas, TX” is unknown').waitFor()
     await page.getByRole('link', { name: 'Dallas, TX', exact: true }).click()
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('that cannot be parsed gets suggestions, too', async () => {
+  test('that cannot be parsed gets suggestions too', async () => {
     const { page } = await openLane('/lane?origin=Dallas&destination=Atlanta, GA', { refusalsExpected: true })
-    await page.getByText('This lane cannot be read').waitFor()
+    await page.getByText('This lane has an invalid place').waitFor()
     await page.getByRole('alert').getByRole('link', { name: 'Dallas, TX', exact: true }).click()
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
   })
 })
 
-describe('errors', () => {
-  test('appear in place of the content, and can be retried', async () => {
+describe('a failure', () => {
+  test('is shown in the place of the content, and can be retried', async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/lane-record*', (route) => route.abort())
     await page.goto(`${lanePage}&equipment=V`)
@@ -310,7 +310,7 @@ describe('errors', () => {
     await allPartsLoaded(page)
   })
 
-  test('affect only the part that failed', async () => {
+  test('affects only the part that failed', async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/advice/lane*', (route) =>
       route.fulfill({
@@ -332,7 +332,7 @@ describe('errors', () => {
 })
 
 describe('accessibility', () => {
-  test.each(looks)('of the page in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+  test.each(looks)('of the page in $colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
     await allPartsLoaded(page)
     for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
@@ -341,16 +341,19 @@ describe('accessibility', () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test.each(looks)('of the lane chooser in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
-    const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
-      colorScheme,
-      width,
-    })
-    await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
-    await page.getByRole('article', { name: /^Strength/ }).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.goto('/lane')
-    await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
+  test.each(looks)(
+    'of the lane chooser in $colorScheme, $width pixels wide',
+    async ({ colorScheme, width }) => {
+      const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
+        colorScheme,
+        width,
+      })
+      await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
+      await page.getByRole('article', { name: /^Strength/ }).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.goto('/lane')
+      await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+    },
+  )
 })

@@ -7,7 +7,7 @@ import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { openBrowser, openWindow } from '../testing/browser.ts'
 
-/** Cross-site requests from another origin, in the browser of a user who is signed in. */
+/** Requests that another site can send from the browser of a signed-in user. */
 let app: TestApp
 let browser: Browser
 let evil: Server
@@ -30,7 +30,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Returns the URL of a page of another origin with this HTML. */
+/** The address of a page on another site with the given content. */
 const evilPage = (host: string, html: string) =>
   `http://${host}:${evilPort}/?html=${encodeURIComponent(html)}`
 
@@ -40,7 +40,7 @@ async function signedIn(): Promise<{ page: Page; tenant: MadeTenant }> {
   return { page, tenant }
 }
 
-/** Returns the state of the brokerage that an attack could change. */
+/** The state of the brokerage that an attack could change, as its owner sees it. */
 async function stateOf(tenant: MadeTenant) {
   const [me, users, events] = [
     await call(app, 'GET', '/api/me', { token: tenant.owner }),
@@ -68,7 +68,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
         const form = `<form method="post" action="${app.url}${path}" enctype="${encoding}">
           <input name='${field}' value='"}'></form><script>document.forms[0].submit()</script>`
         await page.goto(evilPage(host, form))
-        // Another port is the same site, so the browser sends the cookie. Another host name is a different site, so it does not.
+        // Another port is the same site, so the browser sends the cookie. Another host name is not.
         const readsCookie = host === '127.0.0.1' && !path.startsWith('/api/integrations/')
         expect([path, (await answered).status()]).toEqual([path, readsCookie ? 403 : 401])
       }
@@ -76,7 +76,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
     expect(await stateOf(tenant)).toEqual(before)
   })
 
-  test('that fetches with credentials can read no response, and changes nothing', async () => {
+  test('that fetches with credentials gets no readable response, and changes nothing', async () => {
     const { page, tenant } = await signedIn()
     const before = await stateOf(tenant)
     await page.goto(evilPage(host, ''))
@@ -98,7 +98,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
       }
       return outcomes
     }, app.url)
-    // "no-cors" requests are limited to what a form can send, and their responses cannot be read.
+    // With "no-cors", browsers send only what a form could send, and the page cannot read the response.
     expect(seen).toEqual([
       'read 0 characters',
       'refused by the browser',
@@ -109,7 +109,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
   })
 })
 
-test('the same request from the dashboard succeeds, so the refusals above depend on the origin', async () => {
+test('the same call from the dashboard succeeds: the rejections above are because of the origin', async () => {
   const { page, tenant } = await signedIn()
   await page.goto('/')
   const status = await page.evaluate(async () => {
@@ -124,7 +124,7 @@ test('the same request from the dashboard succeeds, so the refusals above depend
   expect((await stateOf(tenant)).tenant.name).toBe('Renamed Brokers')
 })
 
-test('no page of another site can frame a page of the dashboard', async () => {
+test('another site cannot embed the dashboard in a frame', async () => {
   const { page } = await signedIn()
   await page.goto(evilPage('127.0.0.1', `<iframe src="${app.url}/sign-in"></iframe>`))
   const inside = page.frames().find((frame) => frame !== page.mainFrame())

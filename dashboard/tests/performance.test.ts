@@ -12,7 +12,7 @@ let refs: string[]
 
 const customers = ['Harvest Table Foods', '<img src=x onerror="window.ran=true">']
 
-/** Six quotes at $2,000 with an expected truck cost of $1,700: four are booked, one is lost, one is pending. */
+/** Six quotes at $2,000 with an expected truck cost of $1,700: four booked, one lost, one pending. */
 beforeAll(async () => {
   app = await testApp()
   browser = await openBrowser()
@@ -61,7 +61,7 @@ const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the s
 const query = (page: Page) => new URL(page.url()).searchParams
 
 describe('win rate and margin', () => {
-  test('by month add up to the totals, in a table and in charts', async () => {
+  test('by month add up to the totals, in the table and in the charts', async () => {
     const { page, troubles } = await open('/performance')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
     const { totals: all, rows } = answer.body
@@ -80,7 +80,7 @@ describe('win rate and margin', () => {
     expect(troubles).toEqual([])
   })
 
-  test('by customer, rep and equipment have tabs, and the URL keeps sort order and filters', async () => {
+  test('by customer, rep and equipment are in tabs, with sort and filters in the address', async () => {
     const { page, troubles } = await open('/performance')
     await page.getByRole('tab', { name: 'Customers' }).click()
     await rowOf(page, 'Harvest Table Foods').waitFor()
@@ -111,7 +111,7 @@ describe('win rate and margin', () => {
     expect(troubles).toEqual([])
   })
 
-  test('link from a lane to its shipments, quotes and page, with the same filters', async () => {
+  test('link a lane to its shipments, quotes and page, with the same filters', async () => {
     const { page } = await open('/performance?view=lane&period=this-year')
     const row = rowOf(page, 'Dallas, TX → Atlanta, GA')
     await row.waitFor()
@@ -134,7 +134,7 @@ describe('win rate and margin', () => {
     expect(query(page).get('period')).toBe('this-year')
   })
 
-  test('show an empty state in a new brokerage', async () => {
+  test('tell a new brokerage what is missing', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/performance')
@@ -143,7 +143,7 @@ describe('win rate and margin', () => {
     await page.getByText('Nothing to compare in this selection').waitFor()
   })
 
-  test('that cannot be loaded show an error, and load on retry', async () => {
+  test('report a failure, and load on retry', async () => {
     const { page } = await openWindow(browser, app.url, {
       person: integration.tenant,
       refusalsExpected: true,
@@ -161,7 +161,7 @@ describe('win rate and margin', () => {
 })
 
 describe('margins below the quote', () => {
-  test('are listed from largest to smallest, each with its reason and a link to the quote', async () => {
+  test('are listed largest first, each with its reason and a link to the quote', async () => {
     const { page } = await open('/performance?view=gaps')
     await page.getByText('3 of 4 compared shipments').waitFor()
     const rows = page.getByRole('row')
@@ -185,7 +185,7 @@ describe('margins below the quote', () => {
 })
 
 describe('the calibration of the advice', () => {
-  test('shows how many quotes are needed if there are too few', async () => {
+  test('shows how many quotes are needed while there are too few', async () => {
     const { page } = await open('/performance?view=calibration')
     await page.getByText('Too few quotes to test the advice').waitFor()
     await page
@@ -194,7 +194,7 @@ describe('the calibration of the advice', () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test('shows the progress of the backtest, and then calibration, score and dollars', async () => {
+  test('shows the progress of the test, then forecast vs outcome, the score and the dollars', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
     let asked = 0
     await page.route('**/api/backtest', (route) =>

@@ -26,7 +26,7 @@ async function openDesk() {
 }
 
 describe('without a connection', () => {
-  test('a save fails at once, is not repeated automatically, and succeeds on retry', async () => {
+  test('a failed save is reported at once, is not retried in the background, and works on retry', async () => {
     const { page, context } = await openDesk()
     await page.getByRole('combobox', { name: 'Customer' }).fill('Blue Mesa Foods')
     await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
@@ -38,8 +38,8 @@ describe('without a connection', () => {
       if (request.method() === 'POST') saves += 1
     })
     await page.keyboard.press('Control+Enter')
-    const alert = page.getByRole('alert').filter({ hasText: 'Not saved: everything you typed is still here' })
-    await alert.waitFor()
+    const told = page.getByRole('alert').filter({ hasText: 'Not saved. Everything you typed is still here.' })
+    await told.waitFor()
     await context.setOffline(false)
     await page.waitForTimeout(500)
     expect(saves).toBe(1)
@@ -48,10 +48,10 @@ describe('without a connection', () => {
     await context.close()
   })
 
-  test('a page shows an error instead of waiting', async () => {
+  test('a page reports it instead of waiting', async () => {
     const { page, context } = await openDesk()
-    // Loads the script of the page, but not its data.
-    const script = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
+    // The code of the page is loaded, its data is not.
+    const program = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
     await page.getByRole('link', { name: 'Team' }).hover()
     await script
     await context.setOffline(true)
@@ -61,7 +61,7 @@ describe('without a connection', () => {
     await context.close()
   })
 
-  test('a page whose script is not loaded shows an error, too, and opens on retry', async () => {
+  test('a page whose code is not loaded reports it too, and loads when the connection is back', async () => {
     const { page, context } = await openDesk()
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Team' }).click()
@@ -74,8 +74,8 @@ describe('without a connection', () => {
   })
 })
 
-describe('a response with a long Retry-After', () => {
-  test('is shown at once with the seconds, and the request is not repeated earlier', async () => {
+describe('a proxy that asks for a long wait', () => {
+  test('is reported at once with the seconds, without an earlier retry', async () => {
     const { page, context } = await openDesk()
     let asked = 0
     await page.route('**/api/lanes?**', (route) => {

@@ -8,7 +8,7 @@ let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
 
-/** Dallas to Atlanta, van: eight decided quotes, five of them won, mostly the cheaper ones. */
+/** Dallas to Atlanta, van: eight decided quotes, five won, cheaper quotes more often. */
 const decided = [
   [1900, 'won'],
   [1950, 'won'],
@@ -34,7 +34,7 @@ afterAll(async () => {
 type Options = NonNullable<Parameters<typeof openWindow>[2]>
 let ownersWindow: Window | null = null
 
-/** Opens a blank quote desk. All tests share the owner's window, except those with other options. */
+/** A blank desk. The owner's desk shares one window across tests; other people or looks get a separate window. */
 async function openDesk(options: Options = {}): Promise<Window> {
   const fresh = Object.keys(options).length > 0 || ownersWindow === null
   const window = fresh
@@ -74,7 +74,7 @@ const customer = (page: Page) => page.getByRole('combobox', { name: 'Customer' }
 const saveButton = (page: Page) => page.getByRole('button', { name: /^Save / })
 
 describe('advice while typing', () => {
-  test('shows the win probability with range and counts, and separately the historical share', async () => {
+  test('shows the chance with its range and counts, and the past win rate separately', async () => {
     const { page, troubles } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
@@ -83,19 +83,19 @@ describe('advice while typing', () => {
       .getByText(/^80% range \d/)
       .waitFor()
     await advice(page)
-      .getByText(/Won before: .*won \d of \d decided at this rate or lower/)
+      .getByText(/Past win rate: .*won \d of \d decided at this rate or lower/)
       .waitFor()
     await advice(page).getByText('Confidence: Medium · 8 decided quotes').waitFor()
     await advice(page).getByText('$1,900 to $2,300', { exact: true }).waitFor()
-    await advice(page).getByText('What would change the answer').waitFor()
+    await advice(page).getByText('What would change the estimate').waitFor()
     expect(troubles).toEqual([])
   })
 
-  test('shows the margin over the entered cost, as a share of the rate', async () => {
+  test('computes the margin from the typed cost, as a percentage of the rate', async () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '2000' })
     await row(page)
-      .getByRole('button', { name: /More of lane 1/ })
+      .getByRole('button', { name: /More fields of lane 1/ })
       .click()
     await row(page).getByLabel('Estimated cost (optional)').fill('1700')
     await chanceAt(page, '$2,000').waitFor()
@@ -104,7 +104,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('15.0%', { exact: true }).waitFor()
   })
 
-  test('never replaces a newer response by an older one, whose request is canceled', async () => {
+  test('an older answer never replaces a newer one, and its request is aborted', async () => {
     const { page } = await openDesk()
     const givenUp: string[] = []
     page.on('requestfailed', (request) => givenUp.push(request.url()))
@@ -119,7 +119,7 @@ describe('advice while typing', () => {
     await page.waitForRequest(/proposed_rate=2000/)
     await rateOf(page).fill('2250')
     await chanceAt(page, '$2,250').waitFor()
-    // The older response arrives only now.
+    // The older answer arrives now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
@@ -127,7 +127,7 @@ describe('advice while typing', () => {
     expect(givenUp.filter((url) => url.includes('proposed_rate=2000'))).toHaveLength(1)
   })
 
-  test('sends a request when typing pauses, not for every key', async () => {
+  test('is requested after a pause in typing, not with every key', async () => {
     const { page } = await openDesk()
     const asked: string[] = []
     page.on('request', (request) => {
@@ -139,11 +139,11 @@ describe('advice while typing', () => {
     expect(asked.filter((url) => /proposed_rate=(2|21|217)(&|$)/.test(url))).toEqual([])
   })
 
-  test('shifts no layout while loading: the previous numbers stay, marked as updating', async () => {
+  test('does not shift the layout while loading: the previous numbers stay, marked as updating', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
-    const placeOf = () => page.getByText('Rates of this lane').boundingBox()
+    const placeOf = () => page.getByText('Rates for this lane').boundingBox()
     const curveOf = () =>
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
     const before = [await placeOf(), await curveOf()]
@@ -159,7 +159,7 @@ describe('advice while typing', () => {
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
 
-  test('warns if the rate is below the floor of the brokerage', async () => {
+  test('warns when the rate is below the floor of the brokerage', async () => {
     const floor = (rate_per_mile: number) =>
       call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
     expect((await floor(2.6)).status).toBe(200)
@@ -172,7 +172,7 @@ describe('advice while typing', () => {
     await floor(0)
   })
 
-  test('suggests rates before one is entered, without a probability', async () => {
+  test('offers rates before one is typed, without a probability', async () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '' })
     await advice(page).getByText('Type a rate to see its chance').waitFor()
@@ -184,28 +184,28 @@ describe('advice while typing', () => {
     await advice(page).getByText('Estimate: 5 of 8').waitFor()
   })
 
-  test('shows an estimate from other lanes for a lane without quotes', async () => {
+  test('says what is missing on a lane without quotes, with an estimate from other lanes', async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
       .getByText(/You have no quotes on this lane with Van \(V\) yet/)
       .waitFor()
     await advice(page)
-      .getByText('Estimate: no decided quote on this lane, drawn from your other lanes.')
+      .getByText('Estimate: no decided quotes on this lane, estimated from your other lanes.')
       .waitFor()
-    await advice(page).getByText('Won before: nothing quoted on this lane').waitFor()
+    await advice(page).getByText('Past win rate: no quotes on this lane').waitFor()
   })
 
-  test('for an unknown place shows suggestions at its field', async () => {
+  test('on an unknown place shows an error at its field, with suggestions', async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Dalas, TX' })
-    await row(page).getByText('We do not know this place. Did you mean').waitFor()
+    await row(page).getByText('Unknown place. Did you mean').waitFor()
     await row(page).getByRole('button', { name: 'Dallas, TX' }).click()
     expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
     await advice(page).getByText('Estimate: 5 of 8').waitFor()
   })
 
-  test('is announced to screen readers as one sentence', async () => {
+  test('is announced to screen readers as one sentence when it is complete', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
@@ -216,7 +216,7 @@ describe('advice while typing', () => {
     expect(await live.count()).toBe(1)
   })
 
-  test('that cannot be loaded shows an error, and loads on retry', async () => {
+  test('that cannot be loaded is reported and can be retried', async () => {
     const { page } = await openDesk()
     await page.route('**/api/advice/markup?*', (route) =>
       route.fulfill({
@@ -241,7 +241,7 @@ describe('advice while typing', () => {
 })
 
 describe('the curve', () => {
-  test('changes the rate by keyboard, and announces it', async () => {
+  test('moves the rate by keyboard and announces it', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
@@ -259,7 +259,7 @@ describe('the curve', () => {
     await chanceAt(page, '$2,080').waitFor({ state: 'detached' })
   })
 
-  test('changes the rate by pointer, and has a table as an alternative', async () => {
+  test('moves the rate by pointer, and has a table as text alternative', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider')
@@ -282,7 +282,7 @@ describe('the curve', () => {
 })
 
 describe('lanes', () => {
-  test('are entered by keyboard alone: Tab moves along the row, Enter adds a row, Ctrl+Enter saves', async () => {
+  test('are entered by keyboard: Tab along the row, Enter for another row, Ctrl+Enter to save', async () => {
     const { page } = await openDesk()
     await customer(page).and(page.locator(':focus')).waitFor()
     await page.keyboard.type('Harvest Table Foods')
@@ -294,7 +294,7 @@ describe('lanes', () => {
       await page.keyboard.type(text)
     }
     await page.keyboard.press('Enter')
-    // The focus moves to the new row shortly after it appears.
+    // Waits for the focus, which moves a moment after the row appears.
     await row(page, 2).locator(':focus').waitFor()
     await page.keyboard.type('Reno, NV')
     await page.keyboard.press('Tab')
@@ -315,7 +315,7 @@ describe('lanes', () => {
     await rows.fill(
       'Pickup\tDelivery\tEquipment\tRate\nDallas, TX\tAtlanta, GA\tV\t$2,150\nReno\tBoise, ID\tV\tcheap\nReno, NV\tBoise, ID\tR\t1500',
     )
-    await dialog.getByText('2 lanes read, 1 row with an error.').waitFor()
+    await dialog.getByText('2 lanes read, 1 row with errors.').waitFor()
     await dialog.getByText('The origin must be a city with its state').waitFor()
     await dialog.getByText('Rate: rate', { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
@@ -330,14 +330,14 @@ describe('lanes', () => {
     expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
   })
 
-  test('pasted into a field are previewed before they become rows', async () => {
+  test('pasted into a field are shown as they were read before they are added', async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).focus()
     await page.evaluate(
       `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX 75201\tATL\t2150\nReno NV\tBoise, ID\t1500\n')})`,
     )
     await page.keyboard.press('ControlOrMeta+v')
-    // The third column is recognized as the rate, although it is often the equipment.
+    // The third column is the rate, although it often is the equipment.
     await page.getByText('Column 3: rate').waitFor()
     await page.getByRole('button', { name: 'Add 2 lanes' }).click()
     await row(page, 2).waitFor()
@@ -345,7 +345,7 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 
-  test('are taken over once from the page of a lane', async () => {
+  test('are taken from the lane page once', async () => {
     const { page } = await openDesk()
     await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
     await page.getByRole('link', { name: 'Quote this lane' }).click()
@@ -358,13 +358,13 @@ describe('lanes', () => {
     expect(await row(page, 2).count()).toBe(0)
   })
 
-  test('are normalized, and an invalid rate is reported', async () => {
+  test('are read as users type them, and an invalid rate is reported', async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
     await row(page).getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
     await row(page).getByRole('combobox', { name: 'Equipment' }).fill('dry van')
     await rateOf(page).fill('2.1k')
-    await row(page).getByText('Write the rate in dollars, such as 2,150').waitFor()
+    await row(page).getByText('Enter the rate in dollars, such as 2,150').waitFor()
     expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
     expect(await row(page).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('V')
     await rateOf(page).fill('2100')
@@ -394,7 +394,7 @@ describe('lanes', () => {
 })
 
 describe('saving', () => {
-  test('shows the lane_ref of every lane with copy buttons and links, and then accepts a new request', async () => {
+  test('shows the lane_ref of every lane with copy and link, then starts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
     await typeLane(page)
@@ -425,7 +425,7 @@ describe('saving', () => {
     expect(troubles).toEqual([])
   })
 
-  test('shows errors at the row and field', async () => {
+  test('shows errors at their rows and fields', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await page.getByRole('button', { name: 'Add a lane' }).click()
@@ -435,21 +435,21 @@ describe('saving', () => {
     await customer(page).and(page.locator(':focus')).waitFor()
     await customer(page).fill('Harvest Table Foods')
     await saveButton(page).click()
-    await row(page, 2).getByText('We do not know Dalas, TX. Did you mean').waitFor()
+    await row(page, 2).getByText('Unknown place: Dalas, TX. Did you mean').waitFor()
     expect(await row(page, 1).getByText('Did you mean').count()).toBe(0)
-    await page.getByRole('checkbox', { name: 'The places are right: save them as typed' }).waitFor()
+    await page.getByRole('checkbox', { name: 'These places are correct: save them as typed' }).waitFor()
     await row(page, 2).getByRole('button', { name: 'Dallas, TX' }).click()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
   })
 
-  test('that fails keeps all input, and works on retry', async () => {
+  test('that fails loses nothing, and works on retry', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2135' })
     await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
-    await page.getByRole('alert').getByText('Not saved: everything you typed is still here').waitFor()
+    await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
     expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
     expect(await rateOf(page).inputValue()).toBe('2135')
     await page.unroute('**/api/quote-requests')
@@ -461,7 +461,7 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('whose response was lost is recognized on retry, and not repeated', async () => {
+  test('whose response was lost is found on retry, not created twice', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Answer Lost Foods')
     await typeLane(page, { rate: '2137' })
@@ -478,7 +478,7 @@ describe('saving', () => {
     expect(lanes.body.lanes).toHaveLength(1)
   })
 
-  test('continues after the session has ended and been renewed', async () => {
+  test('continues after the session ended', async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2145' })
@@ -490,22 +490,22 @@ describe('saving', () => {
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await rateOf(page).inputValue()).toBe('2145')
-    await page.getByRole('alert').getByText('Your session had ended.').waitFor()
+    await page.getByRole('alert').getByText('Your session has ended.').waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('without a response reports that the quote may have been saved', async () => {
+  test('without a response warns that the quote may have been saved', async () => {
     const { page } = await openDesk()
     await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page)
     await saveButton(page).click()
-    await page.getByText('It may have been saved all the same.').waitFor()
+    await page.getByText('The quote may have been saved.').waitFor()
     expect(await rateOf(page).inputValue()).toBe('2100')
   })
 
-  test('by a double click sends one request', async () => {
+  test('twice in a row creates one request', async () => {
     const { page } = await openDesk()
     let sent = 0
     await page.route('**/api/quote-requests', async (route) => {
@@ -521,47 +521,50 @@ describe('saving', () => {
     expect(sent).toBe(1)
   })
 
-  test('is disabled for viewers with an explanation, and they still get advice', async () => {
+  test('is disabled for viewers, with the reason; they still get advice', async () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openDesk({ person: viewer })
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
     expect(await saveButton(page).isDisabled()).toBe(true)
-    await page.getByText(/Your role, viewer, can ask for advice but not save quotes/).waitFor()
+    await page.getByText(/Your role, viewer, can get advice but cannot save quotes/).waitFor()
   })
 })
 
 describe('accessibility', () => {
-  test.each(looks)('in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
-    const { page } = await openDesk({ width })
-    await page.emulateMedia({ colorScheme })
-    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-    const problems = () => accessibilityProblems(page)
-    const widest = () => page.evaluate('document.documentElement.scrollWidth')
-    expect(await problems()).toEqual([])
-    await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
-    await typeLane(page, { origin: 'Dalas, TX' })
-    await row(page).getByText('Did you mean').waitFor()
-    await row(page)
-      .getByRole('button', { name: /More of lane 1/ })
-      .click()
-    await page.getByRole('button', { name: 'Add a lane' }).click()
-    await typeLane(page, { number: 2 })
-    await advice(page).getByText('Estimate: 5 of 8').waitFor()
-    await page.getByText('Show as a table').click()
-    expect(await problems()).toEqual([])
-    expect(await widest()).toBe(width)
-    await page.getByRole('button', { name: 'Paste rows' }).click()
-    await page
-      .getByRole('textbox', { name: 'Rows' })
-      .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
-    await page.getByText('1 lane read, 1 row with an error.').waitFor()
-    expect(await problems()).toEqual([])
-    await page.getByRole('button', { name: 'Close', exact: true }).click()
-    await page.getByRole('button', { name: 'Remove lane 1' }).click()
-    await saveButton(page).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
-    expect(await problems()).toEqual([])
-    expect(await widest()).toBe(width)
-  })
+  test.each(looks)(
+    'nothing in the way of anyone, $colorScheme, $width wide',
+    async ({ colorScheme, width }) => {
+      const { page } = await openDesk({ width })
+      await page.emulateMedia({ colorScheme })
+      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+      const problems = () => accessibilityProblems(page)
+      const widest = () => page.evaluate('document.documentElement.scrollWidth')
+      expect(await problems()).toEqual([])
+      await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
+      await typeLane(page, { origin: 'Dalas, TX' })
+      await row(page).getByText('Did you mean').waitFor()
+      await row(page)
+        .getByRole('button', { name: /More fields of lane 1/ })
+        .click()
+      await page.getByRole('button', { name: 'Add a lane' }).click()
+      await typeLane(page, { number: 2 })
+      await advice(page).getByText('Estimate: 5 of 8').waitFor()
+      await page.getByText('Show as a table').click()
+      expect(await problems()).toEqual([])
+      expect(await widest()).toBe(width)
+      await page.getByRole('button', { name: 'Paste rows' }).click()
+      await page
+        .getByRole('textbox', { name: 'Rows' })
+        .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
+      await page.getByText('1 lane read, 1 row with errors.').waitFor()
+      expect(await problems()).toEqual([])
+      await page.getByRole('button', { name: 'Close', exact: true }).click()
+      await page.getByRole('button', { name: 'Remove lane 1' }).click()
+      await saveButton(page).click()
+      await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+      expect(await problems()).toEqual([])
+      expect(await widest()).toBe(width)
+    },
+  )
 })

@@ -22,11 +22,8 @@ const routes = [
   { origin: 'Chicago, IL', destination: 'Memphis, TN' },
 ]
 
-/** Makes pending lanes at rates from $1,000 up, half of them for another customer and route. */
-async function makeQuotes(
-  lanes: number,
-  tenant?: MadeTenant,
-): Promise<{ tenant: MadeTenant; refs: string[] }> {
+/** A brokerage with `count` pending lanes at rates from $1,000 up. Every other lane has another customer and route. */
+async function quoting(lanes: number, tenant?: MadeTenant): Promise<{ tenant: MadeTenant; refs: string[] }> {
   const of = tenant ?? (await makeTenant(app))
   const refs: string[] = []
   for (const [which, customer_name] of customers.entries()) {
@@ -66,7 +63,7 @@ afterAll(async () => {
 })
 
 describe('the list', () => {
-  test('can be filtered, sorted and paged in both directions, and the URL restores the view', async () => {
+  test('is filtered, sorted and paged in both directions, and its address restores the view', async () => {
     const { page, context, troubles } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes')
     await shown(page, '1–50 of 120 quotes')
@@ -113,7 +110,7 @@ describe('the list', () => {
     expect(troubles).toEqual([])
   })
 
-  test('is searched while typing, and offers to clear filters without results', async () => {
+  test('is searched while typing, and offers to clear filters without matches', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes')
     await shown(page, '1–50 of 120 quotes')
@@ -126,7 +123,7 @@ describe('the list', () => {
     expect(new URL(page.url()).search).toBe('')
   })
 
-  test('interprets dates as whole days in the user’s time zone', async () => {
+  test('reads dates as whole days in the viewer’s time zone', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     const asked = page.waitForRequest(/\/api\/lanes\?/)
     await page.goto('/quotes?from=2026-03-01&to=2026-03-01')
@@ -137,7 +134,7 @@ describe('the list', () => {
     ])
   })
 
-  test('links to the quote desk and the import in a new brokerage', async () => {
+  test('links a new brokerage to the quote desk and the import', async () => {
     const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'No quotes yet' }).waitFor()
@@ -146,10 +143,10 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
   })
 
-  test('shows what to do if the URL is invalid or the service does not respond', async () => {
+  test('says what to do when the address is invalid or the service fails', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     await page.goto('/quotes?origin=Dallas')
-    await page.getByRole('alert').getByText('A filter cannot be read').waitFor()
+    await page.getByRole('alert').getByText('A filter is not valid').waitFor()
     await page.getByRole('button', { name: 'Show all quotes' }).click()
     await shown(page, '1–50 of 120 quotes')
     await page.goto('/quotes?cursor=nonsense&page=2')
@@ -164,25 +161,25 @@ describe('the list', () => {
   })
 })
 
-describe('outcomes by keyboard', () => {
-  test('J enters the list, W marks won, the notification offers an undo', async () => {
-    const { tenant, refs } = await makeQuotes(2)
+describe('marks by keyboard', () => {
+  test('J moves into the list, W marks won, the notice undoes it', async () => {
+    const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–2 of 2 quotes')
     await page.keyboard.press('j')
     await page.keyboard.press('w')
     await rows(page).first().getByText('Won').first().waitFor()
-    const notice = page.getByText(`Dallas, TX → Atlanta, GA (${refs[0]}) is marked won`)
+    const notice = page.getByText(`Dallas, TX → Atlanta, GA (${refs[0]}) was marked won`)
     await notice.waitFor()
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText(`(${refs[0]}) is marked pending`).waitFor()
+    await page.getByText(`(${refs[0]}) was marked pending`).waitFor()
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['pending', null])
   })
 
-  test('arrows move between rows, L asks for the reason, U undoes, Enter opens', async () => {
-    const { tenant, refs } = await makeQuotes(4)
+  test('arrows move between rows, L asks for the reason, U sets pending, Enter opens', async () => {
+    const { tenant, refs } = await quoting(4)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–4 of 4 quotes')
@@ -192,7 +189,7 @@ describe('outcomes by keyboard', () => {
     const dialog = page.getByRole('dialog', { name: 'Why was it lost?' })
     await dialog.waitFor()
     await page.keyboard.press('2')
-    await page.getByText(`(${refs[2]}) is marked lost (service)`).waitFor()
+    await page.getByText(`(${refs[2]}) was marked lost (service)`).waitFor()
     expect(await outcomeOf(tenant, refs[2] ?? '')).toEqual(['lost', 'service'])
     await dialog.waitFor({ state: 'hidden' })
     await page.keyboard.press('ArrowDown')
@@ -201,18 +198,18 @@ describe('outcomes by keyboard', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await page.getByText(`(${refs[1]}) is marked lost (capacity)`).waitFor()
+    await page.getByText(`(${refs[1]}) was marked lost (capacity)`).waitFor()
     expect(await outcomeOf(tenant, refs[1] ?? '')).toEqual(['lost', 'capacity'])
     await dialog.waitFor({ state: 'hidden' })
     await page.keyboard.press('u')
-    await page.getByText(`(${refs[1]}) is marked pending`).waitFor()
+    await page.getByText(`(${refs[1]}) was marked pending`).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
     expect(new URL(page.url()).pathname).toBe(`/quotes/${refs[1]}`)
   })
 
-  test('letter shortcuts do nothing while typing, and can be turned off', async () => {
-    const { tenant, refs } = await makeQuotes(2)
+  test('letters do nothing while typing, and can be turned off permanently', async () => {
+    const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
     await shown(page, '1–2 of 2 quotes')
@@ -237,9 +234,9 @@ describe('outcomes by keyboard', () => {
   })
 })
 
-describe('outcomes by mouse', () => {
-  test('an outcome appears at once, and is reverted if the service fails', async () => {
-    const { tenant, refs } = await makeQuotes(2)
+describe('marks by mouse', () => {
+  test('a mark shows at once and is reverted when the service fails', async () => {
+    const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–2 of 2 quotes')
@@ -254,11 +251,11 @@ describe('outcomes by mouse', () => {
     await page.getByRole('button', { name: `Mark ${refs[0]} won` }).click()
     await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor({ state: 'hidden' })
     refuse()
-    await page.getByText(`(${refs[0]}) is not marked won`).waitFor()
+    await page.getByText(`(${refs[0]}) was not marked won`).waitFor()
     await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor()
     await page.unroute(/\/outcome$/)
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText(`(${refs[0]}) is marked won`).waitFor()
+    await page.getByText(`(${refs[0]}) was marked won`).waitFor()
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
   })
 
@@ -269,13 +266,13 @@ describe('outcomes by mouse', () => {
     await page.getByRole('button', { name: `Actions for ${refs[1]}` }).click()
     await page.getByRole('menuitem', { name: 'Mark lost' }).click()
     await page.getByRole('button', { name: 'No response' }).click()
-    await page.getByText(`(${refs[1]}) is marked lost (no response)`).waitFor()
+    await page.getByText(`(${refs[1]}) was marked lost (no response)`).waitFor()
     await page.getByRole('button', { name: `Actions for ${refs[0]}` }).click()
     await page.getByRole('menuitem', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
     await dialog.getByText(`${refs[0]}: quoted $1,000`).waitFor()
     await dialog.getByLabel('New rate').fill('1,100')
-    await dialog.getByText('+$100 against the last quote').waitFor()
+    await dialog.getByText('+$100 vs the last quote').waitFor()
     await dialog.getByRole('button', { name: 'Requote' }).click()
     const next = `${refs[0]?.replace(/1$/, '2')}`
     await dialog.getByText(next).waitFor()
@@ -287,7 +284,7 @@ describe('outcomes by mouse', () => {
     await page.getByRole('link', { name: refs[0] ?? '', exact: true }).waitFor()
   })
 
-  test('a viewer has no buttons for outcomes', async () => {
+  test('a viewer sees quotes but no marks', async () => {
     const viewer = await makePerson(app, acme, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/quotes')
@@ -300,7 +297,7 @@ describe('outcomes by mouse', () => {
 })
 
 describe('a requote', () => {
-  test('shows advice for the last entered rate, in whatever order the responses arrive', async () => {
+  test('gets advice on the last typed rate, whatever the order of answers', async () => {
     const tenant = await makeTenant(app)
     for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
     const lane = await makeLane(app, tenant)
@@ -319,8 +316,8 @@ describe('a requote', () => {
     await dialog.getByLabel('New rate').fill('2100')
     await dialog.getByText(/^\$2,100 is/).waitFor()
     await dialog.getByText(/\d+% chance to win/).waitFor()
-    await dialog.getByText(/2 of 3 decided here won/).waitFor()
-    // The older request continues only now.
+    await dialog.getByText(/2 of 3 decided quotes won on this lane/).waitFor()
+    // The older request continues now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
@@ -329,7 +326,7 @@ describe('a requote', () => {
 })
 
 describe('the page of a quote', () => {
-  test('compares the booking with the quote, and lets an admin roll a change back after a preview', async () => {
+  test('compares the booking with the quote, and lets an admin roll back a change after a preview', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const { lane_ref } = await makeLane(app, tenant, { rate: 2000 })
@@ -358,22 +355,22 @@ describe('the page of a quote', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a member sees the changes but cannot roll back', async () => {
+  test('a member sees the changes but no rollback', async () => {
     const tenant = await makeTenant(app)
     const { lane_ref } = await makeLane(app, tenant, { outcome: 'won' })
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: member })
     await page.goto(`/quotes/${lane_ref}`)
     await page.getByText('Pending → Won').waitFor()
-    await page.getByText('An admin of your brokerage can roll a change back.').waitFor()
+    await page.getByText('Admins of your brokerage can roll back changes.').waitFor()
     expect(await page.getByRole('button', { name: /Roll back/ }).count()).toBe(0)
   })
 
-  test('any invalid lane_ref is reported', async () => {
+  test('any text that is not a lane_ref is reported', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     for (const text of ['48211093754-1-1', '<script>alert(1)</script>', 'a/b?c=%', '\u202eevil', '..x']) {
       await page.goto(`/quotes/${encodeURIComponent(text)}`)
-      await page.getByRole('heading', { name: 'No quote has this lane_ref' }).waitFor()
+      await page.getByRole('heading', { name: 'No quote with this lane_ref' }).waitFor()
     }
   })
 
@@ -383,7 +380,7 @@ describe('the page of a quote', () => {
     await shown(page, '1–50 of 60 quotes')
     await rows(page).first().getByRole('link').click()
     await page.getByRole('heading', { name: 'Chicago, IL → Memphis, TN', level: 1 }).waitFor()
-    expect(await page.getByRole('link', { name: 'Look at the lane' }).getAttribute('href')).toBe(
+    expect(await page.getByRole('link', { name: 'View lane' }).getAttribute('href')).toBe(
       '/lane?origin=Chicago%2C+IL&destination=Memphis%2C+TN&equipment=R',
     )
     await page.getByRole('main').getByRole('link', { name: 'Quotes' }).click()
@@ -393,10 +390,10 @@ describe('the page of a quote', () => {
 })
 
 describe('accessibility', () => {
-  const hostileName = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
+  const strange = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
 
-  test.each(looks)('in $colorScheme at $width pixels', async (look) => {
-    const { tenant, refs } = await makeQuotes(4)
+  test.each(looks)('$colorScheme, $width pixels', async (look) => {
+    const { tenant, refs } = await quoting(4)
     await call(app, 'POST', '/api/quote-requests', {
       token: tenant.owner,
       body: { customer_name: hostileName, lanes: [{ ...routes[0], equipment: 'V', quoted_rate: 5000 }] },
@@ -419,7 +416,7 @@ describe('accessibility', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.keyboard.press('r')
     await page.getByRole('dialog', { name: 'Requote' }).getByLabel('New rate').fill('2100')
-    await page.getByText('against the last quote').waitFor()
+    await page.getByText('vs the last quote').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.goto(`/quotes/${refs[0]}`)
     await page.getByText('Pending → Won').waitFor()

@@ -18,7 +18,7 @@ let browser: Browser
 let integration: Integration
 let booked: { ref: string; origin: string; destination: string }[]
 
-/** Quotes a van lane at $2,000 with an expected truck cost of $1,700. Returns its lane_ref and places. */
+/** Quotes a van lane at $2,000 with an expected truck cost of $1,700 and returns its lane_ref. */
 async function quote(tenant: MadeTenant, origin: string, destination: string, customer: string) {
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
@@ -63,7 +63,7 @@ const query = (page: Page) => new URL(page.url()).searchParams
 const refOf = (index: number) => booked[index]?.ref ?? ''
 
 describe('a cancelled booking', () => {
-  test('stays in the list with a label, is not in the totals, and its history names the rule', async () => {
+  test('stays in the list with a label, is in no total, and its history names the rule', async () => {
     const own = await makeIntegration(app)
     const { ref } = await quote(own.tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods')
     const at = Math.floor(app.now / 1000)
@@ -120,7 +120,7 @@ describe('the list', () => {
     expect(troubles).toEqual([])
   })
 
-  test('shows the totals that the API returns', async () => {
+  test('shows the API’s totals of the selection', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments?period=all')
     await rowOf(page, refOf(0)).waitFor()
@@ -144,7 +144,7 @@ describe('the list', () => {
     await rowOf(page, refOf(1)).waitFor({ state: 'detached' })
     expect(query(page).get('origin')).toBe('Dallas, TX')
     expect(await totals(page).innerText()).toContain('$1,920')
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await rowOf(page, refOf(1)).waitFor()
     expect(query(page).has('origin')).toBe(false)
     expect(await page.getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('')
@@ -156,20 +156,20 @@ describe('the list', () => {
     await rowOf(page, refOf(1)).waitFor()
     expect(await page.getByRole('row').nth(1).innerText()).toContain(refOf(1))
     await page.getByLabel('Quoted in').selectOption('Last month')
-    await page.getByText('No shipment was quoted in this period').waitFor()
+    await page.getByText('No shipments were quoted in this period').waitFor()
     expect(query(page).get('period')).toBe('last-month')
     await page.getByRole('button', { name: 'Show all time' }).click()
     await rowOf(page, refOf(1)).waitFor()
-    await page.getByLabel('Quoted in').selectOption('From a day to a day')
+    await page.getByLabel('Quoted in').selectOption('Custom dates')
     await page.getByLabel('First day').fill('2026-05-02')
     await page.getByLabel('Last day').fill('2026-05-01')
-    await page.getByText('The last day lies before the first').waitFor()
+    await page.getByText('The last day is before the first day').waitFor()
     await page.goBack()
     await page.goForward()
     expect(query(page).get('period')).toBe('custom')
   })
 
-  test('has a next and a previous page', async () => {
+  test('goes to the next page and back', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.route('**/api/shipments?**', async (route) => {
       const url = new URL(route.request().url())
@@ -185,7 +185,7 @@ describe('the list', () => {
     await page.getByText('Page 1: 2 of 3 shipments').waitFor()
   })
 
-  test('exports the same selection as CSV, with formulas escaped', async () => {
+  test('is exported as CSV with the same filters and escaped formulas', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments?q=Denver')
     await rowOf(page, refOf(1)).waitFor()
@@ -199,7 +199,7 @@ describe('the list', () => {
     expect(lines[1]).toContain(`"'=HYPERLINK(""http://x.example"")"`)
   })
 
-  test('explains how to get bookings if there are none', async () => {
+  test('explains how bookings get here while there are none', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const owned = await openWindow(browser, app.url, { person: tenant })
@@ -215,7 +215,7 @@ describe('the list', () => {
 })
 
 describe('the record of a shipment', () => {
-  test('opens by keyboard, and lets an admin roll a booking back', async () => {
+  test('is opened by keyboard, and lets an admin roll back a booking', async () => {
     const { tenant } = integration
     const lane = await quote(tenant, 'Omaha, NE', 'Tulsa, OK', 'Rollback Foods')
     await pushUpdate(app, integration, { lane_ref: lane.ref, customer_rate: 2100, truck_cost: 1800 })
@@ -245,19 +245,19 @@ describe('the record of a shipment', () => {
     expect(await rowOf(page, lane.ref).innerText()).toContain('14.3%')
   })
 
-  test('shows viewers the changes without a rollback', async () => {
+  test('shows viewers the changes without rollback', async () => {
     const viewer = await makePerson(app, integration.tenant, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto(`/shipments?shipment=${refOf(0)}`)
     const record = page.getByRole('dialog', { name: `Shipment ${refOf(0)}` })
     await record.getByText('TMS, over the API').waitFor()
-    await record.getByText('An admin of your brokerage can roll a change back').waitFor()
+    await record.getByText('Admins of your brokerage can roll back changes').waitFor()
     expect(await record.getByRole('button', { name: /^Roll back/ }).count()).toBe(0)
   })
 })
 
-describe('errors', () => {
-  test('appear in place of the list, with a way to retry', async () => {
+describe('a failure', () => {
+  test('is shown in the place of the list, with what to do', async () => {
     const { page } = await openWindow(browser, app.url, {
       person: integration.tenant,
       refusalsExpected: true,

@@ -17,22 +17,22 @@ afterAll(async () => {
 })
 
 describe('the team page', () => {
-  test('an invitation is shown once, and signs the invited person in', async () => {
+  test('an invitation is shown once, and opening it signs the person in', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/team')
     await page.getByRole('button', { name: 'Invite a person' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Sam Reyes')
-    await dialog.getByRole('textbox', { name: 'E-mail' }).fill('not an address')
+    await dialog.getByRole('textbox', { name: 'Email' }).fill('not an address')
     await dialog.evaluate((node) => node.querySelector('form')?.setAttribute('novalidate', ''))
-    await dialog.getByRole('button', { name: 'Make the invitation' }).click()
+    await dialog.getByRole('button', { name: 'Create the invitation' }).click()
     await dialog.getByText(/^Must be/).waitFor()
     const email = `sam-${Date.now()}@example.com`
-    await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
-    await dialog.getByRole('button', { name: 'Make the invitation' }).click()
+    await dialog.getByRole('textbox', { name: 'Email' }).fill(email)
+    await dialog.getByRole('button', { name: 'Create the invitation' }).click()
     const link = await dialog.getByText(/\/invitation#/).textContent()
-    await dialog.getByRole('button', { name: 'I have handed it over' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain('lwinv_')
 
     const other = await openWindow(browser, app.url)
@@ -49,7 +49,7 @@ describe('the team page', () => {
     expect(troubles.filter((text) => !text.includes('422'))).toEqual([])
   })
 
-  test('a role can be changed in the list, except that of the last owner', async () => {
+  test('a role is changed in the list, and the last owner stays an owner', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: tenant })
@@ -63,7 +63,7 @@ describe('the team page', () => {
     expect(await page.getByLabel('Role of Olive Quay').inputValue()).toBe('owner')
   })
 
-  test('removing a person with service tokens requires a decision about the tokens', async () => {
+  test('removing a person with service tokens asks what should happen to the tokens', async () => {
     const tenant = await makeTenant(app)
     const admin = await makePerson(app, tenant, 'admin')
     await makeServiceToken(app, admin.token)
@@ -92,44 +92,44 @@ describe('the team page', () => {
 })
 
 describe('the settings page', () => {
-  test('stores the floors, and reports invalid numbers', async () => {
+  test('saves the floors, and reports which one is not a number', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/settings')
-    await page.getByLabel('Least margin, % of the rate').fill('eight')
-    await page.getByRole('button', { name: 'Save the settings' }).click()
-    await page.getByText('Write a number, or leave it empty for no floor.').waitFor()
-    await page.getByLabel('Least margin, % of the rate').fill('8 %')
-    await page.getByLabel('Least rate per loaded mile').fill('$1.90')
+    await page.getByLabel('Minimum margin, % of the rate').fill('eight')
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Enter a number, or leave the field empty for no minimum.').waitFor()
+    await page.getByLabel('Minimum margin, % of the rate').fill('8 %')
+    await page.getByLabel('Minimum rate per loaded mile').fill('$1.90')
     await page.getByLabel(/Wins at this rate or lower, of all/).check()
-    await page.getByRole('button', { name: 'Save the settings' }).click()
-    await page.getByText('The settings were saved.').waitFor()
-    await page.getByLabel('Least margin, % of the rate').fill('-5')
-    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Settings saved.').waitFor()
+    await page.getByLabel('Minimum margin, % of the rate').fill('-5')
+    await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Must be a number of percent from 0 to 90; it is -5.', { exact: true }).waitFor()
     const me = await call(app, 'GET', '/api/me', { token: tenant.owner })
     expect(me.body.tenant.floors).toEqual({ margin_pct: 8, margin: null, rate_per_mile: 1.9 })
     expect(me.body.tenant.win_probability_method).toBe('literal')
   })
 
-  test('changes the password if the present one is correct', async () => {
+  test('changes the password of a user who knows the current one', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/settings')
-    await page.getByLabel('Present password').fill('something else entirely')
+    await page.getByLabel('Current password').fill('something else entirely')
     await page.getByLabel('New password').fill('seven quiet trucks at dawn')
-    await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText('The password was not changed').waitFor()
-    await page.getByLabel('Present password').fill(tenant.password)
-    await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText(/Your password was changed/).waitFor()
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Password not changed').waitFor()
+    await page.getByLabel('Current password').fill(tenant.password)
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText(/Password changed/).waitFor()
     const again = { email: tenant.email, password: 'seven quiet trucks at dawn' }
     expect((await call(app, 'POST', '/api/auth/sign-in', { body: again })).status).toBe(200)
   })
 })
 
-describe.each(looks)('accessibility in $colorScheme at $width pixels', ({ colorScheme, width }) => {
-  test('team, audit log, settings, sign-in and sign-up pages', async () => {
+describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
+  test('team, audit log, settings and the pages without a session', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {

@@ -11,11 +11,11 @@ import {
   typeCities,
 } from '../testing/late-suggestions.ts'
 
-// Each city with one of the latencies; with EVERY_LOOK=1, all cities with each latency.
+// Each city at one of the latencies. With EVERY_LOOK=1, each city at every latency.
 const citiesAt = (at: number) =>
   cities.filter((_, index) => process.env.EVERY_LOOK !== undefined || index % latencies.length === at)
 
-test('40 cities typed on the quote desk are selected correctly, with Enter and with Tab', {
+test('40 typed cities on the desk are accepted correctly, with Enter and with Tab', {
   timeout: 300_000,
 }, async () => {
   const [app, browser] = await Promise.all([testApp(), openBrowser()])

@@ -17,7 +17,7 @@ import {
 let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
-/** One session with a tab per test, because signing in takes longer than a test. */
+/** One user with one tab per test, because signing in is the slowest step. */
 let person: BrowserContext
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Delays the response for one text until `release` is called. */
+/** Delays the answer for one text until `release` is called. */
 async function hold(page: Page, text: string) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -83,13 +83,13 @@ const destination = (page: Page) => field(page, 'Destination')
 const options = (page: Page) => page.getByRole('listbox').getByRole('option')
 const highlighted = (page: Page) => page.getByRole('listbox').getByRole('option', { selected: true })
 const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text })
-/** Concurrent tests pass their own `expect`. */
+/** Concurrent tests need their own `expect`. */
 const hasValue = (expected: typeof expect, input: Locator, value: string) =>
   expected.poll(() => input.inputValue(), { timeout: 15_000 }).toBe(value)
 
 describe.concurrent('Enter and Tab', () => {
   test.for(['Enter', 'Tab'])(
-    '%s waits for the suggestions of the text, and announces it',
+    '%s waits for the suggestions for the text, and announces it',
     async (key, { expect }) => {
       const page = await openDesk()
       const list = await hold(page, 'memphis')
@@ -101,13 +101,13 @@ describe.concurrent('Enter and Tab', () => {
       expect(await origin(page).inputValue()).toBe('memphis')
       await list.release()
       await hasValue(expect, origin(page), 'Memphis, TN')
-      await status(page, 'Memphis, TN taken.').waitFor({ state: 'attached' })
+      await status(page, 'Memphis, TN accepted.').waitFor({ state: 'attached' })
       expect(await destination(page).inputValue()).toBe('')
       await page.close()
     },
   )
 
-  test.for(['Enter', 'Tab'])('%s no longer waits when other text is typed', async (key, { expect }) => {
+  test.for(['Enter', 'Tab'])('%s stops waiting when other text is typed', async (key, { expect }) => {
     const page = await openDesk()
     const list = await hold(page, 'memphis')
     await origin(page).fill('memphis')
@@ -117,7 +117,7 @@ describe.concurrent('Enter and Tab', () => {
     await list.release()
     await highlighted(page).getByText('Memphis, TN').waitFor()
     expect(await origin(page).inputValue()).toBe('memphi')
-    // Not even when the first text is typed again and its suggestions are available.
+    // Nor when the first text is typed again and its suggestions have arrived.
     await origin(page).fill('memphis')
     await highlighted(page).getByText('Memphis, TN').waitFor()
     expect(await origin(page).inputValue()).toBe('memphis')
@@ -141,7 +141,7 @@ describe.concurrent('Enter and Tab', () => {
     },
   )
 
-  test('neither uses suggestions that arrive after the timeout', async ({ expect }) => {
+  test('neither accepts suggestions that arrive after the timeout', async ({ expect }) => {
     const page = await openDesk()
     await page.clock.install()
     const list = await hold(page, 'dall')
@@ -157,7 +157,7 @@ describe.concurrent('Enter and Tab', () => {
     await page.close()
   })
 
-  test('a quote saved with the next key has the city, not the typed letters', async ({ expect }) => {
+  test('a quote saved by the next key has the city, not the typed letters', async ({ expect }) => {
     const page = await openDesk()
     const list = await hold(page, 'el paso')
     await field(page, 'Customer').fill('Late City Foods')
@@ -175,7 +175,7 @@ describe.concurrent('Enter and Tab', () => {
     await page.close()
   })
 
-  test('neither selects anything in an empty field, in an unchanged field, or after Escape', async ({
+  test('neither accepts a suggestion in an empty field, in an unchanged field, or after Escape', async ({
     expect,
   }) => {
     const page = await openTab('/quotes?customer=Harvest')
@@ -197,8 +197,8 @@ describe.concurrent('Enter and Tab', () => {
   })
 })
 
-describe.concurrent('the list of suggestions', () => {
-  test('is never replaced by the response to an older text', async ({ expect }) => {
+describe.concurrent('the list', () => {
+  test('is never replaced by the answer for older text', async ({ expect }) => {
     const page = await openDesk()
     const older = await hold(page, 'chi')
     await origin(page).fill('chi')
@@ -212,7 +212,7 @@ describe.concurrent('the list of suggestions', () => {
     await page.close()
   })
 
-  test('of an older text is marked, highlights nothing, and selects exactly the clicked option', async ({
+  test('for older text is dimmed, highlights nothing, and a click accepts exactly the clicked option', async ({
     expect,
   }) => {
     const page = await openDesk()
@@ -223,7 +223,7 @@ describe.concurrent('the list of suggestions', () => {
     await page.getByText('Searching…', { exact: true }).waitFor()
     expect(await highlighted(page).count()).toBe(0)
     expect(await origin(page).getAttribute('aria-activedescendant')).toBe(null)
-    // The arrow keys select nothing in it either, and Enter waits for the new suggestions.
+    // The arrow keys highlight nothing in it either, and Enter keeps waiting.
     await page.keyboard.press('ArrowDown')
     expect(await highlighted(page).count()).toBe(0)
     await page.keyboard.press('Enter')
@@ -235,7 +235,7 @@ describe.concurrent('the list of suggestions', () => {
     await page.close()
   })
 
-  test('shows and announces which option Enter selects, and the arrow keys choose another', async ({
+  test('shows and announces the option that Enter accepts, and arrow keys select another', async ({
     expect,
   }) => {
     const page = await openDesk()
@@ -254,7 +254,9 @@ describe.concurrent('the list of suggestions', () => {
     expect(await origin(page).getAttribute('aria-expanded')).toBe('true')
     const listId = await origin(page).getAttribute('aria-controls')
     expect(await page.locator(`[id="${listId}"]`).getAttribute('role')).toBe('listbox')
-    await status(page, /^\d suggestions\. Enter or Tab takes Columbus, OH\.$/).waitFor({ state: 'attached' })
+    await status(page, /^\d suggestions\. Press Enter or Tab to accept Columbus, OH\.$/).waitFor({
+      state: 'attached',
+    })
     const background = (option: Locator) =>
       option.evaluate((element) => {
         const { getComputedStyle } = globalThis as unknown as {
@@ -276,11 +278,11 @@ describe.concurrent('the list of suggestions', () => {
   })
 })
 
-describe.concurrent('the text stays as typed', () => {
-  test.for(['Enter', 'Tab'])('for an unknown village, with %s', async (key, { expect }) => {
+describe.concurrent('what is typed stays', () => {
+  test.for(['Enter', 'Tab'])('an unknown village, with %s', async (key, { expect }) => {
     const page = await openDesk()
     await answerLate(page, () => 100)
-    // A similar known place must not replace it.
+    // A known place has a similar name and must not replace it.
     for (const [text, place] of [
       ['dalas tx', 'dalas, TX'],
       ['Smallville, Tx', 'Smallville, TX'],
@@ -302,12 +304,12 @@ describe.concurrent('the text stays as typed', () => {
       await customer.fill('Harvest')
       await customer.press(key)
       await list.release()
-      await status(page, 'Harvest taken.').waitFor({ state: 'attached' })
+      await status(page, 'Harvest accepted.').waitFor({ state: 'attached' })
       expect(await customer.inputValue()).toBe('Harvest')
       await customer.click()
       await options(page).getByText('Harvest Table Foods').waitFor()
       await options(page).getByText('Use “Harvest” as typed').waitFor()
-      // The same name in another case is the same customer.
+      // The same name in other case is the same customer.
       await customer.fill('harvest table foods')
       await customer.press(key)
       await hasValue(expect, customer, 'Harvest Table Foods')
@@ -315,11 +317,12 @@ describe.concurrent('the text stays as typed', () => {
     },
   )
 
-  test('for a custom equipment code, and not for usual ones', async ({ expect }) => {
+  test('a custom equipment code', async ({ expect }) => {
     const page = await openDesk()
     const equipment = field(page, 'Equipment')
     for (const [text, key, code] of [
-      ['RGN48', 'Tab', 'RGN48'],
+      ['CURTAIN_48', 'Tab', 'CURTAIN_48'],
+      ['RGN48', 'Tab', 'RGN'],
       ['flatbed', 'Enter', 'F'],
       ['r', 'Tab', 'R'],
     ] as const) {
@@ -368,9 +371,9 @@ describe('accessibility', () => {
   )
 })
 
-describe('every typed city is selected correctly', () => {
-  // type-ahead.long.test.ts tests forty cities with every latency; suggest-places.test.ts tests the order of suggestions.
-  test('on the quote desk, eight at once, with Enter and with Tab', async () => {
+describe('every typed city is accepted correctly', () => {
+  // type-ahead.long.test.ts tests forty cities at every latency. suggest-places.test.ts tests the order of suggestions.
+  test('on the desk, eight at a time, with Enter and with Tab', async () => {
     const page = await openDesk()
     await addLanes(page)
     const [name, latency] = latencies.at(-1) ?? ['', () => 0]
@@ -402,10 +405,10 @@ describe('every typed city is selected correctly', () => {
         )
       }
       if (address === '/lane') {
-        // Submit while the suggestions for the last city are still loading.
+        // Submitted before the suggestions for the last city arrive.
         await origin(page).fill('atlanta')
         await origin(page).press('Tab')
-        await page.getByRole('button', { name: 'Show the lane' }).click()
+        await page.getByRole('button', { name: 'Show lane' }).click()
         await page.waitForURL(({ searchParams }) => searchParams.get('origin') === 'Atlanta, GA')
       }
       await page.close()

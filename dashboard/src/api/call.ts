@@ -120,7 +120,7 @@ export async function call<Name extends OperationName>(
     // The client rejects values that a URL path cannot contain, for example a lane_ref of ".." in a link.
     if (isLanewiseFailure(failed)) throw asCallFailed(failed)
     if (!(failed instanceof CallFailed) || failed.status !== 401 || signInOperations.has(name)) throw failed
-    held = null
+    cachedToken = null
     onSessionEnded()
     // The service's message describes the missing header, which does not help a user.
     throw new CallFailed(failed.code, 'Your session has ended. Sign in again, then retry.', {
@@ -214,19 +214,19 @@ function asCallFailed(failure: LanewiseFailure): unknown {
   })
 }
 
-let held: { readonly token: string; readonly until: number } | null = null
+let cachedToken: { readonly token: string; readonly until: number } | null = null
 const renewBeforeExpiryMs = 30_000
 
 /** A short-lived token of this session, for operations that read no cookie. */
 async function shortToken(): Promise<string> {
-  if (held === null || held.until - renewBeforeExpiryMs < Date.now()) {
+  if (cachedToken === null || cachedToken.until - renewBeforeExpiryMs < Date.now()) {
     const { token, expires_at } = await call('session-token', { body: {} })
-    held = { token, until: Date.parse(expires_at) }
+    cachedToken = { token, until: Date.parse(expires_at) }
   }
-  return held.token
+  return cachedToken.token
 }
 
 /** Discards the short-lived token of the previous session. */
 export function forgetSession(): void {
-  held = null
+  cachedToken = null
 }

@@ -2,22 +2,22 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 
 /** A credential created during this visit. Its plaintext is kept only in memory, never in storage or in an address. */
-interface HeldCredential {
+interface NewCredential {
   readonly id: number
   readonly plaintext: string
 }
 
-export interface HeldCredentials {
-  readonly token: HeldCredential | null
-  readonly secret: HeldCredential | null
+export interface NewCredentials {
+  readonly token: NewCredential | null
+  readonly secret: NewCredential | null
 }
 
-export const nothingHeld: HeldCredentials = { token: null, secret: null }
+export const noNewCredentials: NewCredentials = { token: null, secret: null }
 
 /** The props of sections that create or show credentials. */
-export interface HoldsCredentials {
-  readonly held: HeldCredentials
-  readonly setHeld: (change: (held: HeldCredentials) => HeldCredentials) => void
+export interface NewCredentialsProps {
+  readonly newCredentials: NewCredentials
+  readonly setNewCredentials: (change: (newCredentials: NewCredentials) => NewCredentials) => void
 }
 
 export type AddressWords = Readonly<Record<string, string | undefined>>

@@ -106,7 +106,7 @@ export function CredentialList<Credential extends { readonly id: number }, Liste
       />
       {endedCount > 0 && live.length > 0 && (
         <Switch
-          label={`Show ${counted(endedCount, what)} that are no longer valid`}
+          label={`Show ${counted(endedCount, what)} no longer valid`}
           checked={everyOne}
           onChange={(event) => setEnded(event.currentTarget.checked)}
         />

@@ -13,7 +13,7 @@ import {
   Nothing,
   useNotice,
 } from '../shared-ui/index.ts'
-import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
+import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { RotateSecret } from './integration-rotate.tsx'
@@ -21,7 +21,7 @@ import { isLiveSecret, type Secret, SecretNotMade } from './integration-secret-l
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 
 /** The signing secrets of the brokerage: create, rotate with an overlap, revoke at once. */
-export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
+export function IntegrationSecrets({ newCredentials, setNewCredentials }: NewCredentialsProps) {
   const secrets = useAnswer('list-signing-secrets', {})
   const queries = useQueryClient()
   const [shown, setShown] = useState<ShownOnce | null>(null)
@@ -29,7 +29,7 @@ export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
   const [rotating, setRotating] = useState<Secret | null>(null)
   const known = secrets.data?.secrets ?? []
   const show = (answer: Answer<'create-signing-secret'>, note?: string) => {
-    setHeld((all) => ({ ...all, secret: { id: answer.id, plaintext: answer.secret } }))
+    setNewCredentials((all) => ({ ...all, secret: { id: answer.id, plaintext: answer.secret } }))
     setShown({
       what: 'signing secret',
       name: answer.name,
@@ -63,7 +63,7 @@ export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
         secrets={known}
         close={() => setRevoking(null)}
         revoked={(secret) => {
-          if (held.secret?.id === secret.id) setHeld((all) => ({ ...all, secret: null }))
+          if (newCredentials.secret?.id === secret.id) setNewCredentials((all) => ({ ...all, secret: null }))
           setRevoking(null)
           void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
         }}

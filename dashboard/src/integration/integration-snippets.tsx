@@ -22,7 +22,7 @@ import {
   Nothing,
   useIntegrationExample,
 } from '../shared-ui/index.ts'
-import { type HoldsCredentials, nothingHeld, useIntegrationAddress } from './integration-address.ts'
+import { type NewCredentialsProps, noNewCredentials, useIntegrationAddress } from './integration-address.ts'
 
 const calls: Readonly<Record<CodeCall, { label: string; title: string }>> = {
   'shipment-update': { label: 'Booking', title: 'Send a booking' },
@@ -45,12 +45,12 @@ const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>
 }
 
 /** Example programs, ready to run against this service with the brokerage's lanes. */
-export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
+export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCredentialsProps) {
   const { words, go } = useIntegrationAddress()
   const call = codeCalls.find((name) => name === words.call) ?? 'shipment-update'
   const language = codeLanguages.find((name) => name === words.language) ?? 'curl'
   const example = useIntegrationExample()
-  const isFilledIn = held.token !== null || held.secret !== null
+  const isFilledIn = newCredentials.token !== null || newCredentials.secret !== null
   return (
     <IntegrationSection
       title="Example code"
@@ -61,8 +61,8 @@ export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
           title="1. Set the credentials in the environment"
           what="the export lines"
           code={exportLines({
-            token: held.token?.plaintext ?? null,
-            secret: held.secret?.plaintext ?? null,
+            token: newCredentials.token?.plaintext ?? null,
+            secret: newCredentials.secret?.plaintext ?? null,
           })}
         />
         <Group gap="xs">
@@ -72,7 +72,11 @@ export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
               : 'Credentials are shown only once, when they are created. Lost one?'}
           </Text>
           {isFilledIn ? (
-            <Button size="compact-sm" variant="default" onClick={() => setHeld(() => nothingHeld)}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => setNewCredentials(() => noNewCredentials)}
+            >
               Remove them from this page
             </Button>
           ) : (

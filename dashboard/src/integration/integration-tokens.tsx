@@ -15,7 +15,7 @@ import {
   since,
   useNotice,
 } from '../shared-ui/index.ts'
-import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
+import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
@@ -31,7 +31,7 @@ function endsSoon(token: Token): boolean {
 }
 
 /** The service tokens of the brokerage: create, list with last use, revoke. */
-export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
+export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCredentialsProps) {
   const tokens = useAnswer('list-service-tokens', {})
   const queries = useQueryClient()
   const [shown, setShown] = useState<ShownOnce | null>(null)
@@ -44,7 +44,7 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
     >
       <CreateToken
         created={(answer) => {
-          setHeld((all) => ({ ...all, token: { id: answer.id, plaintext: answer.token } }))
+          setNewCredentials((all) => ({ ...all, token: { id: answer.id, plaintext: answer.token } }))
           setShown({
             what: 'service token',
             name: answer.name,
@@ -61,7 +61,7 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
         token={revoking}
         close={() => setRevoking(null)}
         revoked={(token) => {
-          if (held.token?.id === token.id) setHeld((all) => ({ ...all, token: null }))
+          if (newCredentials.token?.id === token.id) setNewCredentials((all) => ({ ...all, token: null }))
           setRevoking(null)
           listAgain()
           // Updates the warning about expiring tokens, which is on every page.

@@ -3,7 +3,7 @@ import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from '@
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'
-import { type HeldCredentials, nothingHeld, useIntegrationAddress } from './integration-address.ts'
+import { type NewCredentials, noNewCredentials, useIntegrationAddress } from './integration-address.ts'
 import { IntegrationDebugger } from './integration-debugger.tsx'
 import { IntegrationEvents } from './integration-events.tsx'
 import { IntegrationLog } from './integration-log.tsx'
@@ -37,8 +37,8 @@ function Connecting() {
   const { words, go } = useIntegrationAddress()
   const tab = tabs.find(({ name }) => name === words.tab)?.name ?? 'credentials'
   // Plaintexts of new credentials exist only in this state and disappear with the page.
-  const [held, setHeld] = useState<HeldCredentials>(nothingHeld)
-  const parts = { held, setHeld }
+  const [newCredentials, setNewCredentials] = useState<NewCredentials>(noNewCredentials)
+  const parts = { newCredentials, setNewCredentials }
   return (
     <Tabs
       value={tab}

@@ -9,6 +9,7 @@ function minimumOf({ minimum }: ScopeStep): string {
   return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
 }
 
+/** A scope's name. @example scopeName('corridor') // 'This lane, all equipment' */
 export function scopeName(scope: string): string {
   return scopeLadder.find((step) => step.scope === scope)?.name ?? scope
 }

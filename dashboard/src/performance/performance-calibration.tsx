@@ -142,7 +142,7 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
 function brierInWords(model: Quality, laneRate: Quality): string {
   const less = (1 - model.brier / laneRate.brier) * 100
   const scores = `Its Brier score is ${model.brier.toFixed(3)}, and ${laneRate.brier.toFixed(3)} for the win rate of the lane`
-  if (Math.abs(less) < 0.5) return `${scores}, which is not a significant difference.`
+  if (Math.abs(less) < 0.5) return `${scores}, which is practically no difference.`
   return less > 0
     ? `${scores}: ${less.toFixed(0)}% less error than the lane's win rate alone.`
     : `${scores}: ${(-less).toFixed(0)}% more error than the lane's win rate alone, so do not rely on the estimate yet.`

@@ -162,7 +162,7 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
         'Margin and advice appear as you type.'
       ) : (
         <>
-          {signedDollars(rate - lane.quoted_rate)} against the last quote
+          {signedDollars(rate - lane.quoted_rate)} vs the last quote
           {lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
           {margin !== null && ` · margin ${dollars(margin)} (${percent((margin / rate) * 100)})`}
           {margin !== null && margin < 0 && <b>, below the expected cost</b>}

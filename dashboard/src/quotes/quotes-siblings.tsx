@@ -54,7 +54,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
             header: 'lane_ref',
             cell: ({ lane_ref }) =>
               lane_ref === lane.lane_ref ? (
-                <>{lane_ref} (this one)</>
+                <>{lane_ref} (this quote)</>
               ) : (
                 <Anchor renderRoot={asLinkToQuote(lane_ref)} size="sm">
                   {lane_ref}

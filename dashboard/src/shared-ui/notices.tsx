@@ -92,7 +92,7 @@ function NoticeText({ notice: { text, action }, close }: { notice: Notice; close
   )
 }
 
-/** @example const notify = useNotice(); notify('Marked won'); notify(error.message, { failed: true }) */
+/** Shows notices. @example const notify = useNotice(); notify('Marked won'); notify(error.message, { failed: true }) */
 export function useNotice() {
   return useContext(NoticeContext)
 }

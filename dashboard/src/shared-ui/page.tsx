@@ -25,10 +25,10 @@ export function Page({
     shownPath = window.location.pathname
     // The first page of a visit keeps the focus at the top, so that Tab reaches the skip link.
     if (before === null) return
-    const held = document.activeElement
-    const isNowhere = held === null || held === document.body
+    const focused = document.activeElement
+    const isNowhere = focused === null || focused === document.body
     // The focus moves from the menu to the heading, but never away from a field of the page.
-    const isLeft = before !== shownPath && held?.closest('main') == null
+    const isLeft = before !== shownPath && focused?.closest('main') == null
     if (isNowhere || isLeft) heading.current?.focus({ preventScroll: true })
   }, [])
   return (

@@ -19,7 +19,7 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
   offline: 'No connection to the service',
   'timed-out': 'The request timed out',
   unavailable: 'The service is temporarily unavailable',
-  'quota-exceeded': 'Too many requests at once',
+  'quota-exceeded': 'Too many requests',
   'too-many-attempts': 'Too many attempts',
   'role-required': 'Your role does not allow this',
   'lane-not-found': 'Lane not found',

@@ -46,7 +46,7 @@ export function selectionOf(search: AddressWords, period: Period): Query<'export
   }
 }
 
-/** Booked AR less the quoted rate; null until AR is known. @example bookedAgainstQuoted(lane) // -80 */
+/** Booked AR minus the quoted rate; null until AR is known. @example bookedAgainstQuoted(lane) // -80 */
 export function bookedAgainstQuoted({ customer_rate, quoted_rate }: Lane): number | null {
   return customer_rate === null ? null : Math.round((customer_rate - quoted_rate) * 100) / 100
 }
