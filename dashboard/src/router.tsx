@@ -19,8 +19,8 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NoSuchPage,
   validateSearch: (search: Record<string, unknown>): Search => {
-    const words = Object.entries(search).filter(([, value]) => value !== undefined && value !== null)
-    return Object.fromEntries(words.map(([name, value]) => [name, String(value)]))
+    const params = Object.entries(search).filter(([, value]) => value !== undefined && value !== null)
+    return Object.fromEntries(params.map(([name, value]) => [name, String(value)]))
   },
 })
 
@@ -189,8 +189,8 @@ export const router = createRouter({
   // Query parameters are plain strings, not JSON, so that addresses stay readable.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
-    const words = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
-    const text = new URLSearchParams(words.map(([name, value]) => [name, String(value)])).toString()
+    const params = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+    const text = new URLSearchParams(params.map(([name, value]) => [name, String(value)])).toString()
     return text === '' ? '' : `?${text}`
   },
 })

@@ -4,7 +4,7 @@ import { IconBan } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import {
-  type AddressWords,
+  type AddressParams,
   type Column,
   CopyButton,
   count,
@@ -15,7 +15,7 @@ import {
 import { type AuditEvent, isRefusal, kindName, personName, type Sentence, sentenceOf } from './audit-words.ts'
 
 /** The events with time, sentence and network address. Further details are collapsed. */
-export function AuditTable({ events, search }: { events: readonly AuditEvent[]; search: AddressWords }) {
+export function AuditTable({ events, search }: { events: readonly AuditEvent[]; search: AddressParams }) {
   const columns: Column<AuditEvent>[] = [
     { key: 'at', header: 'When', cell: ({ at }) => <Time at={at} /> },
     {
@@ -83,7 +83,7 @@ function Words({ sentence }: { sentence: Sentence }) {
   )
 }
 
-function Details({ event, search }: { event: AuditEvent; search: AddressWords }) {
+function Details({ event, search }: { event: AuditEvent; search: AddressParams }) {
   const { event_id: number, at, kind, done_by, done_to, token, network, request_id, about, hash } = event
   const people = [done_by, done_to].filter((person) => person !== null)
   const further = Object.keys(about).length === 0 ? null : JSON.stringify(about)
@@ -102,7 +102,7 @@ function Details({ event, search }: { event: AuditEvent; search: AddressWords })
             {personName(person)} ·{' '}
             <TextLink
               to={pagePaths.audit}
-              words={{ ...search, cursor: undefined, page: undefined, who: String(person.id) }}
+              query={{ ...search, cursor: undefined, page: undefined, who: String(person.id) }}
               label={`show only their events: ${personName(person)}`}
             >
               show only their events

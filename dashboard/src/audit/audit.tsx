@@ -75,7 +75,7 @@ function AuditLog() {
         <FilterRow label="Choose events">
           <WhatFilter value={whatOf(search)} onChange={(what) => change({ what })} />
           <PersonFilter name="who" label="Person" search={search} change={change} />
-          <PeriodInput period={period} words={search} onChange={change} label="Period" />
+          <PeriodInput period={period} query={search} onChange={change} label="Period" />
         </FilterRow>
         {isFiltered(search) && (
           <Group>

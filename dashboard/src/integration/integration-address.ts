@@ -20,23 +20,23 @@ export interface NewCredentialsProps {
   readonly setNewCredentials: (change: (newCredentials: NewCredentials) => NewCredentials) => void
 }
 
-export type AddressWords = Readonly<Record<string, string | undefined>>
+export type AddressParams = Readonly<Record<string, string | undefined>>
 
 /**
  * The query parameters of the page's address, and a function that changes them. `afresh` drops all other parameters.
  *
- * @example const { words, go } = useIntegrationAddress(); go({ outcome: 'refused', before: undefined })
+ * @example const { params, go } = useIntegrationAddress(); go({ outcome: 'refused', before: undefined })
  */
 export function useIntegrationAddress(): {
-  readonly words: AddressWords
-  go: (change: AddressWords, options?: { afresh?: boolean }) => void
+  readonly params: AddressParams
+  go: (change: AddressParams, options?: { afresh?: boolean }) => void
 } {
-  const words: AddressWords = useSearch({ strict: false })
+  const params: AddressParams = useSearch({ strict: false })
   const navigate = useNavigate()
   return {
-    words,
+    params,
     go: (change, { afresh = false } = {}) => {
-      const entries = Object.entries(afresh ? change : { ...words, ...change })
+      const entries = Object.entries(afresh ? change : { ...params, ...change })
       const search = Object.fromEntries(entries.flatMap(([name, value]) => (value ? [[name, value]] : [])))
       void navigate({ to: pagePaths.integration, search, resetScroll: false })
     },

@@ -31,10 +31,10 @@ export function EventDeliveries({
   endpoints: readonly EventEndpoint[]
   changed: () => void
 }) {
-  const { words, go } = useIntegrationAddress()
-  const state = states.find((name) => name === words.state)
-  const endpoint = endpoints.find(({ id }) => String(id) === words.endpoint)
-  const before = words.before
+  const { params, go } = useIntegrationAddress()
+  const state = states.find((name) => name === params.state)
+  const endpoint = endpoints.find(({ id }) => String(id) === params.endpoint)
+  const before = params.before
   const deliveries = useAnswer(
     'list-event-deliveries',
     {

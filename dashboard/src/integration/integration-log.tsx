@@ -32,12 +32,12 @@ const loggedOperations = [
 
 /** The latest calls to the integration API, updated live, with the reason of each rejection. */
 export function IntegrationLog() {
-  const { words, go } = useIntegrationAddress()
+  const { params, go } = useIntegrationAddress()
   const [paused, setPaused] = useState(false)
-  const outcome = words.outcome === 'refused' || words.outcome === 'ok' ? words.outcome : undefined
-  const operation = loggedOperations.find((name) => name === words.operation)
-  const tokenId = /^[1-9]\d{0,8}$/.test(words.token ?? '') ? Number(words.token) : undefined
-  const before = words.before
+  const outcome = params.outcome === 'refused' || params.outcome === 'ok' ? params.outcome : undefined
+  const operation = loggedOperations.find((name) => name === params.operation)
+  const tokenId = /^[1-9]\d{0,8}$/.test(params.token ?? '') ? Number(params.token) : undefined
+  const before = params.before
   const calls = useAnswer(
     'list-integration-calls',
     {

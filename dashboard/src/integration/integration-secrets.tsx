@@ -113,7 +113,7 @@ function SecretList({
   rotate: (secret: Secret) => void
   revoke: (secret: Secret) => void
 }) {
-  const { words, go } = useIntegrationAddress()
+  const { params, go } = useIntegrationAddress()
   return (
     <CredentialList
       what="secret"
@@ -127,7 +127,7 @@ function SecretList({
           Create a secret above. A TMS needs it to send bookings. Reads need only a token.
         </Nothing>
       }
-      ended={words.ended_secrets === 'shown'}
+      ended={params.ended_secrets === 'shown'}
       setEnded={(shown) => go({ ended_secrets: shown ? 'shown' : undefined })}
     />
   )

@@ -46,9 +46,9 @@ const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>
 
 /** Example programs, ready to run against this service with the brokerage's lanes. */
 export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCredentialsProps) {
-  const { words, go } = useIntegrationAddress()
-  const call = codeCalls.find((name) => name === words.call) ?? 'shipment-update'
-  const language = codeLanguages.find((name) => name === words.language) ?? 'curl'
+  const { params, go } = useIntegrationAddress()
+  const call = codeCalls.find((name) => name === params.call) ?? 'shipment-update'
+  const language = codeLanguages.find((name) => name === params.language) ?? 'curl'
   const example = useIntegrationExample()
   const isFilledIn = newCredentials.token !== null || newCredentials.secret !== null
   return (

@@ -108,7 +108,7 @@ function TokenList({
   answer: ReturnType<typeof useAnswer<'list-service-tokens'>>
   revoke: (token: Token) => void
 }) {
-  const { words, go } = useIntegrationAddress()
+  const { params, go } = useIntegrationAddress()
   return (
     <CredentialList
       what="token"
@@ -118,7 +118,7 @@ function TokenList({
       of={({ tokens }) => tokens}
       isLive={isLive}
       none={<Nothing title="No service tokens yet">Create a token above. It is shown only once.</Nothing>}
-      ended={words.ended === 'shown'}
+      ended={params.ended === 'shown'}
       setEnded={(shown) => go({ ended: shown ? 'shown' : undefined })}
     />
   )

@@ -34,8 +34,8 @@ export default function IntegrationPage() {
 }
 
 function Connecting() {
-  const { words, go } = useIntegrationAddress()
-  const tab = tabs.find(({ name }) => name === words.tab)?.name ?? 'credentials'
+  const { params, go } = useIntegrationAddress()
+  const tab = tabs.find(({ name }) => name === params.tab)?.name ?? 'credentials'
   // Plaintexts of new credentials exist only in this state and disappear with the page.
   const [newCredentials, setNewCredentials] = useState<NewCredentials>(noNewCredentials)
   const parts = { newCredentials, setNewCredentials }

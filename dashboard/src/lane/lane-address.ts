@@ -27,10 +27,10 @@ export function useLaneAddress(): { address: LaneAddress; change: (change: Addre
   const address = useSearch({ strict: false }) as LaneAddress
   const navigate = useNavigate()
   const change = useCallback(
-    (words: AddressChange) =>
+    (params: AddressChange) =>
       void navigate({
         to: pagePaths.lane,
-        search: (before) => changed(before as LaneAddress, words),
+        search: (before) => changed(before as LaneAddress, params),
         replace: true,
         resetScroll: false,
       }),
@@ -40,9 +40,9 @@ export function useLaneAddress(): { address: LaneAddress; change: (change: Addre
 }
 
 /** Address parameters with some changed. @example changed({ page: '2' }, { page: undefined }) // {} */
-export function changed(address: LaneAddress, words: AddressChange): Record<string, string> {
+export function changed(address: LaneAddress, params: AddressChange): Record<string, string> {
   return Object.fromEntries(
-    Object.entries({ ...address, ...words }).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries({ ...address, ...params }).filter(([, value]) => value !== undefined && value !== ''),
   ) as Record<string, string>
 }
 

@@ -85,7 +85,7 @@ const columns: readonly Column<PerformanceRow>[] = [
       lane === null ? (
         label
       ) : (
-        <TextLink to={pagePaths.lane} words={lane}>
+        <TextLink to={pagePaths.lane} query={lane}>
           {laneName(lane.origin, lane.destination)}
         </TextLink>
       ),

@@ -442,7 +442,7 @@ function Notes({
         <>
           {' '}
           Shows the newest {count(record.points.length)} of {count(record.points_total)};{' '}
-          <TextLink to={pagePaths.quotes} words={laneOf(address)}>
+          <TextLink to={pagePaths.quotes} query={laneOf(address)}>
             see all
           </TextLink>
           .

@@ -27,7 +27,7 @@ export function LaneActions({ origin, destination }: { origin: string; destinati
       </ButtonLink>
       <ButtonLink
         to={pagePaths.lane}
-        words={changed(lane, { origin: destination, destination: origin })}
+        query={changed(lane, { origin: destination, destination: origin })}
         variant="default"
         size="sm"
         leftSection={<IconArrowsExchange size={16} aria-hidden />}
@@ -36,7 +36,7 @@ export function LaneActions({ origin, destination }: { origin: string; destinati
       </ButtonLink>
       <ButtonLink
         to={pagePaths.desk}
-        words={changed(lane, { origin, destination })}
+        query={changed(lane, { origin, destination })}
         size="sm"
         leftSection={<IconReceipt size={16} aria-hidden />}
       >
@@ -68,7 +68,7 @@ export function EquipmentLinks({ record }: { record: LaneRecord }) {
         <ButtonLink
           key={code ?? 'all'}
           to={pagePaths.lane}
-          words={changed(lane, { equipment: code })}
+          query={changed(lane, { equipment: code })}
           stays
           size="compact-sm"
           variant={code === asked ? 'filled' : 'default'}

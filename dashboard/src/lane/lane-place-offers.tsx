@@ -41,7 +41,7 @@ export function PlaceOffers({
           {offered.map((place, index) => (
             <span key={place}>
               {index > 0 && (index === offered.length - 1 ? ' or ' : ', ')}
-              <TextLink to={pagePaths.lane} words={changed(laneOf(address), { [end]: place })}>
+              <TextLink to={pagePaths.lane} query={changed(laneOf(address), { [end]: place })}>
                 {place}
               </TextLink>
             </span>

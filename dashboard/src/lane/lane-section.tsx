@@ -67,7 +67,7 @@ export function QuotesLink({ chosen, children }: { chosen: AddressChange; childr
   return (
     <TextLink
       to={pagePaths.lane}
-      words={changed(address, { ...nothingChosen, ...chosen })}
+      query={changed(address, { ...nothingChosen, ...chosen })}
       hash={quotesAnchor}
       stays
     >

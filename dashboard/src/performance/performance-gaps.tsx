@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, type Query, useAnswer } from '../api/index.ts'
 import {
-  type AddressWords,
+  type AddressParams,
   type Column,
   CopyButton,
   counted,
@@ -143,8 +143,8 @@ export function MarginGaps({
   change,
 }: {
   selection: Query<'list-margin-gaps'>
-  search: AddressWords
-  change: (words: AddressWords) => void
+  search: AddressParams
+  change: (params: AddressParams) => void
 }) {
   const cursor = search.cursor
   const answer = useAnswer(

@@ -1,5 +1,12 @@
 import type { Answer, Query } from '../api/index.ts'
-import { type AddressWords, daysOf, isMonth, monthWithin, type Period, periodOf } from '../shared-ui/index.ts'
+import {
+  type AddressParams,
+  daysOf,
+  isMonth,
+  monthWithin,
+  type Period,
+  periodOf,
+} from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
@@ -20,7 +27,7 @@ export const viewNames: Readonly<Record<View, string>> = {
   calibration: 'Calibration',
 }
 
-export function viewOf(search: AddressWords): View {
+export function viewOf(search: AddressParams): View {
   const view = search.view ?? ''
   return Object.hasOwn(viewNames, view) ? (view as View) : 'month'
 }
@@ -30,7 +37,7 @@ export function isGrouping(view: View): view is Grouping {
 }
 
 /** The filters by period, equipment, customer and rep, as API parameters. */
-export function selectionOf(search: AddressWords, period: Period): Query<'list-margin-gaps'> {
+export function selectionOf(search: AddressParams, period: Period): Query<'list-margin-gaps'> {
   const rep = Number(search.quoted_by ?? Number.NaN)
   const equipment = search.equipment?.trim() ?? ''
   const customer = search.customer?.trim() ?? ''
@@ -51,18 +58,18 @@ export interface Order {
 }
 
 /** The sort order in the address; undefined for the service's default: by quotes, or months by time. */
-export function orderOf(search: AddressWords): Order | undefined {
+export function orderOf(search: AddressParams): Order | undefined {
   const sort = sorts.find((one) => one === search.sort)
   return sort === undefined ? undefined : { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
 }
 
 /** The address parameters with which the Shipments page shows the lanes of a row; null if no filter can select them. */
-export function wordsOfRow(
+export function paramsOfRow(
   by: Grouping,
   row: PerformanceRow,
-  search: AddressWords,
+  search: AddressParams,
   now: Date,
-): AddressWords | null {
+): AddressParams | null {
   const { period, from, to, customer, equipment, quoted_by } = search
   const shared = { period, from, to, customer, equipment, quoted_by }
   switch (by) {
@@ -85,9 +92,9 @@ export function wordsOfRow(
  * The same parameters for the Quotes page. It has no named periods, so they become first and last days. A UTC month becomes
  * its first and last moments.
  */
-export function quotesWords(words: AddressWords, now: Date): AddressWords {
-  const { period: _period, from: _from, to: _to, ...others } = words
-  const period = periodOf(words, 'all', now)
+export function quotesParams(params: AddressParams, now: Date): AddressParams {
+  const { period: _period, from: _from, to: _to, ...others } = params
+  const period = periodOf(params, 'all', now)
   const { from, to } = isMonth(period.choice) ? period : daysOf(period)
   return { ...others, from, to }
 }

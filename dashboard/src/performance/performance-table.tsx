@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import {
-  type AddressWords,
+  type AddressParams,
   type Column,
   count,
   DataTable,
@@ -17,8 +17,8 @@ import {
   type Grouping,
   type Order,
   type PerformanceRow,
-  quotesWords,
-  wordsOfRow,
+  paramsOfRow,
+  quotesParams,
 } from './performance-query.ts'
 
 const rowHeaders: Readonly<Record<Grouping, string>> = {
@@ -34,22 +34,22 @@ function nameOfRow(by: Grouping, row: PerformanceRow): string {
   return row.lane === null ? row.label : laneName(row.lane.origin, row.lane.destination)
 }
 
-function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressWords }) {
+function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressParams }) {
   const [today] = useState(() => new Date())
-  const words = wordsOfRow(by, row, search, today)
-  if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'imported'}</Text>
+  const params = paramsOfRow(by, row, search, today)
+  if (params === null) return <Text size="xs">{row.lane?.equipment ?? 'imported'}</Text>
   const of = `of ${row.label}`
   return (
     <Group gap="xs" fz="xs">
       {row.lane !== null && <span>{row.lane.equipment}</span>}
-      <TextLink to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
+      <TextLink to={pagePaths.quotes} query={quotesParams(params, today)} label={`Quotes ${of}`}>
         Quotes
       </TextLink>
-      <TextLink to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
+      <TextLink to={pagePaths.shipments} query={params} label={`Shipments ${of}`}>
         Shipments
       </TextLink>
       {row.lane !== null && (
-        <TextLink to={pagePaths.lane} words={row.lane} label={`Lane page ${of}`}>
+        <TextLink to={pagePaths.lane} query={row.lane} label={`Lane page ${of}`}>
           Lane
         </TextLink>
       )}
@@ -60,7 +60,7 @@ function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search:
 function columnsOf(
   by: Grouping,
   rows: readonly PerformanceRow[],
-  search: AddressWords,
+  search: AddressParams,
 ): readonly Column<PerformanceRow>[] {
   const longest = Math.max(...rows.map(({ margin_pct }) => Math.abs(margin_pct ?? 0)), 0)
   const sorts = (name: Order['sort']) => [name, `${name}.asc`] as const
@@ -143,7 +143,7 @@ export function PerformanceTable({
 }: {
   by: Grouping
   rows: readonly PerformanceRow[]
-  search: AddressWords
+  search: AddressParams
   order: Order | undefined
   onOrder: (order: Order) => void
 }) {

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { type Query, useAnswer } from '../api/index.ts'
 import {
-  type AddressWords,
+  type AddressParams,
   Failed,
   FilterRow,
   isBackwards,
@@ -70,8 +70,8 @@ export default function Performance() {
 interface FiguresProps {
   readonly period: Period
   readonly selection: Query<'list-margin-gaps'>
-  readonly search: AddressWords
-  readonly change: (words: AddressWords, options?: { replace?: boolean }) => void
+  readonly search: AddressParams
+  readonly change: (params: AddressParams, options?: { replace?: boolean }) => void
 }
 
 function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' }) {
@@ -80,7 +80,7 @@ function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' })
   return (
     <Stack gap="md">
       <FilterRow label="Filters">
-        <PeriodInput period={period} words={search} onChange={change} />
+        <PeriodInput period={period} query={search} onChange={change} />
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
       {isPossible && view === 'gaps' && <MarginGaps {...props} />}

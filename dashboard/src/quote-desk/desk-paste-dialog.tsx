@@ -19,7 +19,7 @@ export function PasteDialog({
   onAdd,
   onClose,
 }: {
-  /** Null: closed. */
+  /** The pasted text; null while the dialog is closed. */
   text: string | null
   /** The number of lanes that the request can still take. */
   room: number

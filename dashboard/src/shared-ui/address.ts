@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
-export type AddressWords = Readonly<Record<string, string | undefined>>
+export type AddressParams = Readonly<Record<string, string | undefined>>
 
 /**
  * The query parameters of a page's address, and a function that changes some of them. Every change goes back to the first
@@ -11,14 +11,14 @@ export type AddressWords = Readonly<Record<string, string | undefined>>
  * @param options.replace replaces the history entry; used while typing, so that Back does not step through every letter
  */
 export function useAddress(path: string) {
-  const search: AddressWords = useSearch({ strict: false })
+  const search: AddressParams = useSearch({ strict: false })
   const navigate = useNavigate()
   const change = useCallback(
-    (words: AddressWords, options: { replace?: boolean } = {}) =>
+    (params: AddressParams, options: { replace?: boolean } = {}) =>
       void navigate({
         to: path,
-        search: (before: AddressWords) =>
-          wordsWithValue({ ...before, cursor: undefined, page: undefined, ...words }),
+        search: (before: AddressParams) =>
+          paramsWithValue({ ...before, cursor: undefined, page: undefined, ...params }),
         replace: options.replace ?? false,
         resetScroll: false,
       }),
@@ -28,9 +28,9 @@ export function useAddress(path: string) {
 }
 
 /** The query parameters that have a value. */
-export function wordsWithValue(words: AddressWords): Record<string, string> {
+export function paramsWithValue(params: AddressParams): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(words).flatMap(([name, value]) =>
+    Object.entries(params).flatMap(([name, value]) =>
       value === undefined || value === '' ? [] : [[name, value] as const],
     ),
   )

@@ -1,5 +1,5 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
-export { type AddressWords, useAddress } from './address.ts'
+export { type AddressParams, useAddress } from './address.ts'
 export { CodeBlock } from './code-block.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { basedOn, range, readCurve } from './curve-reading.ts'

@@ -1,23 +1,23 @@
 import { Anchor, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type AddressWords, wordsWithValue } from './address.ts'
+import { type AddressParams, paramsWithValue } from './address.ts'
 
 interface Target {
   readonly to: string
   /** The query parameters. Empty ones are removed. */
-  readonly words?: AddressWords
+  readonly query?: AddressParams
   readonly hash?: string
   /** For links within a page: replaces the history entry and keeps the scroll position. */
   readonly stays?: boolean
 }
 
-function routed({ to, words = {}, hash, stays = false }: Target) {
+function routed({ to, query = {}, hash, stays = false }: Target) {
   return (props: object) => (
     <Link
       {...props}
       to={to}
-      search={() => wordsWithValue(words) as never}
+      search={() => paramsWithValue(query) as never}
       // A link is marked as current only if its full address, with query and hash, is the current one.
       activeOptions={{ exact: true, includeHash: true }}
       {...(hash === undefined ? {} : { hash })}
@@ -30,7 +30,7 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
  * A link in a text, underlined so that color is not the only difference from the text around it.
  *
  * @param label the link's name for screen readers, where several links have the same text
- * @example <TextLink to={pagePaths.quotes} words={{ customer: 'Harvest Table Foods' }}>Quotes</TextLink>
+ * @example <TextLink to={pagePaths.quotes} query={{ customer: 'Harvest Table Foods' }}>Quotes</TextLink>
  */
 export function TextLink({ label, children, ...target }: Target & { label?: string; children: ReactNode }) {
   return (
@@ -43,7 +43,7 @@ export function TextLink({ label, children, ...target }: Target & { label?: stri
 /** A link that looks like a button. */
 export function ButtonLink({
   to,
-  words,
+  query,
   hash,
   stays,
   isHere = false,
@@ -52,7 +52,7 @@ export function ButtonLink({
 }: Target & ButtonProps & { isHere?: boolean; children: ReactNode }) {
   const target: Target = {
     to,
-    ...(words === undefined ? {} : { words }),
+    ...(query === undefined ? {} : { query }),
     ...(hash === undefined ? {} : { hash }),
     ...(stays === undefined ? {} : { stays }),
   }

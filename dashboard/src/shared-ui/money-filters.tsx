@@ -4,7 +4,7 @@ import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type CallFailed, useAnswer } from '../api/index.ts'
-import type { AddressWords } from './address.ts'
+import type { AddressParams } from './address.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 
 const isComplete: Readonly<Record<string, (text: string) => boolean>> = {
@@ -13,10 +13,10 @@ const isComplete: Readonly<Record<string, (text: string) => boolean>> = {
   equipment: (text) => /^[A-Za-z0-9_-]{1,20}$/.test(text) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(text),
 }
 
-type Change = (words: AddressWords, options?: { replace?: boolean }) => void
+type Change = (params: AddressParams, options?: { replace?: boolean }) => void
 
 interface FiltersProps {
-  readonly search: AddressWords
+  readonly search: AddressParams
   readonly change: Change
   /** The error of the list's request. A field shows the error of its parameter. */
   readonly error: CallFailed | null

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight, IconChevronsLeft } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { AddressWords } from './address.ts'
+import type { AddressParams } from './address.ts'
 import { counted } from './formats.ts'
 
 /**
@@ -17,8 +17,8 @@ export function PageTurner({
   one,
   many = `${one}s`,
 }: {
-  search: AddressWords
-  change: (words: AddressWords) => void
+  search: AddressParams
+  change: (params: AddressParams) => void
   nextCursor: string | null
   rows: number
   /** The rows of the whole selection; null if unknown. */

@@ -7,35 +7,35 @@ import {
   monthWithin,
   type Period,
   type PeriodName,
-  type PeriodWords,
+  type PeriodParams,
   periodNames,
   periodOf,
 } from './periods.ts'
 
 /** The period in the address, relative to the day on which the page was opened. */
-export function usePeriod(words: PeriodWords, fallback: PeriodName): Period {
+export function usePeriod(query: PeriodParams, fallback: PeriodName): Period {
   const [today] = useState(() => new Date())
-  return periodOf(words, fallback, today)
+  return periodOf(query, fallback, today)
 }
 
 /**
  * Selects a period by name, or by its first and last day.
  *
- * @example <PeriodInput period={period} words={search} onChange={(words) => change(words)} />
+ * @example <PeriodInput period={period} query={search} onChange={(query) => change(query)} />
  */
 export function PeriodInput({
   period,
-  words,
+  query,
   onChange,
   label = 'Quoted in',
 }: {
   period: Period
-  words: PeriodWords
-  onChange: (words: { period: string; from: string; to: string }) => void
+  query: PeriodParams
+  onChange: (query: { period: string; from: string; to: string }) => void
   label?: string
 }) {
   const wrong = isBackwards(period) ? 'The last day is before the first day' : null
-  const days = { from: words.from ?? '', to: words.to ?? '' }
+  const days = { from: query.from ?? '', to: query.to ?? '' }
   return (
     <>
       <NativeSelect

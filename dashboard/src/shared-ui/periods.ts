@@ -14,13 +14,13 @@ export const periodNames = {
 export type PeriodName = keyof typeof periodNames
 
 /** A period in an address: a name or a UTC month such as 2026-03. `from` and `to` define `custom`, or limit a month. */
-export interface PeriodWords {
+export interface PeriodParams {
   readonly period?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
 
-interface MonthWords {
+interface MonthParams {
   readonly period: string
   readonly from: string | undefined
   readonly to: string | undefined
@@ -63,11 +63,11 @@ export function isMonth(choice: string): boolean {
  * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T00:00:00.000Z'
  * @example periodOf({ period: '2026-03', from: '2026-03-20' }, 'all', now) // March from its 20th day on
  */
-export function periodOf(words: PeriodWords, fallback: PeriodName, now: Date): Period {
-  const choice = words.period ?? fallback
-  if (isMonth(choice)) return utcMonth(choice, words)
+export function periodOf(params: PeriodParams, fallback: PeriodName, now: Date): Period {
+  const choice = params.period ?? fallback
+  if (isMonth(choice)) return utcMonth(choice, params)
   const name: PeriodName = Object.hasOwn(periodNames, choice) ? (choice as PeriodName) : fallback
-  if (name === 'custom') return customPeriod(words)
+  if (name === 'custom') return customPeriod(params)
   const [from, to] = edges(name, now)
   return { choice: name, inWords: inWords[name], from: from?.toISOString(), to: to?.toISOString() }
 }
@@ -97,9 +97,9 @@ function edges(
   }
 }
 
-function customPeriod(words: PeriodWords): Period {
-  const from = localMidnight(words.from, 0)
-  const to = localMidnight(words.to, 1)
+function customPeriod(params: PeriodParams): Period {
+  const from = localMidnight(params.from, 0)
+  const to = localMidnight(params.to, 1)
   return {
     choice: 'custom',
     inWords: 'on these dates',
@@ -117,11 +117,11 @@ function localMidnight(text: string | undefined, daysLater: number): Date | unde
   return isReal ? new Date(y, m - 1, d + daysLater) : undefined
 }
 
-function utcMonth(choice: string, words: PeriodWords): Period & { from: string; to: string } {
+function utcMonth(choice: string, params: PeriodParams): Period & { from: string; to: string } {
   const [year = 0, number = 0] = choice.split('-').map(Number)
   const first = new Date(Date.UTC(year, number - 1, 1))
   const next = new Date(Date.UTC(year, number, 1))
-  const [from, to] = [localMidnight(words.from, 0) ?? first, localMidnight(words.to, 1) ?? next]
+  const [from, to] = [localMidnight(params.from, 0) ?? first, localMidnight(params.to, 1) ?? next]
   return {
     choice,
     inWords: 'in this month',
@@ -136,7 +136,7 @@ function utcMonth(choice: string, words: PeriodWords): Period & { from: string; 
  * @example monthWithin('2026-03', { from: '2026-03-20T05:00:00.000Z', to: undefined })
  *   // in Chicago { period: '2026-03', from: '2026-03-20', to: undefined }
  */
-export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 'to'>): MonthWords {
+export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 'to'>): MonthParams {
   const month = utcMonth(choice, {})
   return {
     period: choice,

@@ -50,7 +50,7 @@ export function typedOption(text: string): Option {
 }
 
 interface Suggestions {
-  /** `current` answers `asking.asked`; while `loading`, the options are those of an older text. */
+  /** `current`: the options are for `asking.asked`. `loading`: the options are for older text. */
   readonly state: 'current' | 'loading' | 'failed'
   readonly options: readonly Option[]
   /** The value of the option that Enter and Tab accept; null when they accept none. */

@@ -1,6 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import type { Query } from '../api/index.ts'
-import type { AddressWords, Period } from '../shared-ui/index.ts'
+import type { AddressParams, Period } from '../shared-ui/index.ts'
 
 export type ShipmentsQuery = Query<'list-shipments'>
 type Sort = NonNullable<ShipmentsQuery['sort']>
@@ -20,26 +20,26 @@ export const sortNames: Readonly<Record<Sort, string>> = {
 const filterNames = ['customer', 'origin', 'destination', 'equipment', 'quoted_by', 'q'] as const
 
 /** True when a filter other than the period is set. */
-export function isFiltered(search: AddressWords): boolean {
+export function isFiltered(search: AddressParams): boolean {
   return filterNames.some((name) => (search[name] ?? '') !== '')
 }
 
-export function sortOf(search: AddressWords): Sort {
+export function sortOf(search: AddressParams): Sort {
   const sort = search.sort ?? ''
   return Object.hasOwn(sortNames, sort) ? (sort as Sort) : 'newest'
 }
 
 /** The filters of the list as API parameters. The export uses the same parameters. */
-export function selectionOf(search: AddressWords, period: Period): Query<'export-shipments'> {
+export function selectionOf(search: AddressParams, period: Period): Query<'export-shipments'> {
   const rep = Number(search.quoted_by ?? Number.NaN)
-  const words = Object.fromEntries(
+  const texts = Object.fromEntries(
     (['customer', 'origin', 'destination', 'equipment', 'q'] as const).flatMap((name) => {
       const value = search[name]?.trim() ?? ''
       return value === '' ? [] : [[name, value]]
     }),
   )
   return {
-    ...words,
+    ...texts,
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),

@@ -58,7 +58,7 @@ function Body({ laneRef }: { laneRef: string }) {
         <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open quote</TextLink>
         <TextLink
           to={pagePaths.lane}
-          words={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+          query={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
         >
           Open lane
         </TextLink>

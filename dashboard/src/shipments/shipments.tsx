@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type CallFailed, useAnswer } from '../api/index.ts'
 import {
-  type AddressWords,
+  type AddressParams,
   ExportLink,
   Failed,
   FilterRow,
@@ -84,7 +84,7 @@ function listedCount({ totals }: Answer<'list-shipments'>): number {
 }
 
 interface PartProps {
-  readonly search: AddressWords
+  readonly search: AddressParams
   readonly change: ReturnType<typeof useAddress>['change']
   readonly period: Period
 }
@@ -94,7 +94,7 @@ function Filters({ period, ...filters }: PartProps & { error: CallFailed | null 
   return (
     <Stack gap="sm">
       <FilterRow label="Choose shipments">
-        <PeriodInput period={period} words={search} onChange={change} />
+        <PeriodInput period={period} query={search} onChange={change} />
         <PlaceFilters {...filters} />
         <WhoFilters {...filters} />
         <SearchFilter {...filters} />
