@@ -216,7 +216,7 @@ describe('a signing secret', () => {
     await page.getByRole('button', { name: 'Create secret' }).click()
     const refusal = page.getByRole('alert', { name: /Two live secrets are already named tms/ })
     await refusal.getByText('Revoke one of them, or wait until').waitFor()
-    await refusal.getByText(`accepted until ${until}`).waitFor()
+    await refusal.getByText(`valid until ${until}`).waitFor()
 
     await page
       .getByRole('row', { name: /until/ })
@@ -334,7 +334,7 @@ describe('the request log', () => {
     const { page, troubles } = await openIntegration(integration.tenant, '?tab=log')
     await page.getByRole('status').getByText('Updates every 2 seconds').waitFor()
     await callsMade(integration)
-    const refused = page.getByRole('row', { name: /401 refused/ })
+    const refused = page.getByRole('row', { name: /401 rejected/ })
     const reason = refused.getByRole('link', { name: 'signature-mismatch' })
     await reason.waitFor()
     expect(await reason.getAttribute('href')).toBe('/problems/signature-mismatch')
