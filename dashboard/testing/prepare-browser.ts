@@ -18,7 +18,7 @@ declare module 'vitest' {
 }
 
 /** The paths of installed Chromium or Chrome on Debian, Ubuntu and macOS. */
-const ownBrowsers = [
+const installedBrowsers = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

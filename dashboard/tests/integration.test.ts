@@ -127,16 +127,16 @@ describe('a service token', () => {
     expect(await copied(page)).toBe(token)
     await page.keyboard.press('Escape')
     await dialog.getByText('is shown once').waitFor()
-    expect(await pageContent(page)).toContain(token)
+    expect(await leftovers(page)).toContain(token)
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await dialog.waitFor({ state: 'hidden' })
-    expect(await pageContent(page)).not.toContain(token)
+    expect(await leftovers(page)).not.toContain(token)
     await page.reload()
     await page.getByRole('cell', { name: 'McLeod production', exact: true }).waitFor()
-    expect(await pageContent(page)).not.toContain(token)
+    expect(await leftovers(page)).not.toContain(token)
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText("LANEWISE_TOKEN='put the service token here'").waitFor()
-    expect(await pageContent(page)).not.toContain(token)
+    expect(await leftovers(page)).not.toContain(token)
     expect(troubles).toEqual([])
   })
 
@@ -178,7 +178,7 @@ describe('a signing secret', () => {
     await shown.getByText('Both secrets are valid until').waitFor()
     await shown.getByRole('button', { name: 'I have stored it' }).click()
     await shown.waitFor({ state: 'hidden' })
-    expect(await pageContent(page)).not.toContain(secret)
+    expect(await leftovers(page)).not.toContain(secret)
     return secret
   }
 
@@ -238,10 +238,10 @@ describe('a signing secret', () => {
     const { page } = await openIntegration(tenant)
     const secret = await createSecret(page)
     expect(secret).toMatch(/^lwsec_/)
-    expect(await pageContent(page)).not.toContain(secret)
+    expect(await leftovers(page)).not.toContain(secret)
     await page.reload()
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
-    expect(await pageContent(page)).not.toContain(secret)
+    expect(await leftovers(page)).not.toContain(secret)
   })
 })
 
@@ -307,7 +307,7 @@ describe('the example code', () => {
     expect(kept).not.toContain('lwsec_')
     await page.getByRole('button', { name: 'Remove them from this page' }).click()
     await page.getByText("LANEWISE_SECRET='put the signing secret here'").waitFor()
-    expect(await pageContent(page)).not.toContain('lwsec_')
+    expect(await leftovers(page)).not.toContain('lwsec_')
   })
 
   test('asks a brokerage without quotes to quote a lane first', async () => {
@@ -427,7 +427,7 @@ describe('the signature debugger', () => {
     await part('Body').getByText('How to fix it:').waitFor()
     await part('Timestamp').getByText('Correct').waitFor()
     await part('Secret').getByText('tms', { exact: false }).first().waitFor()
-    expect(await pageContent(page)).not.toContain('lwsec_')
+    expect(await leftovers(page)).not.toContain('lwsec_')
   })
 
   test('accepts a correct signature', async () => {
@@ -529,7 +529,7 @@ describe('a failure', () => {
 })
 
 describe('accessibility', () => {
-  const naughty = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
+  const hostileName = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
   test.each(looks)('in $colorScheme at $width pixels', async (options) => {
     const integration = await makeIntegration(app)

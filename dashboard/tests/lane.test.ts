@@ -148,12 +148,12 @@ describe('a lane with history', () => {
   test('draws one mark per quote, filtered by outcome', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
-    const drawn = await countMarks(page)
+    const drawn = await dotsDrawn(page)
     expect(drawn.won + drawn.lost).toBe(38)
     expect(drawn.pending).toBe(2)
     await page.getByRole('button', { name: /Won/, pressed: false }).click()
     await page.getByText(`${drawn.won} quotes drawn (won only)`).waitFor()
-    expect(await countMarks(page)).toEqual({ won: drawn.won, lost: 0, pending: 0 })
+    expect(await dotsDrawn(page)).toEqual({ won: drawn.won, lost: 0, pending: 0 })
     await page.getByRole('status').getByText(`${drawn.won} of 40 quotes: won.`).waitFor()
   })
 

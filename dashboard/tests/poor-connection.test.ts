@@ -51,7 +51,7 @@ describe('without a connection', () => {
   test('a page reports it instead of waiting', async () => {
     const { page, context } = await openDesk()
     // The code of the page is loaded, its data is not.
-    const program = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
+    const script = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
     await page.getByRole('link', { name: 'Team' }).hover()
     await script
     await context.setOffline(true)

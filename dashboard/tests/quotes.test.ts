@@ -390,7 +390,7 @@ describe('the page of a quote', () => {
 })
 
 describe('accessibility', () => {
-  const strange = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
+  const hostileName = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
 
   test.each(looks)('$colorScheme, $width pixels', async (look) => {
     const { tenant, refs } = await quoting(4)

@@ -5,7 +5,7 @@ import type { BookingStamps } from '#engine/shipment-update.ts'
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
 
-/** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
+/** The tables as queries see them. The comments in migrations/*.sql explain the columns. */
 export interface Tables {
   installation: {
     singleton: Generated<boolean>

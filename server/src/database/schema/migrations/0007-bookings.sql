@@ -111,7 +111,7 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
     else
-      -- Without the columns of search_text: PostgreSQL recomputes it if the statement names one of them (40 us).
+      -- Without the columns of search_text: PostgreSQL recomputes it if the statement names one of them (about 40 us).
       update public.lanes as known set
         customer_rate_cents = case when new_values ? 'customer_rate_cents'
           then (new_values ->> 'customer_rate_cents')::integer else known.customer_rate_cents end,
