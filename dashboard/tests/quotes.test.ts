@@ -55,7 +55,7 @@ const shown = (page: Page, words: string) => page.getByText(words, { exact: true
 beforeAll(async () => {
   app = await testApp()
   browser = await openBrowser()
-  acme = (await makeQuotes(120)).tenant
+  acme = (await quoting(120)).tenant
 })
 afterAll(async () => {
   await browser.close()
@@ -260,7 +260,7 @@ describe('marks by mouse', () => {
   })
 
   test('the menu of a row marks lost with a reason, and requotes', async () => {
-    const { tenant, refs } = await makeQuotes(2)
+    const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await page.getByRole('button', { name: `Actions for ${refs[1]}` }).click()
