@@ -193,6 +193,25 @@ describe('every table of a tenant', () => {
       await asOwner(source, tenant, (owner) => owner.query('drop table rebates'))
     }
   })
+
+  test('an export of another schema is refused, and the error names both', async () => {
+    const { tenant } = idsOf('A')
+    const later = '9999-later.sql'
+    await asOwner(source, tenant, (owner) =>
+      owner.query('insert into schema_migrations (name) values ($1)', [later]),
+    )
+    try {
+      const from = await exportOf(tenant)
+      await expect(importTo(ownKey, from, { withoutSecrets: true })).rejects.toThrow(
+        /The export has the schema 9999-later\.sql, and this database has \d{4}-[a-z-]+\.sql\. Upgrade both/,
+      )
+      expect(await rowsIn(ownKey, tenant)).toBe(0)
+    } finally {
+      await asOwner(source, tenant, (owner) =>
+        owner.query('delete from schema_migrations where name = $1', [later]),
+      )
+    }
+  })
 })
 
 describe('a target with the same secret key', () => {
