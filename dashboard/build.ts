@@ -5,6 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { build } from 'vite'
 import { operationsTable } from '../client/operations-table.ts'
+import { tablerIcons } from './tabler-icons.ts'
 
 /**
  * Builds the dashboard into `dashboard/dist` if its sources changed since the last build. `npm start` and `npm test` run
@@ -22,7 +23,7 @@ function sourcesDigest(): string {
     [
       'dashboard/src/**/*',
       'dashboard/index.html',
-      'dashboard/build.ts',
+      'dashboard/{build,tabler-icons}.ts',
       'contract/src/**/*.ts',
       'engine/src/**/*.ts',
       'client/src/**/*.ts',
@@ -65,7 +66,7 @@ if (digest !== lastDigest() || process.argv.includes('--force')) {
     configFile: false,
     root: import.meta.dirname,
     logLevel: 'warn',
-    plugins: [react(), operationsTable()],
+    plugins: [react(), operationsTable(), tablerIcons()],
     build: {
       outDir: target,
       emptyOutDir: true,

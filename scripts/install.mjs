@@ -1,6 +1,8 @@
 // Ensures that node_modules matches package-lock.json, including Node 24 and PostgreSQL. Runs before the other npm
 // scripts on the machine's own Node (20 or newer), so it is plain JavaScript without packages. If nothing is missing,
 // it takes a few milliseconds.
+// --without-tools installs only what the service, the build of the dashboard and the command line need. The tools of
+// tests and checks are added when a script first needs them, without removing anything: a service may be running.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -9,6 +11,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const nodeWanted = 24
+const withoutTools = process.argv.includes('--without-tools')
+// Ends the note of an install without tools.
+const toolsMissing = ' without tools'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const note = join(modules, '.lanewise-install')
@@ -20,6 +25,7 @@ const lock = join(root, '.install-lock')
 const staleMilliseconds = 15_000
 // Limits npm's retries, so that a machine without a network gets an error within half a minute.
 const quickTries = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+const npmOptions = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional']
 const networkCodes =
   /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/
 
@@ -61,15 +67,20 @@ function major(version) {
  * now.
  */
 function isInstalled() {
-  try {
-    if (readFileSync(note, 'utf8') === fingerprint() && nodeIsThere()) return true
-  } catch {
-    // No note, or nothing installed.
+  const noted = readNote()
+  if (noted !== null && nodeIsThere()) {
+    const found = fingerprint()
+    if (noted === found || (withoutTools && noted === `${found}${toolsMissing}`)) return true
   }
   if (!npmInstalledTheLock()) return false
   checkNode()
   writeNote()
   return true
+}
+
+/** Returns the note of the last install; null if there is none, or nothing is installed. */
+function readNote() {
+  return existsSync(note) && existsSync(npmsList) ? readFileSync(note, 'utf8') : null
 }
 
 /** A hash that changes with the lock file, with the dependencies in package.json, and with every run of npm. */
@@ -78,13 +89,15 @@ function fingerprint() {
   const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { dependencies, devDependencies, optionalDependencies, workspaces, overrides } = asked
   hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, workspaces, overrides]))
+  for (const folder of workspaces) hash.update(readFileSync(join(root, folder, 'package.json')))
   const { mtimeMs, size } = statSync(npmsList)
   return hash.update(`${process.platform} ${process.arch} ${mtimeMs} ${size}`).digest('hex')
 }
 
 function writeNote() {
   const unfinished = `${note}.${process.pid}`
-  writeFileSync(unfinished, fingerprint())
+  const isWhole = firstDifference({ withTools: true }) === undefined
+  writeFileSync(unfinished, `${fingerprint()}${isWhole ? '' : toolsMissing}`)
   renameSync(unfinished, note)
 }
 
@@ -108,15 +121,15 @@ function agree(asked, wanted) {
 function npmInstalledTheLock() {
   if (!existsSync(npmsList)) return false
   const { asked, wanted } = readRequest()
-  return agree(asked, wanted) && firstDifference() === undefined
+  return agree(asked, wanted) && firstDifference({ withTools: !withoutTools }) === undefined
 }
 
 /** The first difference between npm's list and the lock file. Optional packages for other systems may be missing. */
-function firstDifference() {
+function firstDifference({ withTools }) {
   const { wanted } = readRequest()
   const { packages: found } = JSON.parse(readFileSync(npmsList, 'utf8'))
   const differs = Object.entries(wanted).find(([path, entry]) => {
-    if (path === '' || entry.link) return false
+    if (!path.startsWith('node_modules/') || entry.link || (entry.dev && !withTools)) return false
     const there = found[path]
     if (there === undefined) return entry.optional !== true || isForThisMachine(entry)
     return (
@@ -187,19 +200,32 @@ function touchLock() {
 
 /** Installs exactly the packages in the lock file into an empty node_modules. */
 async function install() {
-  await refuseWithoutRegistry(Object.entries(readRequest().asked.devDependencies)[0])
+  await refuseWithoutRegistry(Object.entries(readRequest().asked.dependencies)[0])
+  const addsTools = !withoutTools && readNote() === `${fingerprint()}${toolsMissing}`
   // Removed first, so that an interrupted install does not look complete.
-  for (const path of [note, npmsList]) rmSync(path, { force: true })
-  say('installing packages from the npm registry (about 800 MB on disk; only once) ...')
+  rmSync(note, { force: true })
+  if (!addsTools) rmSync(npmsList, { force: true })
+  const size = withoutTools ? '430 MB' : addsTools ? '330 MB more' : '760 MB'
+  say(`installing packages from the npm registry (about ${size} on disk; only once) ...`)
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1_000)
   const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
   const { code, output } = await runNpm(
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
+    // `ci` removes everything first, also the packages of a service that is running.
+    [
+      ...(addsTools ? ['install', '--no-save'] : ['ci']),
+      withoutTools ? '--omit=dev' : '--include=dev',
+      ...npmOptions,
+    ],
     quickTries,
   )
   clearInterval(ticker)
   if (code !== 0) throw new Refusal(`installing failed: ${explain(output)}`)
+  // 67 MB of C headers, which nothing here compiles against.
+  rmSync(join(modules, `node-${process.platform}-${process.arch}`, 'include'), {
+    recursive: true,
+    force: true,
+  })
   say(`installed in ${seconds()} s`)
 }
 

@@ -1,6 +1,6 @@
 import './audit.css'
+import { IconBan } from 'virtual:tabler-icons'
 import { Badge, Text } from '@mantine/core'
-import { IconBan } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import {

@@ -1,5 +1,5 @@
+import { IconCircle, IconCircleCheckFilled } from 'virtual:tabler-icons'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../api/index.ts'
 import { exportLines, markupCode } from '../code-samples/index.ts'

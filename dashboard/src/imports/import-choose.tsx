@@ -1,5 +1,5 @@
+import { IconFileSpreadsheet, IconUpload } from 'virtual:tabler-icons'
 import { Button, FileButton, Group, Paper, Stack, Text } from '@mantine/core'
-import { IconFileSpreadsheet, IconUpload } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { importBytesMax } from '#contract/limits.ts'
 import { counted } from '../shared-ui/index.ts'

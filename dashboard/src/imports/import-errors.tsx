@@ -1,5 +1,5 @@
+import { IconDownload } from 'virtual:tabler-icons'
 import { Button, Group, Pagination, Stack, Text, Title } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { count, counted, DataTable } from '../shared-ui/index.ts'
 import { csvText, saveText } from './import-file.ts'

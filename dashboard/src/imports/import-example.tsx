@@ -1,5 +1,5 @@
+import { IconDownload } from 'virtual:tabler-icons'
 import { Anchor, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
 import { importBytesMax } from '#contract/limits.ts'
 import { DataTable } from '../shared-ui/index.ts'
 import { csvText, fileSize, saveText } from './import-file.ts'

@@ -1,5 +1,5 @@
+import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { IconAlertCircle, IconHelpCircle } from '@tabler/icons-react'
 import type { Answer } from '../api/index.ts'
 import { DataTable } from '../shared-ui/index.ts'
 import type { ChosenFile } from './import-file.ts'

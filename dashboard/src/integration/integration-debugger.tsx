@@ -1,3 +1,4 @@
+import { IconCircleCheck, IconCircleX, IconHelpCircle } from 'virtual:tabler-icons'
 import {
   Alert,
   Button,
@@ -10,7 +11,6 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { IconCircleCheck, IconCircleX, IconHelpCircle } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { bodyBytesMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'

@@ -1,5 +1,5 @@
+import { IconPlayerPause, IconPlayerPlay } from 'virtual:tabler-icons'
 import { Anchor, Button, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useState } from 'react'
 import { operations } from '#client/operations.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax, pageSizeDefault } from '#contract/limits.ts'

@@ -1,5 +1,5 @@
+import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from 'virtual:tabler-icons'
 import { Tabs } from '@mantine/core'
-import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'

@@ -1,5 +1,5 @@
+import { IconArrowsExchange, IconReceipt } from 'virtual:tabler-icons'
 import { Group } from '@mantine/core'
-import { IconArrowsExchange, IconReceipt } from '@tabler/icons-react'
 import { pagePaths } from '#contract/pages.ts'
 import {
   ButtonLink,

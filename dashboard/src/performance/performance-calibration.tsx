@@ -1,5 +1,5 @@
+import { IconInfoCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
-import { IconInfoCircle } from '@tabler/icons-react'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
 import {

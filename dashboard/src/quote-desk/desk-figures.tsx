@@ -1,5 +1,5 @@
+import { IconAlertTriangle } from 'virtual:tabler-icons'
 import { Anchor, Button, Paper, Text, Title } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Answer } from '../api/index.ts'
 import {

@@ -1,5 +1,5 @@
+import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
-import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler/icons-react'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer } from '../api/index.ts'
 import { EquipmentInput, PlaceInput, readEquipment } from '../shared-ui/index.ts'

@@ -1,4 +1,4 @@
-import { IconCopy } from '@tabler/icons-react'
+import { IconCopy } from 'virtual:tabler-icons'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {

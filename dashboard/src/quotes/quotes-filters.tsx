@@ -1,5 +1,5 @@
+import { IconFilter, IconSearch } from 'virtual:tabler-icons'
 import { Button, Collapse, Group, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core'
-import { IconFilter, IconSearch } from '@tabler/icons-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { type CallFailed, useAnswer } from '../api/index.ts'
 import {

@@ -1,5 +1,5 @@
+import { IconDownload, IconKeyboard } from 'virtual:tabler-icons'
 import { Button, Group, Text } from '@mantine/core'
-import { IconDownload, IconKeyboard } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'

@@ -1,5 +1,5 @@
+import { IconCheck, IconCopy } from 'virtual:tabler-icons'
 import { Button } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useNotice } from './notices.tsx'
 

@@ -1,5 +1,5 @@
+import { IconDownload } from 'virtual:tabler-icons'
 import { Button } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
 
 /** Downloads the whole selection, across all pages, as a CSV file. Disabled when the selection is empty. */
 export function ExportLink({ href, isEmpty }: { href: string; isEmpty: boolean }) {

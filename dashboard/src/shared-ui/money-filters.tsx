@@ -1,6 +1,6 @@
+import { IconSearch } from 'virtual:tabler-icons'
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type CallFailed, useAnswer } from '../api/index.ts'

@@ -1,5 +1,5 @@
+import { IconAlertTriangle, IconCheck } from 'virtual:tabler-icons'
 import { Button, Group, Notification, Stack } from '@mantine/core'
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react'
 
 interface Notice {

@@ -1,5 +1,5 @@
+import { IconChevronLeft, IconChevronRight, IconChevronsLeft } from 'virtual:tabler-icons'
 import { Button, Group, Text } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight, IconChevronsLeft } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { AddressParams } from './address.ts'
 import { counted } from './formats.ts'

@@ -1,11 +1,11 @@
-import { Alert, Badge, Stack, Text, Title } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconBan,
   IconCircleCheck,
   IconClockExclamation,
   IconClockOff,
-} from '@tabler/icons-react'
+} from 'virtual:tabler-icons'
+import { Alert, Badge, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { exactMoment, since } from './formats.ts'
 

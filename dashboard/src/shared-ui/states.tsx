@@ -1,5 +1,5 @@
+import { IconAlertTriangle, IconClockPause, IconPlugConnectedX } from 'virtual:tabler-icons'
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { IconAlertTriangle, IconClockPause, IconPlugConnectedX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { CallFailed } from '../api/index.ts'
 

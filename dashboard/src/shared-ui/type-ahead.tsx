@@ -1,7 +1,7 @@
 import './type-ahead.css'
+import { IconHourglass } from 'virtual:tabler-icons'
 import { Combobox, InputBase, type InputBaseProps, useCombobox, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconHourglass } from '@tabler/icons-react'
 import {
   type ComponentPropsWithoutRef,
   type FocusEvent,

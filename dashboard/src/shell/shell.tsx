@@ -1,18 +1,4 @@
 import {
-  ActionIcon,
-  AppShell,
-  Badge,
-  Burger,
-  Group,
-  Menu,
-  NavLink,
-  ScrollArea,
-  Text,
-  UnstyledButton,
-  useMantineColorScheme,
-} from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import {
   IconApi,
   IconBook,
   IconBulb,
@@ -29,7 +15,21 @@ import {
   IconSun,
   IconTruckDelivery,
   IconUsers,
-} from '@tabler/icons-react'
+} from 'virtual:tabler-icons'
+import {
+  ActionIcon,
+  AppShell,
+  Badge,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
