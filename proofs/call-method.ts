@@ -5,7 +5,8 @@ import type { TenantTransaction } from '#server/database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '#server/database/session/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import type { Method, MethodCall } from './method.ts'
-import { idsOf, type Label, type SeededTenants, updateOf } from './seeded-tenants.ts'
+import { idsOf, type Label } from './seeded-ids.ts'
+import { type SeededTenants, updateOf } from './seeded-tenants.ts'
 
 /** Thrown to roll a transaction back; carries the result of its work. */
 class RolledBack extends Error {

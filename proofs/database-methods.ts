@@ -21,7 +21,7 @@ import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
-import { sessionOf } from './seeded-tenants.ts'
+import { sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }

@@ -16,7 +16,8 @@ import {
   tenantTables,
 } from './distributable.ts'
 import { disableRowLevelSecurity } from './mutation-walk.ts'
-import { idsOf, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { seededTenants } from './seeded-tenants.ts'
 
 /**
  * Promise: the schema and all statements of the service also work in a database that is distributed by tenant (Citus).

@@ -7,7 +7,8 @@ import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
 import { call, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 const quiet = { shards: 4, onTable: () => {}, stopped: () => false }
 

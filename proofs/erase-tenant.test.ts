@@ -4,7 +4,8 @@ import { readConfig } from '#server/configuration/index.ts'
 import { eraseTenant } from '#server/operations/index.ts'
 import { call, makeIntegration, makeLane, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
 const [a, b] = [idsOf('A'), idsOf('B')]

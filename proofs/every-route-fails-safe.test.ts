@@ -3,7 +3,8 @@ import { bug, failingDatabase, inside, outage } from '#testing/failing-database.
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { requestOf } from './route-requests.ts'
 import { credentialOf, endlessThread, endpoints, send } from './route-walk.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 import { settled } from './settled.ts'
 
 /**

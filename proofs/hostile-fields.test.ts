@@ -8,7 +8,8 @@ import { type HostileAnswer, type OpenApiDocument, oracleOf } from './hostile-or
 import { jsonBodies, numberParameters, numberTexts, texts } from './hostile-values.ts'
 import { requestOf } from './route-requests.ts'
 import { credentialOf, endlessThread } from './route-walk.ts'
-import { idsOf, type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
 
 /**
  * Promise: no value in any field makes the service fail, respond with undocumented content, or change a value silently.

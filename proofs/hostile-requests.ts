@@ -13,7 +13,7 @@ import {
 } from './hostile-values.ts'
 import type { CallerName } from './route-expectations.ts'
 import { type Operation, requestOf } from './route-requests.ts'
-import { idsOf } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
 
 /** A request without its credential, which the sender adds. */
 export interface HostileRequest {

@@ -4,7 +4,8 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 import { expectations } from './route-expectations.ts'
 import { type Operation, requestOf } from './route-requests.ts'
 import { credentialOf, endpoints, send } from './route-walk.ts'
-import { idsOf, type SeededTenants, seededTenants, type TenantIds } from './seeded-tenants.ts'
+import { idsOf, type TenantIds } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /**
  * Promise: a caller cannot find out whether a record of another brokerage exists.

@@ -12,7 +12,8 @@ import { type Method, type MethodCall, returnsCanary } from './method.ts'
 import { disableRowLevelSecurity } from './mutation-walk.ts'
 import { forNoTenant } from './no-tenant-methods.ts'
 import { leakIn } from './route-walk.ts'
-import { idsOf, type Label, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf, type Label } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /**
  * Promise: no database function returns, changes or depends on rows of another tenant, even with that tenant's ids.

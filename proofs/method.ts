@@ -1,7 +1,7 @@
 import type { people } from '#server/database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
 import type { Database, TenantId } from '#server/database/session/index.ts'
-import type { TenantIds } from './seeded-tenants.ts'
+import type { TenantIds } from './seeded-ids.ts'
 
 /** Arguments for a call of a database function: the caller's transaction and tenant, and records of the same or another tenant. */
 export interface MethodCall {

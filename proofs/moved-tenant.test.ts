@@ -17,7 +17,8 @@ import {
 import { type SecretKey, secretKey } from '#server/security/index.ts'
 import { call, type Integration, makeIntegration, makeLane, password, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /**
  * Promise: a tenant that moves to another installation arrives complete and unchanged, or not at all.

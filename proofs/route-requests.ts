@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
-import { password, type TenantIds, updateOf } from './seeded-tenants.ts'
+import type { TenantIds } from './seeded-ids.ts'
+import { password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {

@@ -10,7 +10,8 @@ import {
   walkForeignIds,
   walkRoutes,
 } from './route-walk.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /** The callers with the most and the least rights. `npm run prove` uses all callers. */
 const callers: readonly CallerName[] = [

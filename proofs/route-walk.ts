@@ -5,15 +5,8 @@ import { sessionCookie } from '#server/access/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type CallerName, expectations } from './route-expectations.ts'
 import { type Operation, requestOf, type WalkRequest } from './route-requests.ts'
-import {
-  canaryOf,
-  idsOf,
-  jtiOf,
-  type Label,
-  type SeededTenants,
-  sessionOf,
-  signingSecretOf,
-} from './seeded-tenants.ts'
+import { idsOf, jtiOf, type Label, sessionOf } from './seeded-ids.ts'
+import { canaryOf, type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
 
 /**
  * Walks through every operation with every kind of credential. After each call it checks the brokerage that did not call: the

@@ -1,6 +1,6 @@
 import { eventSecretPlace } from '#server/access/index.ts'
 import { type SecretKey, seal } from '#server/security/index.ts'
-import type { TenantIds } from './seeded-tenants.ts'
+import type { TenantIds } from './seeded-ids.ts'
 
 /** Returns rows for an event endpoint, its secret, and a delivered event. */
 export function eventRowsOf(

@@ -6,6 +6,17 @@ import { hashPassword, seal } from '#server/security/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
 import { eventRowsOf } from './seeded-events.ts'
+import {
+  bases,
+  idsOf,
+  invitationSecret,
+  jtiOf,
+  type Label,
+  sessionOf,
+  type TenantIds,
+  tenantIdOf,
+  uuidOf,
+} from './seeded-ids.ts'
 
 /**
  * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
@@ -14,99 +25,11 @@ import { eventRowsOf } from './seeded-events.ts'
 
 type Value = string | number | boolean | Date | Buffer | null
 type Row = Readonly<Record<string, Value>>
-export type Label = 'A' | 'B'
-
 export const canaryOf = (label: Label) => `CANARY-${label}-`
 export const password = 'correct horse battery staple'
 
-/** The ids of a brokerage's records, which a caller of the other brokerage could try. */
-export interface TenantIds {
-  readonly label: Label
-  readonly tenant: number
-  readonly owner: number
-  readonly admin: number
-  readonly member: number
-  readonly viewer: number
-  readonly removed: number
-  readonly invited: number
-  /** A person that no other row refers to. */
-  readonly person: number
-  readonly liveToken: number
-  readonly expiredToken: number
-  readonly revokedToken: number
-  /** A token that no caller uses. */
-  readonly spareToken: number
-  readonly secret: number
-  readonly spareSecret: number
-  readonly import: number
-  readonly request: number
-  /** The idempotency key of the quote request. */
-  readonly requestKey: string
-  readonly lane: number
-  readonly laneRef: string
-  readonly call: number
-  readonly entry: number
-  readonly eventEndpoint: number
-  readonly eventSecret: number
-  /** The internal number of a delivered event; `event` is its public id. */
-  readonly eventNumber: number
-  readonly event: string
-  readonly ownerEmail: string
-  readonly personEmail: string
-  readonly invitation: string
-  readonly jti: string
-}
-
-/** The number of the first lane in both brokerages, so that a query by lane number alone finds the wrong tenant. */
-const sharedLane = 13_000_000_001
-const bases = { A: 7000, B: 8000 } as const
-const tenants = { A: 700_000_001, B: 800_000_001 } as const
-const invitationSecret = { A: 'a'.repeat(32), B: 'b'.repeat(32) } as const
-const uuidOf = (label: Label, number: number) =>
-  `0000000${label === 'A' ? 1 : 2}-0000-4000-8000-${String(number).padStart(12, '0')}`
-
-export function idsOf(label: Label): TenantIds {
-  const base = bases[label]
-  const request = base * 1_000_000 + 1
-  return {
-    label,
-    tenant: tenants[label],
-    owner: base + 1,
-    admin: base + 2,
-    member: base + 3,
-    viewer: base + 4,
-    removed: base + 5,
-    invited: base + 6,
-    person: base + 7,
-    liveToken: base + 101,
-    expiredToken: base + 102,
-    revokedToken: base + 103,
-    spareToken: base + 104,
-    secret: base + 201,
-    spareSecret: base + 202,
-    import: base + 301,
-    request,
-    requestKey: uuidOf(label, base + 501),
-    lane: sharedLane,
-    laneRef: `${request}-1-1`,
-    call: base + 401,
-    entry: base + 501,
-    eventEndpoint: base + 601,
-    eventSecret: base + 602,
-    eventNumber: base * 1_000_000 + 603,
-    event: uuidOf(label, base + 604),
-    ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
-    personEmail: `canary-${label.toLowerCase()}-person@example.com`,
-    invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
-    jti: uuidOf(label, base + 101),
-  }
-}
-
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
-
-export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
-export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
 /** The body of the shipment update that each brokerage has already sent. */
 export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
@@ -416,7 +339,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
         name in given
           ? given[name]
           : name === 'tenant_id'
-            ? tenants[label]
+            ? tenantIdOf[label]
             : filled({ table, name, ...column }, label)
       if (value !== undefined) full[name] = value
     }
@@ -427,10 +350,10 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
   }
 
   /** In a distributed database, the workers get the tenant only within a transaction. */
-  const entered = (label: Label) => ['begin', `select enter_tenant('${tenants[label]}', 0, 0, 0)`]
+  const entered = (label: Label) => ['begin', `select enter_tenant('${tenantIdOf[label]}', 0, 0, 0)`]
   const removals = (label: Label) => [
-    ...tables.toReversed().map((table) => `delete from ${table} where tenant_id = ${tenants[label]}`),
-    `delete from sign_in_emails where tenant_id = ${tenants[label]}`,
+    ...tables.toReversed().map((table) => `delete from ${table} where tenant_id = ${tenantIdOf[label]}`),
+    `delete from sign_in_emails where tenant_id = ${tenantIdOf[label]}`,
   ]
 
   function insertions(label: Label): string[] {
@@ -470,7 +393,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
       const { rows: sums } = await owners[label].query<{ name: string }>({
         name: 'checksum',
         text: checks,
-        values: [tenants[label]],
+        values: [tenantIdOf[label]],
       })
       return JSON.stringify(sums.filter(({ name }) => !without.includes(name)))
     },
@@ -483,6 +406,6 @@ async function ownerOf(app: TestApp, label: Label): Promise<pg.Client> {
   const owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
   // Row-level security applies to the owner, too.
-  await owner.query(`set app.tenant_id = '${tenants[label]}'`)
+  await owner.query(`set app.tenant_id = '${tenantIdOf[label]}'`)
   return owner
 }

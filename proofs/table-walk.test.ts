@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { canaryOf, idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf } from './seeded-ids.ts'
+import { canaryOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /** Text columns that accept only certain values, so they cannot contain a canary. */
 const withoutCanary = [

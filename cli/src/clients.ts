@@ -1,18 +1,10 @@
 import { Lanewise } from '#client/index.ts'
 import { baseOf } from '#client/options.ts'
 import type { Patience } from '#client/retry.ts'
-import type { Run } from './command.ts'
+import type { GlobalOptions, Run } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { readSettings, type Settings } from './settings.ts'
 import type { Surroundings } from './surroundings.ts'
-
-/** Options of all commands. */
-export interface GlobalOptions {
-  readonly url?: string
-  readonly json?: boolean
-  readonly verbose?: boolean
-  readonly lenient?: boolean
-}
 
 const defaultUrl = 'http://127.0.0.1:8080'
 

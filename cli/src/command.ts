@@ -1,7 +1,14 @@
 import type { Command } from 'commander'
-import type { GlobalOptions } from './clients.ts'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
+
+/** Options of all commands. */
+export interface GlobalOptions {
+  readonly url?: string
+  readonly json?: boolean
+  readonly verbose?: boolean
+  readonly lenient?: boolean
+}
 
 /** The context of a command. With --json each line on the standard error is JSON, too. */
 export interface Run extends Surroundings {

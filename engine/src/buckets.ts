@@ -1,5 +1,3 @@
-import type { HistoryCount } from './history-counts.ts'
-
 /** Quotes of one 30-day period, counted back from now. Calendar months are not used because their lengths differ. */
 export interface LaneBucket {
   readonly quotes: number
@@ -10,6 +8,15 @@ export interface LaneBucket {
 /** At most 13 buckets of 30 days: a little over one year, so that each season occurs once. */
 export const BUCKET_DAYS = 30
 export const BUCKETS_MAX = 13
+
+/** Won, lost and pending quotes of one age. */
+export interface BucketCount {
+  /** Age in whole 30-day periods: 0 is the most recent, -1 is dated in the future, 13 is too old to score. */
+  readonly bucket: number
+  readonly won: number
+  readonly lost: number
+  readonly pending: number
+}
 
 export interface LaneBuckets {
   /** Oldest first, from the first bucket with a quote to the one that ends now. Empty when no quote is recent enough. */
@@ -28,9 +35,7 @@ export interface LaneBuckets {
  * @example // quotes 1 and 40 days old, the older one won
  * // { buckets: [{ quotes: 1, wins: 1, losses: 0 }, { quotes: 1, wins: 0, losses: 0 }], older: 0, future: 0 }
  */
-export function laneBuckets(
-  counts: readonly Pick<HistoryCount, 'bucket' | 'won' | 'lost' | 'pending'>[],
-): LaneBuckets {
+export function laneBuckets(counts: readonly BucketCount[]): LaneBuckets {
   const newestFirst: { quotes: number; wins: number; losses: number }[] = []
   let older = 0
   let future = 0

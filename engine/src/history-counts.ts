@@ -1,4 +1,4 @@
-import { BUCKET_DAYS, BUCKETS_MAX } from './buckets.ts'
+import { BUCKET_DAYS, BUCKETS_MAX, type BucketCount } from './buckets.ts'
 import { dayOf } from './estimate/day.ts'
 import type { Outcome, PastQuote } from './history.ts'
 
@@ -7,14 +7,9 @@ const BUCKET_MS = BUCKET_DAYS * 86_400_000
 /**
  * Counts of the quotes that are in one 30-day bucket and in one calendar month. Lane insight needs only these counts.
  */
-export interface HistoryCount {
-  /** Age in whole 30-day periods: 0 is the most recent, -1 is dated in the future, 13 is too old to score. */
-  readonly bucket: number
+export interface HistoryCount extends BucketCount {
   /** The calendar month (UTC) as year x 12 + month, where January is 0. */
   readonly month: number
-  readonly won: number
-  readonly lost: number
-  readonly pending: number
   /**
    * Number of quotes with a rate above 0. `rateSumCents` is the sum of their effective rates (see `rateThatCounts`).
    */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { laneHistory } from '../testing/lane-history.ts'
-import { countRates } from './lane-rates.ts'
 import { rateBand } from './rate-band.ts'
+import { countRates } from './rate-counts.ts'
 
 const bandOf = (quotes: string) => rateBand(countRates(laneHistory(quotes)))
 

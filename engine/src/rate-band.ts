@@ -1,5 +1,5 @@
-import type { RateCount } from './lane-rates.ts'
 import { roundToCent } from './money.ts'
+import type { RateCount } from './rate-counts.ts'
 import { groupOfNth } from './statistics/group-of-nth.ts'
 
 /** The lowest, middle and highest rate quoted on a lane, in cents. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { laneHistory, WORKED_EXAMPLE } from '../testing/lane-history.ts'
-import { countRates } from './lane-rates.ts'
+import { countRates } from './rate-counts.ts'
 import { suggestedRate } from './suggested-rate.ts'
 
 describe('suggestedRate', () => {

@@ -1,5 +1,5 @@
-import type { RateCount } from './lane-rates.ts'
 import { roundToCent } from './money.ts'
+import type { RateCount } from './rate-counts.ts'
 import { groupOfNth } from './statistics/group-of-nth.ts'
 
 export type SuggestedRateBasis = 'below_lowest_loss' | 'average_win' | 'capped_below_lowest_loss'

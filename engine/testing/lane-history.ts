@@ -1,5 +1,6 @@
 import type { Outcome, PastQuote } from '#engine/history.ts'
-import { countRates, type LaneRates, laneRates } from '#engine/lane-rates.ts'
+import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
+import { countRates } from '#engine/rate-counts.ts'
 
 const OUTCOME_OF_LETTER: Readonly<Record<string, Outcome>> = { W: 'won', L: 'lost', P: 'pending' }
 

@@ -1,5 +1,6 @@
 import type { PastQuote } from '#engine/history.ts'
-import { countRates, laneRates } from '#engine/lane-rates.ts'
+import { laneRates } from '#engine/lane-rates.ts'
+import { countRates } from '#engine/rate-counts.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { winProbability } from '#engine/win-probability.ts'
 import { normal } from './simulation.ts'

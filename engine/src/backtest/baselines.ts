@@ -1,6 +1,7 @@
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
-import { countRates, laneRates } from '../lane-rates.ts'
+import { laneRates } from '../lane-rates.ts'
+import { countRates } from '../rate-counts.ts'
 import { winProbability } from '../win-probability.ts'
 import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'

@@ -6,7 +6,7 @@ import { expectedCost, prepareCosts, prepareCostsInSteps } from '../estimate/exp
 import { haulQuotesInSteps, rateByMiles, rateByMilesInSteps } from '../estimate/rate-by-miles.ts'
 import { countHistory } from '../history-counts.ts'
 import { countMiles } from '../lane-insight.ts'
-import { countRates } from '../lane-rates.ts'
+import { countRates } from '../rate-counts.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'

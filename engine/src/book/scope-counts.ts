@@ -1,7 +1,7 @@
 import type { PastQuote } from '../history.ts'
 import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
 import { type MilesCount, MilesCounter } from '../lane-insight.ts'
-import { type RateCount, RateCounter } from '../lane-rates.ts'
+import { type RateCount, RateCounter } from '../rate-counts.ts'
 import { type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
 import { OUTCOMES } from './quote-columns.ts'
