@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { stopAbandonedPostgres } from '#server/embedded-postgres/index.ts'
 import { passes } from '../evaluation/src/bar.ts'
 import { allRows } from './all-rows.ts'
-import type { Bench, BenchFindings, BenchOptions } from './bench-row.ts'
+import type { Bench, BenchFindings, BenchOptions, BenchRow } from './bench-row.ts'
 import { pinning, startLoadGenerator } from './processes.ts'
 import { rowText } from './report.ts'
 import type { ScalePlan } from './scale/plan.ts'
@@ -88,31 +88,41 @@ function read() {
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const printError = (line: string) => process.stderr.write(`${line}\n`)
 
-async function main(): Promise<boolean> {
-  const { help, list, json, options, root, chosen } = read()
-  if (help) {
-    print(usage)
-    return true
-  }
-  if (list) {
-    for (const row of chosen) print(`${row.name.padEnd(16)} ${row.about}`)
-    return true
-  }
-  const began = performance.now()
-  let stopping = false
-  const stop = () => {
-    if (stopping) process.exit(130)
-    stopping = true
-    printError('stopping after the current row')
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
-  const load = startLoadGenerator()
+interface MeasuredRow {
+  readonly name: string
+  readonly about: string
+  readonly seconds: number
+  readonly findings: BenchFindings
+}
+
+/** Opens databases in a folder, and keeps each open until `close`. */
+function benchDatabases(
+  root: string,
+  { quotes, tenants, seed }: BenchOptions,
+  { say, isStopping }: { say: (line: string) => void; isStopping: () => boolean },
+): Pick<Bench, 'data' | 'freshData' | 'closeData'> & { close(): Promise<void> } {
   const databases = new Map<string, Promise<ScaleDatabase>>()
-  const bench: Bench = {
-    load,
-    options,
-    say: (line) => printError(`[${Math.round((performance.now() - began) / 1000)} s] ${line}`),
+  const planOf = (asked: Partial<ScalePlan>): Omit<ScalePlan, 'until'> => ({
+    quotes,
+    tenants,
+    seed,
+    giantLane: 0,
+    giantTenant: 0,
+    ...asked,
+  })
+  function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
+    let reportedAt = performance.now()
+    return scaleDatabase(folder, plan, {
+      now: Date.now(),
+      isStopping,
+      onProgress: (written, total) => {
+        if (performance.now() - reportedAt < 3_000) return
+        reportedAt = performance.now()
+        say(`generating data: ${written.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} quotes`)
+      },
+    })
+  }
+  return {
     data(asked = {}) {
       const plan = planOf(asked)
       const key = JSON.stringify(plan)
@@ -136,54 +146,75 @@ async function main(): Promise<boolean> {
       for (const [key, opening] of databases) if ((await opening) === data) databases.delete(key)
       await data.close()
     },
+    async close() {
+      for (const opening of databases.values()) await opening.then((open) => open.close()).catch(() => {})
+    },
   }
-  function planOf(asked: Partial<ScalePlan>): Omit<ScalePlan, 'until'> {
-    const { quotes, tenants, seed } = options
-    return { quotes, tenants, seed, giantLane: 0, giantTenant: 0, ...asked }
+}
+
+async function measureRows(
+  chosen: readonly BenchRow[],
+  bench: Bench,
+  isStopping: () => boolean,
+): Promise<MeasuredRow[]> {
+  const measured: MeasuredRow[] = []
+  for (const row of chosen) {
+    if (isStopping()) break
+    const began = performance.now()
+    bench.say(row.about)
+    const findings = await row.measure(bench)
+    print(rowText(row, findings))
+    const seconds = Math.round((performance.now() - began) / 1000)
+    measured.push({ name: row.name, about: row.about, seconds, findings })
   }
-  function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
-    let reportedAt = performance.now()
-    return scaleDatabase(folder, plan, {
-      now: Date.now(),
-      isStopping: () => stopping,
-      onProgress: (written, total) => {
-        if (performance.now() - reportedAt < 3_000) return
-        reportedAt = performance.now()
-        bench.say(
-          `generating data: ${written.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} quotes`,
-        )
-      },
-    })
+  return measured
+}
+
+async function main(): Promise<boolean> {
+  const { help, list, json, options, root, chosen } = read()
+  if (help) {
+    print(usage)
+    return true
   }
+  if (list) {
+    for (const row of chosen) print(`${row.name.padEnd(16)} ${row.about}`)
+    return true
+  }
+  const began = performance.now()
+  const secondsTaken = () => Math.round((performance.now() - began) / 1000)
+  let stopping = false
+  const stop = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    printError('stopping after the current row')
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  const isStopping = () => stopping
+  const say = (line: string) => printError(`[${secondsTaken()} s] ${line}`)
+  const load = startLoadGenerator()
+  const { close, ...databases } = benchDatabases(root, options, { say, isStopping })
   const machine = `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}; ${pinning}`
   print(`${machine}\n${options.rounds} rounds of ${options.seconds} s; median (least..most)`)
-  const found: { name: string; about: string; seconds: number; findings: BenchFindings }[] = []
+  let rows: MeasuredRow[]
   try {
-    for (const row of chosen) {
-      if (stopping) break
-      const rowBegan = performance.now()
-      bench.say(row.about)
-      const findings = await row.measure(bench)
-      print(rowText(row, findings))
-      const seconds = Math.round((performance.now() - rowBegan) / 1000)
-      found.push({ name: row.name, about: row.about, seconds, findings })
-    }
+    rows = await measureRows(chosen, { load, options, say, ...databases }, isStopping)
   } finally {
     await load.stop()
-    for (const opening of databases.values()) await opening.then((open) => open.close()).catch(() => {})
+    await close()
   }
-  const bars = found
+  const bars = rows
     .flatMap(({ findings }) => findings.bars)
     .filter((bar) => bar.least !== undefined || bar.most !== undefined)
   const missed = bars.filter((bar) => !passes(bar))
-  const faults = found.flatMap(({ findings }) => findings.faults)
+  const faults = rows.flatMap(({ findings }) => findings.faults)
   print(
-    `\n${bars.length - missed.length} of ${bars.length} figures within limits, ${faults.length} faults, ${Math.round((performance.now() - began) / 1000)} s`,
+    `\n${bars.length - missed.length} of ${bars.length} figures within limits, ${faults.length} faults, ${secondsTaken()} s`,
   )
   if (json !== undefined) {
     writeFileSync(
       resolve(process.env.INIT_CWD ?? process.cwd(), json),
-      `${JSON.stringify({ at: new Date().toISOString(), machine, options, rows: found }, null, 2)}\n`,
+      `${JSON.stringify({ at: new Date().toISOString(), machine, options, rows }, null, 2)}\n`,
     )
   }
   return faults.length === 0 && !stopping

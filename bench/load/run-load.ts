@@ -42,64 +42,169 @@ export function heldPool(pool: RequestPool): HeldPool {
  * the status and the length of a response are parsed.
  */
 export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult> {
-  const { pool } = held
-  const count = pool.ends.length
-  const requests = Buffer.from(pool.bytes.buffer, pool.bytes.byteOffset, pool.bytes.length)
-  const pace = run.withinLimit ? held.pace : null
-  const histogram = createHistogram()
-  const others: Record<string, number> = {}
-  const idle: Connection[] = []
-  const connections: Connection[] = []
-  if (run.once) held.cursor = 0
-  let answers = 0
-  let sent = 0
-  let heldMs = 0
-  let tickedAt = 0
-  let over = false
-  let began = 0
-  const { promise: finished, resolve } = Promise.withResolvers<void>()
-  const note = (status: string) => {
-    others[status] = (others[status] ?? 0) + 1
+  const load = new RunningLoad(held, run)
+  await load.connect()
+  const cpu = process.cpuUsage()
+  const began = performance.now()
+  await load.sendFrom(began)
+  const seconds = (performance.now() - began) / 1000
+  const used = process.cpuUsage(cpu)
+  const wholePool = load.isWholePoolSent
+  await load.close()
+  return {
+    ...load.answered,
+    seconds,
+    generatorBusy: (used.user + used.system) / 1e6 / seconds,
+    heldBack: load.heldMs / 1000 / seconds,
+    wholePool,
+  }
+}
+
+/** The connections and the counts of one run. */
+class RunningLoad {
+  readonly #held: HeldPool
+  readonly #run: LoadRun
+  readonly #requests: Buffer
+  /** Null when the run may exceed the tenants' rate limits. */
+  readonly #pace: TenantPace | null
+  readonly #histogram = createHistogram()
+  readonly #others: Record<string, number> = {}
+  readonly #idle: Connection[] = []
+  readonly #connections: Connection[] = []
+  readonly #finished = Promise.withResolvers<void>()
+  #answers = 0
+  #sent = 0
+  #heldMs = 0
+  #isOver = false
+
+  constructor(held: HeldPool, run: LoadRun) {
+    const { bytes } = held.pool
+    this.#held = held
+    this.#run = run
+    this.#requests = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#pace = run.withinLimit ? held.pace : null
+    if (run.once) held.cursor = 0
   }
 
-  const isSpent = () => run.once && sent >= count
+  /** How long connections waited for the tenants' rate limit, in milliseconds. */
+  get heldMs(): number {
+    return this.#heldMs
+  }
+
+  get isWholePoolSent(): boolean {
+    return this.#sent >= this.#held.pool.ends.length
+  }
+
+  /** The counts of responses and their durations in microseconds. */
+  get answered(): Pick<LoadResult, 'answers' | 'others' | 'p50' | 'p99' | 'max'> {
+    const histogram = this.#histogram
+    const isEmpty = this.#answers === 0
+    return {
+      answers: this.#answers,
+      others: this.#others,
+      p50: isEmpty ? Number.NaN : histogram.percentile(50),
+      p99: isEmpty ? Number.NaN : histogram.percentile(99),
+      max: isEmpty ? Number.NaN : histogram.max,
+    }
+  }
+
+  async connect(): Promise<void> {
+    for (let at = 0; at < this.#run.connections; at++) this.#connections.push(this.#open())
+    await Promise.all(this.#connections.map(({ socket }) => once(socket, 'connect')))
+  }
+
+  /** Sends requests for the time of the run, or until the whole pool has been sent once. */
+  async sendFrom(began: number): Promise<void> {
+    const { perSecond, seconds, sleeps } = this.#run
+    const idle = this.#idle
+    const ends = began + seconds * 1000
+    const everyMs = perSecond === null ? 0 : 1000 / perSecond
+    let due = began
+    let tickedAt = began
+    const tick = () => {
+      // A run that ended early must not keep spinning.
+      if (this.#isOver) return
+      const now = performance.now()
+      if (perSecond === null && idle.length > 0 && !this.#isSpent()) this.#heldMs += now - tickedAt
+      tickedAt = now
+      if (now >= ends) {
+        this.#finished.resolve()
+        return
+      }
+      while (idle.length > 0 && !this.#isSpent() && (perSecond === null || due <= now)) {
+        const connection = idle.at(-1)
+        if (connection === undefined || !this.#send(connection, now, perSecond === null ? now : due)) break
+        idle.pop()
+        due += everyMs
+      }
+      // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: writing to a sleeping process costs the
+      // server the wake-up, which would penalize slow servers and favor those that keep the generator busy. Timers are also too
+      // coarse for scheduled requests.
+      if (sleeps === true) setTimeout(tick, sleepMs)
+      else setImmediate(tick)
+    }
+    idle.push(...this.#connections)
+    tick()
+    await this.#finished.promise
+    this.#isOver = true
+  }
+
+  /** Closes the connections after the last responses, because the server counts open requests in the tenant's rate limit. */
+  async close(): Promise<void> {
+    const isOpen = () => this.#connections.some(({ due }) => !Number.isNaN(due))
+    for (let waited = 0; waited < lateMsMax && isOpen(); waited += 5) await delay(5)
+    this.#pace?.giveUp(performance.now())
+    for (const { socket } of this.#connections) socket.destroy()
+  }
+
+  #isSpent(): boolean {
+    return this.#run.once && this.isWholePoolSent
+  }
+
+  #countOther(status: string): void {
+    this.#others[status] = (this.#others[status] ?? 0) + 1
+  }
+
   /** Sends the next request. Returns false if its tenant must wait. */
-  function send(connection: Connection, now: number, due: number): boolean {
-    const tenant = pool.tenants[held.cursor] ?? 0
-    const permit = pace === null ? -1 : pace.take(tenant, now)
-    if (pace !== null && permit < 0) return false
+  #send(connection: Connection, now: number, due: number): boolean {
+    const held = this.#held
+    const { tenants, ends } = held.pool
+    const permit = this.#pace === null ? -1 : this.#pace.take(tenants[held.cursor] ?? 0, now)
+    if (this.#pace !== null && permit < 0) return false
     connection.permit = permit
     connection.due = due
-    const start = held.cursor === 0 ? 0 : (pool.ends[held.cursor - 1] ?? 0)
-    connection.socket.write(requests.subarray(start, pool.ends[held.cursor]))
-    held.cursor = held.cursor + 1 === count ? 0 : held.cursor + 1
-    sent++
+    const start = held.cursor === 0 ? 0 : (ends[held.cursor - 1] ?? 0)
+    connection.socket.write(this.#requests.subarray(start, ends[held.cursor]))
+    held.cursor = held.cursor + 1 === ends.length ? 0 : held.cursor + 1
+    this.#sent++
     return true
   }
-  function answered(connection: Connection): void {
+
+  #onAnswer(connection: Connection): void {
     const now = performance.now()
     const took = now - connection.due
     connection.due = Number.NaN
-    if (connection.permit >= 0) pace?.answered(connection.permit, now)
-    if (connection.status !== '200') note(connection.status)
-    if (over) return
+    if (connection.permit >= 0) this.#pace?.answered(connection.permit, now)
+    if (connection.status !== '200') this.#countOther(connection.status)
+    if (this.#isOver) return
     if (connection.status === '200') {
-      answers++
-      histogram.record(Math.max(1, Math.round(took * 1000)))
+      this.#answers++
+      this.#histogram.record(Math.max(1, Math.round(took * 1000)))
     }
-    if (isSpent()) {
-      idle.push(connection)
-      if (idle.length === connections.length) resolve()
-    } else if (run.perSecond !== null || !send(connection, now, now)) idle.push(connection)
+    if (this.#isSpent()) {
+      this.#idle.push(connection)
+      if (this.#idle.length === this.#connections.length) this.#finished.resolve()
+    } else if (this.#run.perSecond !== null || !this.#send(connection, now, now)) this.#idle.push(connection)
   }
-  function read(connection: Connection, bytes: number, buffer: Uint8Array): boolean {
+
+  #read(connection: Connection, bytes: number, buffer: Uint8Array): boolean {
     let from = 0
     while (from < bytes) {
       if (connection.left > 0) {
         const taken = Math.min(connection.left, bytes - from)
         connection.left -= taken
         from += taken
-        if (connection.left === 0) answered(connection)
+        if (connection.left === 0) this.#onAnswer(connection)
         continue
       }
       const before = connection.head.length
@@ -114,12 +219,12 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       connection.status = head.slice(9, 12)
       connection.left = at < 0 || at > end ? 0 : Number.parseInt(head.slice(at + 16, at + 26), 10)
       from += end + 4 - before
-      if (connection.left === 0) answered(connection)
+      if (connection.left === 0) this.#onAnswer(connection)
     }
     return true
   }
 
-  function open(): Connection {
+  #open(): Connection {
     const connection: Connection = {
       due: Number.NaN,
       permit: -1,
@@ -127,79 +232,28 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       head: '',
       status: '',
       socket: connect({
-        port: run.port,
+        port: this.#run.port,
         host: '127.0.0.1',
         noDelay: true,
         onread: {
           buffer: Buffer.allocUnsafe(65_536),
-          callback: (bytes, buffer) => read(connection, bytes, buffer),
+          callback: (bytes, buffer) => this.#read(connection, bytes, buffer),
         },
       }),
     }
     connection.socket.on('error', () => {})
-    connection.socket.on('close', () => {
-      if (over) return
-      note('0')
-      const at = connections.indexOf(connection)
-      connections[at] = open()
-      const idleAt = idle.indexOf(connection)
-      if (idleAt >= 0) idle.splice(idleAt, 1)
-      connections[at]?.socket.once('connect', () => idle.push(connections[at] ?? connection))
-    })
+    connection.socket.on('close', () => this.#reopen(connection))
     return connection
   }
-  for (let at = 0; at < run.connections; at++) connections.push(open())
-  await Promise.all(connections.map(({ socket }) => once(socket, 'connect')))
 
-  const cpu = process.cpuUsage()
-  began = performance.now()
-  const ends = began + run.seconds * 1000
-  const everyMs = run.perSecond === null ? 0 : 1000 / run.perSecond
-  let due = began
-  const tick = () => {
-    // A run that ended early must not keep spinning.
-    if (over) return
-    const now = performance.now()
-    if (run.perSecond === null && idle.length > 0 && !isSpent()) heldMs += now - tickedAt
-    tickedAt = now
-    if (now >= ends) {
-      resolve()
-      return
-    }
-    while (idle.length > 0 && !isSpent() && (run.perSecond === null || due <= now)) {
-      const connection = idle.at(-1)
-      if (connection === undefined || !send(connection, now, run.perSecond === null ? now : due)) break
-      idle.pop()
-      due += everyMs
-    }
-    // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: writing to a sleeping process costs the
-    // server the wake-up, which would penalize slow servers and favor those that keep the generator busy. Timers are also too
-    // coarse for scheduled requests.
-    if (run.sleeps === true) setTimeout(tick, sleepMs)
-    else setImmediate(tick)
-  }
-  tickedAt = began
-  idle.push(...connections)
-  tick()
-  await finished
-  over = true
-  const seconds = (performance.now() - began) / 1000
-  const used = process.cpuUsage(cpu)
-  const wholePool = sent >= count
-  // Wait for open requests, because the server still counts them in the tenant's rate limit.
-  for (let waited = 0; waited < lateMsMax && connections.some(({ due }) => !Number.isNaN(due)); waited += 5)
-    await delay(5)
-  pace?.giveUp(performance.now())
-  for (const { socket } of connections) socket.destroy()
-  return {
-    answers,
-    others,
-    seconds,
-    p50: answers === 0 ? Number.NaN : histogram.percentile(50),
-    p99: answers === 0 ? Number.NaN : histogram.percentile(99),
-    max: answers === 0 ? Number.NaN : histogram.max,
-    generatorBusy: (used.user + used.system) / 1e6 / seconds,
-    heldBack: heldMs / 1000 / seconds,
-    wholePool,
+  /** Replaces a connection that the server closed during the run. */
+  #reopen(closed: Connection): void {
+    if (this.#isOver) return
+    this.#countOther('0')
+    const opened = this.#open()
+    this.#connections[this.#connections.indexOf(closed)] = opened
+    const idleAt = this.#idle.indexOf(closed)
+    if (idleAt >= 0) this.#idle.splice(idleAt, 1)
+    opened.socket.once('connect', () => this.#idle.push(opened))
   }
 }

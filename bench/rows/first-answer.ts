@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { type BenchFindings, type BenchRow, spreadOf } from '../bench-row.ts'
+import { type Bench, type BenchFindings, type BenchRow, spreadOf } from '../bench-row.ts'
 import { rateFor, readPath, tokenOf } from '../load/request-pool.ts'
 import { askOnce } from '../measured.ts'
 import { startLanewise } from '../peers/four-servers.ts'
@@ -52,73 +52,8 @@ export const firstAnswerRow: BenchRow = {
   name: 'first-answer',
   about: 'the first read of a lane that is not in memory',
   async measure(bench): Promise<BenchFindings> {
-    const small = await bench.data({ quotes: 1_000, tenants: 10, giantLane: 10_000 })
-    const large = await bench.data({
-      quotes: 1_000,
-      tenants: 10,
-      giantLane: giantLaneQuotes,
-      giantTenant: bench.options.giantTenant,
-    })
-    const tenantOf = (data: ScaleDatabase, kind: PlannedTenant['kind']) => {
-      const found = tenantsOf(data.access.plan).find((tenant) => tenant.kind === kind)
-      if (found === undefined) throw new Error(`The data contain no ${kind}.`)
-      return found
-    }
-    const giantLane = (data: ScaleDatabase, read: 'markup' | 'lane') => {
-      const tenant = tenantOf(data, 'giant-lane')
-      const [lane] = lanesOf(data.access.plan, tenant).lanes
-      if (lane === undefined) throw new Error('The tenant has no lanes.')
-      return { data, tenant, path: (sample: number) => readPath(read, lane, rateFor(lane, sample / samples)) }
-    }
-    const widest = tenantOf(large, 'giant-tenant')
-    const unquoted = unquotedLanes(large, widest)
-    const count = (quotes: number) => quotes.toLocaleString('en-US')
-    const cases: Case[] = [
-      { name: 'markup, 10,000 quotes', ...giantLane(small, 'markup'), mostMs: 25 },
-      { name: 'lane insight, 10,000 quotes', ...giantLane(small, 'lane'), mostMs: 25 },
-      { name: `markup, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'markup'), mostMs: 60 },
-      { name: `lane insight, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'lane'), mostMs: 60 },
-      {
-        name: `lane insight, widest scope, ${count(widest.quotes)} quotes`,
-        data: large,
-        tenant: widest,
-        path: (sample) => {
-          const lane = unquoted[sample] ?? { origin: 'Nome, AK', destination: 'Hilo, HI' }
-          return readPath('lane', { ...lane, equipment: 'V' }, 0)
-        },
-        mostMs: 100,
-        scope: 'tenant',
-      },
-    ]
-    const servers = new Map<ScaleDatabase, ServerProcess>()
-    const times = new Map<string, number[]>()
-    const faults: string[] = []
-    try {
-      for (const { name, data, tenant, path, scope } of cases) {
-        bench.say(`first-answer: ${name}`)
-        const server = servers.get(data) ?? (await startLanewise(data))
-        servers.set(data, server)
-        const token = tokenOf(data.access, tenant)
-        await warmUp({ data, tenant }, server, token)
-        const taken: number[] = []
-        for (let sample = 0; sample < samples; sample++) {
-          await increaseVersion(data, tenant)
-          await delay(noticeMs)
-          const began = performance.now()
-          const answer = await askOnce<{ found: boolean; scope?: string }>(server, path(sample), token).catch(
-            (error: unknown) => ({ found: false, scope: String(error) }),
-          )
-          taken.push(performance.now() - began)
-          if (!answer.found || (scope !== undefined && answer.scope !== scope)) {
-            faults.push(`${name}: returned ${JSON.stringify(answer).slice(0, 200)}`)
-            break
-          }
-        }
-        times.set(name, taken)
-      }
-    } finally {
-      for (const server of servers.values()) await server.stop()
-    }
+    const cases = await readCases(bench)
+    const { times, faults } = await measureCases(bench, cases)
     const sorted = (name: string) => (times.get(name) ?? []).toSorted((a, b) => a - b)
     const p99 = (name: string) => sorted(name).at(-1) ?? Number.NaN
     return {
@@ -144,6 +79,86 @@ export const firstAnswerRow: BenchRow = {
       ],
     }
   },
+}
+
+function tenantOf(data: ScaleDatabase, kind: PlannedTenant['kind']): PlannedTenant {
+  const found = tenantsOf(data.access.plan).find((tenant) => tenant.kind === kind)
+  if (found === undefined) throw new Error(`The data contain no ${kind}.`)
+  return found
+}
+
+/** Returns the reads to measure, from the lane with 10,000 quotes to the widest scope of the largest tenant. */
+async function readCases(bench: Bench): Promise<Case[]> {
+  const small = await bench.data({ quotes: 1_000, tenants: 10, giantLane: 10_000 })
+  const large = await bench.data({
+    quotes: 1_000,
+    tenants: 10,
+    giantLane: giantLaneQuotes,
+    giantTenant: bench.options.giantTenant,
+  })
+  const giantLane = (data: ScaleDatabase, read: 'markup' | 'lane') => {
+    const tenant = tenantOf(data, 'giant-lane')
+    const [lane] = lanesOf(data.access.plan, tenant).lanes
+    if (lane === undefined) throw new Error('The tenant has no lanes.')
+    return { data, tenant, path: (sample: number) => readPath(read, lane, rateFor(lane, sample / samples)) }
+  }
+  const widest = tenantOf(large, 'giant-tenant')
+  const unquoted = unquotedLanes(large, widest)
+  const count = (quotes: number) => quotes.toLocaleString('en-US')
+  return [
+    { name: 'markup, 10,000 quotes', ...giantLane(small, 'markup'), mostMs: 25 },
+    { name: 'lane insight, 10,000 quotes', ...giantLane(small, 'lane'), mostMs: 25 },
+    { name: `markup, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'markup'), mostMs: 60 },
+    { name: `lane insight, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'lane'), mostMs: 60 },
+    {
+      name: `lane insight, widest scope, ${count(widest.quotes)} quotes`,
+      data: large,
+      tenant: widest,
+      path: (sample) => {
+        const lane = unquoted[sample] ?? { origin: 'Nome, AK', destination: 'Hilo, HI' }
+        return readPath('lane', { ...lane, equipment: 'V' }, 0)
+      },
+      mostMs: 100,
+      scope: 'tenant',
+    },
+  ]
+}
+
+/** Measures the cases one after another. Returns the milliseconds of each sample by the name of its case. */
+async function measureCases(
+  bench: Bench,
+  cases: readonly Case[],
+): Promise<{ times: Map<string, number[]>; faults: string[] }> {
+  const servers = new Map<ScaleDatabase, ServerProcess>()
+  const times = new Map<string, number[]>()
+  const faults: string[] = []
+  try {
+    for (const { name, data, tenant, path, scope } of cases) {
+      bench.say(`first-answer: ${name}`)
+      const server = servers.get(data) ?? (await startLanewise(data))
+      servers.set(data, server)
+      const token = tokenOf(data.access, tenant)
+      await warmUp({ data, tenant }, server, token)
+      const taken: number[] = []
+      for (let sample = 0; sample < samples; sample++) {
+        await increaseVersion(data, tenant)
+        await delay(noticeMs)
+        const began = performance.now()
+        const answer = await askOnce<{ found: boolean; scope?: string }>(server, path(sample), token).catch(
+          (error: unknown) => ({ found: false, scope: String(error) }),
+        )
+        taken.push(performance.now() - began)
+        if (!answer.found || (scope !== undefined && answer.scope !== scope)) {
+          faults.push(`${name}: returned ${JSON.stringify(answer).slice(0, 200)}`)
+          break
+        }
+      }
+      times.set(name, taken)
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop()
+  }
+  return { times, faults }
 }
 
 /** The number of reads of two other lanes before the measurement, so that the process itself is warm. */

@@ -11,7 +11,7 @@ const concurrency = 16
 const lanesPerTenant = 4
 const warmUpSecondsMax = 60
 
-interface BookedLane {
+export interface BookedLane {
   readonly tenant_id: number
   readonly lane_id: string
   readonly lane_ref: string

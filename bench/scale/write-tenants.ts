@@ -33,6 +33,35 @@ export async function writeTenants(
   tenants: readonly PlannedTenant[],
   { secretKeys, now, keep }: { secretKeys: SecretKeys; now: number; keep: (access: TenantAccess[]) => void },
 ): Promise<void> {
+  const { rows, access } = tenantRows(tenants, secretKeys, now)
+  await withoutForcedSecurity(client, tables, async () => {
+    await copyIn(client, 'tenants', ['tenant_id', 'name', 'created_at'], copyText(rows.tenants))
+    await copyIn(client, 'tenant_counters', ['tenant_id', 'counter', 'last_number'], copyText(rows.counters))
+    await copyIn(
+      client,
+      'users',
+      ['tenant_id', 'user_id', 'name', 'email', 'role', 'status', 'created_at'],
+      copyText(rows.users),
+    )
+    await copyIn(client, 'sign_in_emails', ['email_folded', 'tenant_id', 'user_id'], copyText(rows.emails))
+    await copyIn(
+      client,
+      'service_tokens',
+      ['tenant_id', 'token_id', 'jti', 'name', 'scope', 'user_id', 'created_at', 'expires_at', 'signed_with'],
+      copyText(rows.tokens),
+    )
+    await copyIn(
+      client,
+      'signing_secrets',
+      ['tenant_id', 'secret_id', 'name', 'sealed', 'created_by', 'created_at'],
+      copyText(rows.secrets),
+    )
+    keep(access)
+  })
+}
+
+/** Generates the rows of the brokerages by table, and their credentials. */
+function tenantRows(tenants: readonly PlannedTenant[], secretKeys: SecretKeys, now: number) {
   const signer = tokens(...secretKeys)
   const at = new Date(now)
   const issuedAt = Math.floor(now / 1000)
@@ -86,28 +115,5 @@ export async function writeTenants(
     })
     access.push({ tenantId, token, secret })
   }
-  await withoutForcedSecurity(client, tables, async () => {
-    await copyIn(client, 'tenants', ['tenant_id', 'name', 'created_at'], copyText(rows.tenants))
-    await copyIn(client, 'tenant_counters', ['tenant_id', 'counter', 'last_number'], copyText(rows.counters))
-    await copyIn(
-      client,
-      'users',
-      ['tenant_id', 'user_id', 'name', 'email', 'role', 'status', 'created_at'],
-      copyText(rows.users),
-    )
-    await copyIn(client, 'sign_in_emails', ['email_folded', 'tenant_id', 'user_id'], copyText(rows.emails))
-    await copyIn(
-      client,
-      'service_tokens',
-      ['tenant_id', 'token_id', 'jti', 'name', 'scope', 'user_id', 'created_at', 'expires_at', 'signed_with'],
-      copyText(rows.tokens),
-    )
-    await copyIn(
-      client,
-      'signing_secrets',
-      ['tenant_id', 'secret_id', 'name', 'sealed', 'created_by', 'created_at'],
-      copyText(rows.secrets),
-    )
-    keep(access)
-  })
+  return { rows, access }
 }

@@ -125,6 +125,11 @@ const addSecretCommands: AddCommands = (program, action) => {
         run.answer(listed, table(['id', 'name', 'created', 'last used', 'state'], rows))
       }),
     )
+  addRotateAndRevokeCommands(secret, action)
+}
+
+/** Adds the commands that replace or end a signing secret to `lanewise secret`. */
+const addRotateAndRevokeCommands: AddCommands = (secret, action) => {
   secret
     .command('rotate <id>')
     .summary('create the successor of a secret; both are accepted during the overlap')
