@@ -18,7 +18,7 @@ export function steepnessAt(j: number): number {
   return Math.log(0.7) + STEEPNESS_STEP * j
 }
 
-/** Where curve (level i, steepness j) lies in a list over the bank: levels of one steepness stand together. */
+/** Index of the curve (level i, steepness j) in an array over the bank. Curves of the same steepness are adjacent. */
 export function bankIndex(i: number, j: number): number {
   return j * LEVEL_COUNT + i
 }
@@ -36,10 +36,10 @@ for (let k = 0; k < KNOT_COUNT; k++) {
 }
 
 /**
- * How well each curve of the bank explains a lane's decided quotes: the log likelihood
- * `sum_k W_k ln sigmoid(e) + L_k ln sigmoid(-e)`, one number a curve.
+ * The log likelihood of a lane's decided quotes under each curve of the bank:
+ * `sum_k W_k ln sigmoid(e) + L_k ln sigmoid(-e)`.
  *
- * @param out where to write the result, for callers that look at one lane after another
+ * @param out the array for the result. A caller that processes many lanes reuses one array.
  * @example bankLogLikelihood(emptyKnots()) // 615 zeros
  */
 export function bankLogLikelihood(

@@ -62,14 +62,15 @@ function ask(
   })
 }
 
-/** Every number anywhere in an answer. */
+/** All numbers in an answer, at any depth. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value]
   if (value === null || typeof value !== 'object') return []
   return Object.values(value).flatMap(numbersIn)
 }
 
-function isHonest(answer: OfferEstimate): void {
+/** Checks that all numbers are finite and within their ranges, and that each interval contains its probability. */
+function expectConsistent(answer: OfferEstimate): void {
   for (const number of numbersIn(answer)) expect(Number.isFinite(number)).toBe(true)
   const points = answer.probability === null ? [] : [answer, ...answer.curve]
   for (const { probability, interval80, interval95 } of points) {
@@ -90,15 +91,15 @@ function isHonest(answer: OfferEstimate): void {
 describe('an offer on a lane with ten quotes', () => {
   const quotes = quotesOf(EXAMPLE)
 
-  test('has at least 21 points of curve, with every quote near one of them', () => {
+  test('has at least 21 curve points, and counts each quote at the nearest one', () => {
     const answer = ask(quotes, 2000)
     expect(answer.curve.length).toBeGreaterThanOrEqual(21)
     const near = answer.curve.flatMap(({ nearby }) => [nearby.won, nearby.lost, nearby.pending])
     expect(near.reduce((sum, count) => sum + count, 0)).toBe(10)
-    isHonest(answer)
+    expectConsistent(answer)
   })
 
-  test('falls in price, offer and bounds alike', () => {
+  test('falls as the rate rises: the probability and the bounds of both intervals', () => {
     const rates = Array.from({ length: 80 }, (_, i) => 800 * 1.02 ** i)
     const answers = rates.map((rate) => ask(quotes, rate))
     for (const [i, answer] of answers.entries()) {
@@ -112,7 +113,7 @@ describe('an offer on a lane with ten quotes', () => {
     }
   })
 
-  test('is likelier after a win, less likely after a loss, likelier when the market has risen', () => {
+  test('rises after a win and in a higher market, and falls after a loss and in a lower market', () => {
     const answer = ask(quotes, 2000)
     const changed = Object.fromEntries(
       answer.wouldChangeAnswer.map(({ change, probability }) => [change, probability]),
@@ -123,13 +124,13 @@ describe('an offer on a lane with ten quotes', () => {
     expect(changed.market_down_5_pct).toBeLessThan(answer.probability ?? 0)
   })
 
-  test('would be surer with more quotes near it', () => {
+  test('has narrower intervals with more quotes near its rate', () => {
     const [five, fifteen] = ask(quotes, 2000).wouldRaiseConfidence
     expect(five?.width80Then).toBeLessThan(five?.width80Now ?? 0)
     expect(fifteen?.width80Then).toBeLessThan(five?.width80Then ?? 0)
   })
 
-  test('borrows less than half, and says from whom', () => {
+  test('borrows less than half, and lists the scopes it borrows from', () => {
     const siblings = quotesOf(EXAMPLE, OTHER, 100)
     const reefer = quotesOf(EXAMPLE.slice(0, 3), REEFER, 200)
     const answer = ask([...quotes, ...siblings, ...reefer], 2000)
@@ -156,7 +157,7 @@ describe('bad input', () => {
   test.each([
     ['no quotes', [], 2000, 'no_quotes'],
     ['an offer of zero', quotesOf(EXAMPLE), 0, 'bad_offer'],
-    ['an offer that is no number', quotesOf(EXAMPLE), Number.NaN, 'bad_offer'],
+    ['an offer that is not a number', quotesOf(EXAMPLE), Number.NaN, 'bad_offer'],
     ['an absurd offer', quotesOf(EXAMPLE), 1e9, 'far_from_reference'],
     ['one quote', quotesOf([[2000, 'won']]), 2000, 'few_quotes'],
     ['all won', quotesOf(EXAMPLE.map(([rate]) => [rate, 'won'])), 2000, 'all_won'],
@@ -171,15 +172,15 @@ describe('bad input', () => {
       'bad_rates_left_out',
     ],
     ['a cost far above the market', quotesOf(EXAMPLE), 2000, 'few_quotes'],
-  ] as const)('%s: an answer with a flag', (name, quotes, offer, flag) => {
+  ] as const)('%s: the estimate has the flag', (name, quotes, offer, flag) => {
     const few = name.startsWith('a cost') ? quotes.slice(0, 4) : quotes
     const answer = ask(few, offer, name.startsWith('a cost') ? 9000 : 1700)
-    isHonest(answer)
+    expectConsistent(answer)
     expect(answer.flags).toContain(flag)
     if (name.startsWith('a cost')) expect(answer.flags).toContain('cost_above_market')
   })
 
-  test('all won is not certain, all lost is not hopeless', () => {
+  test('with all quotes won the probability is below 1, and with all lost above 0', () => {
     const won = ask(quotesOf(EXAMPLE.map(([rate]) => [rate, 'won'])), 2000)
     const lost = ask(quotesOf(EXAMPLE.map(([rate]) => [rate, 'lost'])), 2000)
     expect(won.probability).toBeGreaterThan(0.7)
@@ -188,7 +189,7 @@ describe('bad input', () => {
     expect(lost.probability).toBeGreaterThan(0)
   })
 
-  test('an outlier a hundred times off is listed and moves nothing', () => {
+  test('a rate a hundred times too high is flagged and excluded', () => {
     const clean = ask(quotesOf(EXAMPLE), 2000)
     const wrong = ask([...quotesOf(EXAMPLE), ...quotesOf([[200_000, 'won']], LANE, 50)], 2000)
     expect(wrong.flags).toContain('outliers_left_out')
@@ -196,7 +197,7 @@ describe('bad input', () => {
     expect([7.6, 7.7, 12.2].filter(outlierTest([7.6, 7.7, 12.2], null))).toEqual([12.2])
   })
 
-  test('a quote from the future is listed and moves nothing', () => {
+  test('a quote dated in the future is flagged and excluded', () => {
     const future = quotesOf([[1900, 'won']], LANE, 50).map((quote) => ({ ...quote, quotedAt: NOW + 3 * DAY }))
     const answer = ask([...quotesOf(EXAMPLE), ...future], 2000)
     expect(answer.flags).toContain('future_quotes_left_out')
@@ -221,17 +222,17 @@ const anyQuotes = fc
   .array(anyQuote, { maxLength: 40 })
   .map((quotes) => quotes.map((quote, i): LaneQuote => ({ ...quote, laneId: i + 1, costCents: null })))
 
-describe('laws', () => {
-  test('any history gives finite numbers within their ranges', () => {
+describe('for any history', () => {
+  test('all numbers are finite and within their ranges', () => {
     fc.assert(
       fc.property(anyQuotes, fc.double({ min: 1, max: 1e6, noNaN: true }), (quotes, offer) => {
-        isHonest(ask(quotes, offer))
+        expectConsistent(ask(quotes, offer))
       }),
       { numRuns: 60 },
     )
   })
 
-  test('a dearer offer is never likelier to win', () => {
+  test('a higher offer never has a higher win probability', () => {
     fc.assert(
       fc.property(
         anyQuotes,
@@ -249,7 +250,7 @@ describe('laws', () => {
     )
   })
 
-  test('the order of the quotes does not matter, to the last digit', () => {
+  test('the order of the quotes does not change a digit of the estimate', () => {
     fc.assert(
       fc.property(anyQuotes, (quotes) => {
         expect(ask([...quotes].reverse(), 2000)).toEqual(ask(quotes, 2000))
@@ -258,7 +259,7 @@ describe('laws', () => {
     )
   })
 
-  test('a lane whose quotes change after the preparation is answered from what it has now, and from the others as prepared', () => {
+  test('after a change, the estimate uses the current quotes of its lane, and the prepared data of other lanes', () => {
     fc.assert(
       fc.property(anyQuotes, fc.nat(39), (quotes, pick) => {
         const offer = { lane: LANE, offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
@@ -311,14 +312,14 @@ describe('laws', () => {
     )
   })
 
-  test('scaling every rate changes no probability', () => {
+  test('multiplying all rates by one factor does not change the probability', () => {
     const plain = quotesOf(EXAMPLE)
     const scaled = plain.map((quote) => ({ ...quote, rateCents: quote.rateCents * 1.5 }))
     expect(ask(scaled, 3000).probability).toBeCloseTo(ask(plain, 2000).probability ?? 0, 9)
   })
 })
 
-describe('lanes of unlike worth', () => {
+describe('lanes with very different price levels', () => {
   const lanes = Array.from({ length: 30 }, (_, i) =>
     freightLane({
       origin: { ...TEXAS, city: `city ${i}` },
@@ -335,7 +336,7 @@ describe('lanes of unlike worth', () => {
   )
   const estimator = prepareEstimator({ quotes, now: NOW })
 
-  test('say little by price about a lane never quoted, and what they win by anyway', () => {
+  test('let the rate have little effect on a lane never quoted', () => {
     const unseen = (rateCents: number) =>
       estimateOffer({
         estimator,
@@ -345,13 +346,13 @@ describe('lanes of unlike worth', () => {
         expectedCostCents: null,
       })
     const [cheap, dear] = [unseen(100_000), unseen(400_000)]
-    isHonest(cheap)
-    isHonest(dear)
+    expectConsistent(cheap)
+    expectConsistent(dear)
     expect(dear.probability).toBeLessThan(cheap.probability ?? 0)
     expect((cheap.probability ?? 1) - (dear.probability ?? 0)).toBeLessThan(0.3)
   })
 
-  test('leave a quoted lane its own reference rate', () => {
+  test('do not change the reference rate of a quoted lane', () => {
     const [lane] = lanes
     if (!lane) throw new Error('no lane')
     const answer = estimateOffer({

@@ -1,11 +1,11 @@
 import {
+  countedOutcomes,
   type Estimator,
   laneOf,
   lanePrior,
   offerPosition,
   priceWeight,
   referenceRateCents,
-  saidBy,
   scopeOf,
 } from './estimator.ts'
 import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
@@ -20,14 +20,14 @@ import { clip } from './vector.ts'
 const CURVE_STEP = 0.02
 const CURVE_HALF_WIDTH = 0.3
 const CURVE_LIMIT = 0.6
-/** Fewer decided quotes than this on the lane is few; the interface's medium confidence starts here. */
+/** Below this number of decided quotes on the lane, `few_quotes` is set. Medium confidence starts at this number. */
 const FEW_QUOTES = 5
-/** A rate this far from the reference rate (ln), where hardly anybody quotes. */
+/** Beyond this distance from the reference rate (in ln), there are hardly any quotes. */
 const FAR_FROM_REFERENCE = 0.5
 const MORE_QUOTES = [5, 15] as const
 const MARKET_MOVE = 0.05
 
-/** What a reader of the estimate should know beside the number. */
+/** Conditions that limit how far an estimate can be trusted. */
 export type EstimateFlag =
   | 'bad_offer'
   | 'no_quotes'
@@ -45,17 +45,17 @@ export type EstimateFlag =
   | 'optimum_at_edge'
   | 'cost_above_market'
 
-/** One point of the curve: a rate, its probability with intervals, and the lane's quotes nearest to it. */
+/** One point of the curve: a rate, its win probability with intervals, and the lane's quotes nearest to the rate. */
 export interface CurvePoint {
   readonly rateCents: number
   readonly probability: number
   readonly interval80: Interval
   readonly interval95: Interval
-  /** The lane's own quotes nearest to this point, each moved with the market to today. */
+  /** The lane's own quotes nearest to this point, after adjustment of their rates to today's market. */
   readonly nearby: { readonly won: number; readonly lost: number; readonly pending: number }
 }
 
-/** A wider scope that speaks for the lane: its decided quotes on other lanes. */
+/** A wider scope whose quotes inform the estimate: its decided quotes on other lanes. */
 export interface BorrowedFrom {
   readonly scope: string
   readonly decided: number
@@ -63,14 +63,14 @@ export interface BorrowedFrom {
   readonly lanes: number
 }
 
-/** What the 80 % interval would be with more decided quotes near this rate. */
+/** The width of the 80 % interval now, and with more decided quotes near this rate. */
 export interface RaisedConfidence {
   readonly moreDecidedQuotes: number
   readonly width80Now: number
   readonly width80Then: number
 }
 
-/** How the probability would change if one thing were otherwise. */
+/** The win probability after a single change. */
 export interface ChangedAnswer {
   readonly change: 'next_won' | 'next_lost' | 'market_up_5_pct' | 'market_down_5_pct'
   readonly probability: number
@@ -83,11 +83,11 @@ export interface OfferEstimate {
   readonly referenceRateCents: number | null
   readonly decided: number
   readonly won: number
-  /** How much of what is believed comes from other lanes: 1 without own decided quotes, towards 0 with many. */
+  /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
   readonly borrowedShare: number | null
   readonly borrowedFrom: readonly BorrowedFrom[]
   readonly curve: readonly CurvePoint[]
-  /** Expected margin of the offer itself, and what it leaves on the table against the optimum; null without a cost. */
+  /** Expected margin of the offer, and by how much it is below that of the optimum. Null without a cost. */
   readonly expectedMarginCents: number | null
   readonly atStakeCents: number | null
   readonly optimum: Optimum | null
@@ -100,7 +100,7 @@ export interface OfferQuestion {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
   readonly offerRateCents: number
-  /** Loaded miles of the offer, null where unknown. */
+  /** Loaded miles of the offer, or null if unknown. */
   readonly miles: number | null
   readonly expectedCostCents: number | null
   readonly floors?: RateFloors
@@ -126,16 +126,16 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
   }
 }
 
-/** Other lanes' decided quotes by scope, narrowest first; each scope counts all its lanes but this one. */
+/** The decided quotes of other lanes by scope, narrowest first. Each scope counts all its lanes except this one. */
 function borrowedFrom(model: Estimator, identity: LaneIdentity): BorrowedFrom[] {
-  const said = saidBy(model, identity.key)
-  const own = said && said.decided > 0 ? 1 : 0
+  const counted = countedOutcomes(model, identity.key)
+  const own = counted && counted.decided > 0 ? 1 : 0
   const out: BorrowedFrom[] = []
   for (let scope = scopeOf(model, identity); ; ) {
     out.push({
       scope: scope.name,
-      decided: scope.decided - (said?.decided ?? 0),
-      won: scope.won - (said?.won ?? 0),
+      decided: scope.decided - (counted?.decided ?? 0),
+      won: scope.won - (counted?.won ?? 0),
       lanes: scope.lanes - own,
     })
     if (!scope.parent) return out
@@ -197,7 +197,7 @@ function curveOf(
   })
 }
 
-/** What five and fifteen more quotes near this rate, won as often as expected, would do to the 80 % interval. */
+/** The 80 % interval after five and after fifteen more quotes near this rate, if they are won as often as expected. */
 function raisedConfidence(
   lane: { knots: Knots; prior: CurveBelief },
   offer: { x: number; probability: number; width80: number },
@@ -239,11 +239,11 @@ function changedAnswers(
 }
 
 /**
- * The calibrated estimate of an offer: the chance of winning it with 80 % and 95 % intervals, the curve around it, the rate
- * with the best expected margin, how much is borrowed and from where, and what would change it.
+ * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the
+ * rate with the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
  *
- * Never NaN: where there is nothing to say (no quote of the tenant's at all, an offer that is no positive number) the
- * numbers are null and a flag says why. Formulas: docs/model-estimate.md.
+ * Numbers are never NaN. If no estimate is possible (the tenant has no quotes, or the offer is not a positive number), the
+ * numbers are null and a flag gives the reason. Formulas: docs/model-estimate.md.
  *
  * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
  */

@@ -33,7 +33,7 @@ import {
 } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
-/** A scope of the tree above the lanes; the tenant itself is the one without a parent. */
+/** A scope of the tree above the lanes. The root is the tenant, which has no parent. */
 export interface ScopeModel {
   readonly name: string
   readonly key: string
@@ -126,8 +126,8 @@ export interface Preparation {
  *
  * It is a fold over the quotes in (quotedAt, laneId) order, so the order they come in does not matter, and a model rebuilt
  * from the facts equals this one to the last digit. Quotes without a positive rate, quotes dated after `now`'s day and
- * outliers are left out. When quotes change while it is prepared, what it gives may be made of some as they were and
- * some as they are: prepare again.
+ * outliers are left out. If quotes change during the preparation, the result may
+ * mix old and new states: prepare again.
  *
  * @param rows all rows in the order of time
  */
@@ -163,7 +163,7 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
 /** Rows processed in one step. */
 const ROWS_PER_STEP = 5_000
 
-/** The log rate of each row that counts (NaN for the others), the lanes in the order in which they were first quoted, and the tenant's middle rate. */
+/** Returns the log rate of each row that counts (NaN for the others), the lanes in the order of their first quotes, and the tenant's median rate. */
 function* countedRates(
   { columns, laneCount }: QuotedLanes,
   rows: Int32Array,
@@ -217,7 +217,7 @@ interface Tree {
   readonly tenant: ScopeModel
 }
 
-/** How much likelier (in log) the outcomes must be under another lane spread than the usual one before it is taken. */
+/** The wide lane spread is used only if the log likelihood of the outcomes exceeds that of the usual spread by this. */
 const EVIDENCE_MIN = 3
 
 /**
@@ -258,7 +258,7 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
 /** Sums the messages of the scopes up the tree and returns the log likelihood of the outcomes under one lane spread. */
 function* evidenceOf({ scopes, tenant }: Tree, spread: number): Steps<number> {
   const likelihood = emptyLikelihood()
-  // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
+  // Parents are created before their children, so the reverse order visits children first.
   for (const scope of [...scopes.values()].reverse()) {
     if (!scope.parent || scope.decided === 0) continue
     scaledLikelihood(totalOf(scope, spread), likelihood)
@@ -274,15 +274,15 @@ function totalOf(scope: ScopeModel, spread = 0): Float64Array {
   return scope.totals[spread] ?? new Float64Array(BANK_SIZE)
 }
 
-/** What is believed of a scope's curve from everything above it and beside it, without its own lanes. */
+/** The belief about the lanes of a scope from all quotes outside the scope. */
 function beliefFromAbove(scope: ScopeModel): Float64Array {
   if (!scope.fromAbove) {
     if (scope.parent) {
       const parent = beliefFromAbove(scope.parent)
-      // A scope of which nothing is decided has said nothing.
-      const said =
+      // A scope without decided quotes has sent no message.
+      const ownMessage =
         scope.decided === 0 ? new Float64Array(BANK_SIZE) : messageUp(totalOf(scope), SCOPE_KINSHIP)
-      addInto(parent, difference(totalOf(scope.parent), said))
+      addInto(parent, difference(totalOf(scope.parent), ownMessage))
       scope.fromAbove = messageDown(parent, SCOPE_KINSHIP)
     } else {
       scope.fromAbove = rootBelief()
@@ -291,7 +291,7 @@ function beliefFromAbove(scope: ScopeModel): Float64Array {
   return scope.fromAbove.slice()
 }
 
-/** The narrowest scope of a lane that the tenant has; a scope never quoted stands empty below the widest it has. */
+/** The narrowest scope of a lane. Scopes without quotes are returned as empty scopes below the narrowest quoted one. */
 export function scopeOf(model: Estimator, identity: LaneIdentity): ScopeModel {
   let parent = model.tenant
   let path = ''
@@ -303,7 +303,7 @@ export function scopeOf(model: Estimator, identity: LaneIdentity): ScopeModel {
 }
 
 /**
- * A lane's own quotes, as they are now; null for a lane that was never quoted.
+ * The fold of a lane's current quotes; null for a lane never quoted.
  *
  * @example laneOf(prepareEstimator({ quotes: [], now }), 'dallas tx>atlanta ga|V') // null
  */
@@ -311,7 +311,7 @@ export function laneOf(model: Estimator, key: string): LaneFold | null {
   return finished(laneInSteps(model, key))
 }
 
-/** As laneOf, in steps: a lane with 100,000 quotes takes some 50 ms. Ask for it before an estimate of such a lane. */
+/** Like `laneOf`, in steps: a lane with 100,000 quotes takes about 50 ms. Call it before an estimate of a large lane. */
 export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | null> {
   const lane = model.quoted.laneOf(key)
   if (lane === undefined || model.quoted.columns.countOf(lane) === 0) return null
@@ -319,7 +319,7 @@ export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | nu
   if (known) return known
   model.changing.delete(lane)
   const fold = yield* foldLaneInSteps(model, lane)
-  // A quote that changed meanwhile may or may not be in it.
+  // A fold during which a quote changed is not cached, because it may lack the change.
   if (model.changing.has(lane)) return fold
   const [oldest] = model.folded.keys()
   if (model.folded.size >= FOLDED_MAX && oldest !== undefined) model.folded.delete(oldest)
@@ -327,7 +327,7 @@ export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | nu
   return fold
 }
 
-/** The quotes that do not count in any estimate, by laneId. */
+/** The laneIds of quotes excluded from estimates. */
 export function leftOutQuotes(model: Estimator): ReadonlySet<number> {
   const lanes = Array.from({ length: model.quoted.laneCount }, (_, lane) => foldLane(model, lane))
   return new Set(lanes.flatMap(({ leftOut }) => leftOut.map(({ laneId }) => laneId)))
@@ -351,28 +351,31 @@ export function beforeChange(model: Estimator, lane: number): void {
   model.changing.add(lane)
 }
 
-/** Quotes of a lane that are folded without a pause: about a millisecond. */
+/** The largest lane folded without a pause, in quotes: takes about a millisecond. */
 const FOLDED_AT_ONCE_MAX = 2_000
 
 /** The outcomes that the totals include for a lane: its decided quotes when the tree was prepared. */
-export function saidBy(model: Estimator, key: string): LaneOutcomes | null {
+export function countedOutcomes(model: Estimator, key: string): LaneOutcomes | null {
   const lane = model.quoted.laneOf(key)
   if (lane === undefined || model.sent[lane] !== 1) return null
   return model.changed.get(lane) ?? laneOf(model, key)
 }
 
 /**
- * What the tenant's other lanes say of this lane's curve, its own quotes taken out.
+ * The prior of a lane's curve from the tenant's other lanes, excluding the lane's own quotes.
  *
- * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5: level of a lane nobody knows
+ * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5, the prior level without quotes
  */
 export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief {
   const scope = scopeOf(model, identity)
   const belief = beliefFromAbove(scope)
-  const said = saidBy(model, identity.key)
-  if (said === null || said.decided === 0) addInto(belief, totalOf(scope))
+  const counted = countedOutcomes(model, identity.key)
+  if (counted === null || counted.decided === 0) addInto(belief, totalOf(scope))
   else {
-    const message = messageUp(bankLogLikelihood(said.knots), laneKinship(said.decided, model.spreadIndex))
+    const message = messageUp(
+      bankLogLikelihood(counted.knots),
+      laneKinship(counted.decided, model.spreadIndex),
+    )
     addInto(belief, difference(totalOf(scope), message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
@@ -380,8 +383,7 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
 }
 
 /**
- * The rate a lane's offers are measured against today, in cents (fractional): see `referenceOf`. null where the tenant has
- * no quote at all.
+ * The reference rate of a lane today, in fractional cents: see `referenceOf`. Null if the tenant has no quotes.
  */
 export function referenceRateCents(
   model: Estimator,
@@ -393,12 +395,12 @@ export function referenceRateCents(
   return morning === null ? null : Math.exp(referenceOf(level, morning, model.day) + model.haulLog(miles))
 }
 
-/** The market of a tenant whose first quote came after its model was prepared: its lane's own rates alone. */
+/** The market for a tenant whose model was prepared before its first quote: only the lane's own rates count. */
 const FIRST_MORNING = { index: 0, mean: 0, likeness: 0 }
 
 /**
- * Where an offer stands on its lane's curve: ln(rate / reference). On a lane never quoted the distance counts only as far
- * as the tenant's lanes are alike (`laneLikeness`): elsewhere a high rate says that the lane is dear, not the offer.
+ * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted
+ * may mean that the lane is expensive, not the offer, unless the tenant's lanes are similar (`laneLikeness`).
  *
  * @example offerPosition(model, lane, { rateCents: 210000, referenceCents: 200000 }) // 0.04879 on a known lane
  */
@@ -410,7 +412,7 @@ export function offerPosition(
   return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
 }
 
-/** What a step in log rate counts for on this lane: 1, less on a lane never quoted. */
+/** The factor for relative rates on a lane: 1, or `laneLikeness` on a lane never quoted. */
 export function priceWeight(model: Estimator, identity: LaneIdentity): number {
   const level = laneOf(model, identity.key)?.level
   return level === undefined ? (model.market.now?.likeness ?? 1) : 1

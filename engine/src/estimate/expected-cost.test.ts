@@ -15,11 +15,11 @@ describe('the length-of-haul curve', () => {
     [500, 1480.1278],
     [800, 1946.1607],
     [1500, 3090.1439],
-  ])('of 2017 asks the known dollars for %d miles', (miles, dollars) => {
+  ])('of 2017 has the expected dollars for %d miles', (miles, dollars) => {
     expect(Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, miles)).toFixed(4)).toBe(dollars.toFixed(4))
   })
 
-  test('of a tenant with enough loads is its own, and a few absurd loads do not bend it', () => {
+  test('of a tenant with enough loads is fitted to them, and robust against a few outliers', () => {
     const loads = Array.from({ length: 300 }, (_, i) => {
       const miles = 60 * 1.012 ** i
       const logDollars = haulLogDollars(DEFAULT_HAUL_CURVE, miles) + 0.25 + 0.05 * Math.sin(i)
@@ -33,7 +33,7 @@ describe('the length-of-haul curve', () => {
     }
   })
 
-  test('of a tenant with loads of one length only is the default', () => {
+  test('of a tenant whose loads have equal miles is the default', () => {
     const loads = Array.from({ length: 200 }, () => ({ miles: 500, logDollars: 7, ageDays: 0 }))
     expect(fitHaulCurve(loads).own).toBe(false)
   })
@@ -50,8 +50,8 @@ describe('the residual chain', () => {
     { weight: 1, mean: 0.12 },
   ]
 
-  // Known values from an independent prototype; it had no single-state scopes, which stay silent here.
-  test('shrinks each scope to the wider one by the known steps', () => {
+  // Known values from an independent prototype. It had no single-state scopes, so they have no loads here.
+  test('shrinks each scope toward the wider one, with the known values', () => {
     const steps = [1, 2, 5, 6, 7].map((length) => chainResidual(levels.slice(0, length)))
     expect(steps.map((step) => step.toFixed(4))).toEqual(['0.0400', '0.0800', '0.0800', '0.1150', '0.1175'])
     const dollars = Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500) + chainResidual(levels))
@@ -68,14 +68,14 @@ describe('the expected cost', () => {
     costKeys: KEYS,
   })
 
-  test('is null without miles or without a load', () => {
+  test('is null without miles or without loads', () => {
     expect(expectedCost(prepareCosts([], DAY), { costKeys: KEYS, miles: 500 })).toBeNull()
     expect(
       expectedCost(prepareCosts([load(1, 150_000)], 2 * DAY), { costKeys: KEYS, miles: null }),
     ).toBeNull()
   })
 
-  test('nears what the lane has cost, and its range narrows with own loads', () => {
+  test('approaches the past cost of the lane, and its range narrows with own loads', () => {
     const model = prepareCosts(
       Array.from({ length: 20 }, (_, i) => load(i + 1, 180_000)),
       21 * DAY,
@@ -89,7 +89,7 @@ describe('the expected cost', () => {
     expect(width(own)).toBeLessThan(width(other))
   })
 
-  test('does not depend on the order of the loads, and is a number for any loads', () => {
+  test('does not depend on the order of the loads, and is within its range for any loads', () => {
     const loads = fc.array(
       fc.record({
         laneId: fc.nat(1000),

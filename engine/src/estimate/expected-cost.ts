@@ -5,21 +5,21 @@ import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 /**
- * Prior weight, in loads, of what the wider scope says, for the tenant, then with equipment the region pair, the origin's
- * state, the destination's state and the state pair, then the corridor, then corridor and equipment. The two single
- * ends are where a market is short of trucks or long on them; with them a lane without own loads is missed by less.
+ * Prior weight of the next wider scope, in loads, for each scope: the tenant; the region pair, origin state, destination
+ * state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and destination states
+ * capture whether trucks are scarce at one end. They reduce the error on lanes without own loads.
  */
 const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 const RESIDUAL_MAX = 0.8
 const HALF_LIFE_DAYS = 45
 const TENANT_KEY = 'tenant'
 
-/** The newest loads that a tenant's own curve is drawn from: five numbers need no more. */
+/** A tenant's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
 const CURVE_LOADS_MAX = 10_000
 
 /**
- * How far off the estimate has been, mean absolute error in ln cost, by own loads on the lane so far, and how many loads
- * that experience counts for beside the tenant's own. Measured on 4,476 US truckloads, each predicted before it moved.
+ * The mean absolute error of the estimate in ln cost, by the number of own loads on the lane. Measured on 4,476 US
+ * truckloads, each predicted before it moved.
  */
 const SPREADS = [
   { ownLoadsMax: 0, error: 0.26 },
@@ -27,21 +27,22 @@ const SPREADS = [
   { ownLoadsMax: 14, error: 0.11 },
   { ownLoadsMax: Number.POSITIVE_INFINITY, error: 0.1 },
 ] as const
+/** The weight of the measured error beside the tenant's own errors, in loads. */
 const SPREAD_WEIGHT = 20
-/** 80 % of errors lie within this many mean absolute errors; 1.6 for a normal and for a Laplace distribution alike. */
+/** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
 const RANGE_80 = 1.6
 
-/** One load whose carrier cost is known. */
+/** One load with a known carrier cost. */
 export interface CostSeen {
   readonly laneId: number
   readonly costCents: number
   readonly miles: number
   readonly at: number
-  /** Keys of the lane's scopes, widest first, as `freightLane` gives them. */
+  /** Keys of the lane's scopes, widest first, as returned by `freightLane`. */
   readonly costKeys: readonly string[]
 }
 
-/** What the loads of a scope cost above the curve: sums of their weights on the day of the model, so that a load can be added or taken out. */
+/** Sums over the loads of a scope, weighted for the day of the model. A residual is ln cost minus the curve. Sums let a load be added or removed. */
 interface Residual {
   weight: number
   /** Sum of weight x residual. */
@@ -49,19 +50,19 @@ interface Residual {
   loads: number
 }
 
-/** A tenant's carrier costs, prepared: the length-of-haul curve and the residuals of every scope. */
+/** A tenant's prepared carrier costs: the length-of-haul curve and the residuals of each scope. */
 export interface CostModel {
   readonly day: number
   readonly curve: HaulCurve
-  /** Whether the curve is the tenant's own, or the default shape. */
+  /** True if the curve was fitted to the tenant's loads, false if it is the default. */
   readonly ownCurve: boolean
   loads: number
   readonly residuals: Map<string, Residual>
-  /** Sum of absolute errors in ln cost and loads, for each row of the spread table. */
+  /** For each row of `SPREADS`: the sum of absolute errors in ln cost, and the number of loads. */
   readonly errors: readonly { readonly sum: number; readonly loads: number }[]
 }
 
-/** An expected carrier cost, with the range that holds it four times out of five. */
+/** An expected carrier cost, with its 80 % range. */
 export interface ExpectedCost {
   readonly costCents: number
   readonly lowCents: number
@@ -72,7 +73,7 @@ export interface ExpectedCost {
 
 /**
  * The shrunk residual of a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with
- * m0 = 10, 6, 8, 8, 4, 2, 1 loads; a scope without loads leaves e as it was.
+ * m0 = 10, 6, 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
  *
  * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
  */
@@ -83,12 +84,12 @@ export function chainResidual(levels: readonly ({ weight: number; mean: number }
   }, 0)
 }
 
-/** What a load that cost this much says about its scopes: how far it lies above the curve, in ln cost. */
+/** The residual of a load: ln cost minus the curve, limited to +-0.8. */
 function residualOf(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costCents' | 'miles'>): number {
   return clip(Math.log(costCents / 100) - haulLogDollars(curve, miles), -RESIDUAL_MAX, RESIDUAL_MAX)
 }
 
-/** The weight that a load of `day` has on the day `on`; never 0, so that old loads can be compared with each other. */
+/** The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from ratios of weights. */
 function weightOf(day: number, on: number): number {
   return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
 }
@@ -96,8 +97,8 @@ function weightOf(day: number, on: number): number {
 const OLDEST_DAYS = 20_000
 
 /**
- * The shrunk residual of a chain of scopes whose weights are `scale` times those that are kept: as chainResidual, without a
- * list for each of a million loads.
+ * The shrunk residual of a chain of scopes, with their weights multiplied by `scale`. Same formula as `chainResidual`, but
+ * without an array per load.
  */
 function chainOf(chain: readonly (Residual | undefined)[], scale: number): number {
   let wider = 0
@@ -127,7 +128,7 @@ function isUsable(
 /** A load on a numbered lane. */
 type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }
 
-/** Loads in the order of time, and the keys of the lane that each was on. */
+/** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
   readonly count: number
   readonly load: (nth: number) => LaneLoad
@@ -135,8 +136,8 @@ interface CostLoads {
 }
 
 /**
- * Prepares a tenant's costs from a list of loads: O(n), equal digits for equal facts in any order. Loads without a
- * positive cost or miles, and loads dated after `now`'s day, are left out.
+ * Prepares a tenant's costs from a list of loads in O(n). The order of the loads does not change a digit of the result.
+ * Excludes loads without a positive cost or miles, and loads dated after the day of `now`.
  *
  * @example prepareCosts([], now).ownCurve // false
  */
@@ -155,7 +156,7 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
 }
 
 /**
- * As prepareCosts, from a tenant's quotes in columns, for a process that answers others meanwhile.
+ * Like `prepareCosts`, but from a tenant's quotes in columns, and in steps so that the process can answer other requests.
  *
  * @param rows all rows in the order of time
  */
@@ -191,7 +192,7 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
   const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
   const chains = new Map<number, Residual[]>()
   for (let nth = 0; nth < count; nth++) {
-    // Seven scopes a load: several times the work of one that only looks.
+    // A load updates seven scopes, so these steps are shorter than those of the loop above.
     if (nth % QUOTES_PER_STEP === 0) yield
     const load = loadOf(nth)
     if (!isUsable(load, day)) continue
@@ -214,7 +215,7 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
   return { ...model, errors }
 }
 
-/** The residuals of a lane, from the tenant's down to its own; made where there are none yet. */
+/** The residuals of a lane's scopes, widest first. Creates missing ones. */
 function chainFor({ residuals }: Pick<CostModel, 'residuals'>, costKeys: readonly string[]): Residual[] {
   return [TENANT_KEY, ...costKeys].map((key) => {
     const known = residuals.get(key) ?? { weight: 0, sum: 0, loads: 0 }
@@ -232,8 +233,8 @@ function addTo(chain: readonly Residual[], load: { weight: number; value: number
 }
 
 /**
- * Adds a load to prepared costs (`count` 1) or takes it out again (-1). The curve and the spreads stay as they were
- * prepared. A load that is not usable changes nothing.
+ * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve and the errors do not change. An unusable load
+ * changes nothing.
  */
 export function countLoad(
   model: CostModel,
@@ -247,8 +248,8 @@ export function countLoad(
 }
 
 /**
- * What a carrier will ask for a load on this lane: the length-of-haul curve at its miles, times the shrunk residual of its
- * scopes. null without miles, or without a single load of the tenant's: a 2017 shape alone is no price.
+ * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the shrunk residual of its
+ * scopes. Null without miles, or if the tenant has no loads: the default curve of 2017 alone is not a price.
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */

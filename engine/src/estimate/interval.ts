@@ -9,8 +9,8 @@ export interface Interval {
 }
 
 /**
- * What no curve knows: how quotes at the same rate differ, in log odds. A three-point normal of this sd is laid over
- * every curve, so that an interval never closes however long the history.
+ * The standard deviation, in log odds, between quotes at the same rate, which no curve explains. Each curve is combined
+ * with a three-point normal distribution of this width, so that an interval keeps a width even with a long history.
  */
 const LANE_NOISE_SD = 0.25
 const NODES = [
@@ -19,7 +19,7 @@ const NODES = [
   { shift: Math.sqrt(3) * LANE_NOISE_SD, weight: 1 / 6 },
 ] as const
 
-/** The curves of a posterior, each with the three noise nodes, and the order of their log odds at the last rate asked. */
+/** The curves of a posterior, each with the three noise nodes, and the order of their log odds at the previous rate. */
 interface Fan {
   readonly posterior: Posterior
   readonly weights: Float64Array
@@ -38,8 +38,8 @@ function fanOf(posterior: Posterior): Fan {
 }
 
 /**
- * Quantiles, in log odds, at relative rate x. From one rate to the next the order of the curves hardly changes, so sorting
- * by insertion costs next to nothing.
+ * Quantiles, in log odds, at relative rate x. The order of the curves hardly changes between neighboring rates, so an
+ * insertion sort that starts from the previous order is nearly free.
  */
 function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] {
   const { posterior, weights, logOdds, order } = fan
@@ -55,7 +55,7 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
     const moving = order[i] as number
     const value = logOdds[moving] as number
     let place = i
-    // Equal log odds stay in the order of their index, so that the way here leaves no trace in the answer.
+    // Equal log odds are ordered by index, so that the result does not depend on the previous order.
     while (place > 0) {
       const left = order[place - 1] as number
       const leftValue = logOdds[left] as number
@@ -85,8 +85,8 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
 }
 
 /**
- * Quantiles of the probability of winning at relative rate x, for ascending levels: the weighted quantile over the
- * posterior's curves, each with the three noise nodes, interpolated in log odds between the middles of the weights.
+ * Quantiles of the win probability at relative rate x, for ascending levels: the weighted quantiles over the posterior's
+ * curves, each with the three noise nodes, interpolated in log odds between the midpoints of the weights.
  *
  * @example winQuantiles(posterior, 0, [0.1, 0.9]) // [.281543, .755770] for the example of docs/model-estimate.md
  */
@@ -94,12 +94,12 @@ export function winQuantiles(posterior: Posterior, x: number, levels: readonly n
   return fanQuantiles(fanOf(posterior), x, levels).map(sigmoid)
 }
 
-/** Nearer to an end than this, a bound goes to the end: "almost never" cannot be told from "never" with a lane's data. */
+/** A bound within this distance of 0 or 1 becomes 0 or 1, because a lane's data cannot distinguish "almost never" from "never". */
 const END = 0.03
 
 /**
- * The end rule: a lower bound under 3 % becomes 0, an upper bound over 97 % becomes 1; a lower bound is never above 97 %
- * and an upper one never below 3 %.
+ * Applies the end rule: a lower bound below 3 % becomes 0, and an upper bound above 97 % becomes 1. A lower bound is at
+ * most 97 %, and an upper bound at least 3 %.
  *
  * @example withEnds({ low: 0.024, high: 0.55 }) // { low: 0, high: 0.55 }
  */
@@ -110,7 +110,7 @@ export function withEnds(interval: Interval): Interval {
   }
 }
 
-/** Relative rates at which bounds are computed; between them they are interpolated, beyond them they stay. */
+/** Relative rates at which bounds are computed. Bounds are interpolated between them, and constant beyond the first and last. */
 const LATTICE = [
   ...Array.from({ length: 6 }, (_, i) => -1.2 + 0.1 * i),
   ...Array.from({ length: 61 }, (_, i) => -0.6 + 0.02 * i),
@@ -119,15 +119,15 @@ const LATTICE = [
 const LEVELS = [0.025, 0.1, 0.9, 0.975] as const
 
 /**
- * Both intervals of a lane at every rate. Interpolating a quantile between unequal weights can lift it by a hair where two
- * curves cross; here each bound is held down to its lowest so far, so that a dearer offer never has a higher bound.
+ * Both intervals of a lane at every rate. Interpolation between unequal weights can raise a quantile slightly where two
+ * curves cross. Each bound is therefore a running minimum, so that a higher offer never has a higher bound.
  */
 export interface IntervalCurve {
-  /** For each of the four levels, log odds along the lattice, never rising. */
+  /** For each of the four levels: non-increasing log odds at the rates of the lattice. */
   readonly bounds: readonly Float64Array[]
 }
 
-/** The intervals of a posterior at every rate: about half a millisecond, once a lane. */
+/** The intervals of a posterior at every rate. Takes about half a millisecond; call it once per lane. */
 export function intervalCurve(posterior: Posterior): IntervalCurve {
   const fan = fanOf(posterior)
   const bounds = LEVELS.map(() => new Float64Array(LATTICE.length))
@@ -141,8 +141,8 @@ export function intervalCurve(posterior: Posterior): IntervalCurve {
 }
 
 /**
- * The 80 % and 95 % intervals of the probability of winning at relative rate x, ends as by `withEnds`. Where a posterior is
- * so skewed that its mean lies outside, the interval is drawn to it: nobody should read "71 %, likely 74 to 90 %".
+ * The 80 % and 95 % intervals of the win probability at relative rate x, after `withEnds`. If the mean of a skewed
+ * posterior is outside an interval, the interval is extended to the mean, to avoid "71 %, likely 74 to 90 %".
  *
  * @example intervalsAt(curve, { x: 0, mean: .524162 }).interval80 // { low: .281543, high: .755770 }
  */

@@ -1,11 +1,11 @@
 import { clip } from './vector.ts'
 
-/** Relative rates at which outcomes are kept: from 45 % below the reference rate to 82 % above it, 2 % apart. */
+/** Number of relative rates (knots) at which outcomes are counted: from 45 % below the reference rate to 82 % above it, 2 % apart. */
 export const KNOT_COUNT = 61
 const KNOT_FIRST = -0.6
 const KNOT_STEP = 0.02
 
-/** The decided quotes of a lane as two histograms over relative rate: what was won there, and what was lost. */
+/** The decided quotes of a lane as two histograms over relative rate: wins and losses. */
 export interface Knots {
   readonly wins: Float64Array
   readonly losses: Float64Array
@@ -21,8 +21,8 @@ export function knotAt(index: number): number {
 }
 
 /**
- * Adds one decided quote: its weight is shared between the two knots beside it, in proportion to nearness, so the mean
- * relative rate is kept. Rates beyond the ends count at the ends. A negative weight takes a quote out again.
+ * Adds one decided quote. Its weight is divided between the two nearest knots in proportion to proximity, which preserves
+ * the mean relative rate. Rates beyond the first or last knot count there. A negative weight removes a quote.
  *
  * @example addQuote(knots, { x: 0.05, won: true, weight: 1 }) // half a win at .04, half at .06
  */

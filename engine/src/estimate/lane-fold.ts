@@ -10,10 +10,10 @@ import type { QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 import { type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
 
-/** A decided quote's weight halves in this many days. */
+/** The half-life of a decided quote's weight, in days. */
 const HALF_LIFE_DAYS = 60
 
-/** One of a lane's quotes as the estimate used it: `x` is ln(rate / the reference rate of its morning). */
+/** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
   readonly laneId: number
   readonly rateCents: number
@@ -21,22 +21,22 @@ export interface QuoteUsed {
   readonly outcome: Outcome
 }
 
-/** A lane's decided quotes as everything above it sees them. */
+/** The summary of a lane's decided quotes that the wider scopes use. */
 export interface LaneOutcomes {
   readonly knots: Knots
   readonly decided: number
   readonly won: number
 }
 
-/** A lane's own quotes, as they stand now, measured against the market of a preparation. */
+/** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
-  /** Where the lane stands above the index; undefined when every quote is left out. */
+  /** The lane's level above the market index; undefined if all quotes are excluded. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
 }
 
-/** What a lane's quotes are measured against. */
+/** The prepared data that a lane's quotes are compared with. */
 export interface FoldedAgainst {
   readonly quoted: QuotedLanes
   readonly day: number
@@ -45,28 +45,28 @@ export interface FoldedAgainst {
   readonly market: MarketDays
 }
 
-/** Why a quote of a day is left out before its rate is looked at; null when it is not. */
+/** The reason to exclude a quote regardless of other quotes: an invalid rate or a future date. Null if there is none. */
 export function whyUndated(rateCents: number, quotedAt: number, day: number): LeftOutReason | null {
   if (!(rateCents > 0 && Number.isFinite(rateCents))) return 'bad_rate'
   return dayOf(quotedAt) <= day ? null : 'future'
 }
 
-/** ln of a rate in cents, less the tenant's curve by miles. Miles are NaN where unknown. */
+/** ln of a rate in cents, minus the tenant's curve by miles. Unknown miles are NaN. */
 export function logRateOf(rateCents: number, miles: number, haulLog: HaulLog): number {
   return Math.log(rateCents) - haulLog(Number.isNaN(miles) ? null : miles)
 }
 
-/** Quotes that are folded in one step. */
+/** Quotes processed per step. */
 const QUOTES_PER_STEP = 3_000
 
-/** As foldLaneInSteps, without a pause. */
+/** Like `foldLaneInSteps`, without pauses. */
 export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
   return finished(foldLaneInSteps(against, lane))
 }
 
 /**
- * Folds a lane's quotes in the order of time: which quotes count, where each stood against the reference rate of its
- * morning, and what was won and lost there. The same quotes and the same market give the same digits.
+ * Folds a lane's quotes in the order of time: which quotes count, their rates relative to the reference rate before the
+ * first quote of their day, and the wins and losses there. Equal quotes and markets give equal digits.
  */
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const quotes: QuoteUsed[] = []
@@ -75,22 +75,22 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   return { knots, decided, won, level, quotes, leftOut }
 }
 
-/** The outcomes of `foldLaneInSteps` alone: half the time, for a preparation that folds every lane. */
+/** Only the outcomes of `foldLaneInSteps`, in half the time. The preparation, which folds every lane, uses this function. */
 export function* laneOutcomesInSteps(against: FoldedAgainst, lane: number): Steps<LaneOutcomes> {
   return yield* foldInSteps(against, lane, null)
 }
 
-/** A lane's quotes while they are folded. */
+/** The state of a fold. */
 interface Folding extends LaneOutcomes {
   level: LaneLevel | undefined
   decided: number
   won: number
-  /** The rows that count, in the order of time, and ln of each rate for its miles. */
+  /** The rows that count, in the order of time, and their log rates (see `logRateOf`). */
   readonly rows: Int32Array
   readonly logRates: Float64Array
 }
 
-/** Where a fold lists each quote that it used or left out. */
+/** The lists to which a fold adds each used and each excluded quote. */
 interface FoldedQuotes {
   readonly quotes: QuoteUsed[]
   readonly leftOut: { laneId: number; reason: LeftOutReason }[]
@@ -100,7 +100,7 @@ function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes |
   const { columns } = against.quoted
   const rows = columns.rowsOf(lane)
   const logRates = new Float64Array(rows.length)
-  // Rows and log rates that count move to the front of their arrays.
+  // Compacts both arrays in place: rows that count move to the front.
   let dated = 0
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] as number
@@ -141,7 +141,7 @@ function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes |
   return folding
 }
 
-/** Adds a lane's quotes of one day to its fold: those from `from` up to `to`. */
+/** Adds a lane's quotes of one day to its fold: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
   { quoted: { columns }, day: today, market }: FoldedAgainst,
   folding: Folding,
@@ -154,7 +154,7 @@ function foldDay(
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
   for (let at = from; at < to; at++)
     folding.level = movedLevel(folding.level, (logRates[at] as number) - indexAfter, day)
-  // A lane first quoted on this day is measured against its own rates: see addDay.
+  // A lane first quoted on this day is compared with its own rates: see `addDay`.
   const reference = known ?? indexAfter + (folding.level?.mean ?? 0)
   const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
   for (let at = from; at < to; at++) {

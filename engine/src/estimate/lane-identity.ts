@@ -1,20 +1,20 @@
-/** A wider scope a lane belongs to, by the interface's name for it. */
+/** A wider scope that contains a lane. `name` is its name in the API. */
 export interface Scope {
   readonly name: string
   readonly key: string
 }
 
-/** A lane as the estimate sees it: its own key, and what it can borrow from. */
+/** The keys of a lane and of the scopes it can borrow from. */
 export interface LaneIdentity {
-  /** City pair and equipment together: quotes with equal keys are quotes on the same lane. */
+  /** City pair and equipment. Quotes with equal keys are on the same lane. */
   readonly key: string
-  /** Wider scopes for the win probability, widest first, without the tenant itself. */
+  /** Wider scopes for the win probability, widest first, excluding the tenant. */
   readonly scopes: readonly Scope[]
-  /** Keys of the cost chain, widest first, without the tenant itself. */
+  /** Scope keys for the expected cost, widest first, excluding the tenant. */
   readonly costKeys: readonly string[]
 }
 
-/** One end of a lane: any text that stands for the city, its state or province, and its region. */
+/** One end of a lane. Each field is any text that identifies the city, state or province, or region. */
 export interface LaneEnd {
   readonly city: string
   readonly state: string
@@ -22,9 +22,9 @@ export interface LaneEnd {
 }
 
 /**
- * The identity of a freight lane. Direction is kept: Dallas to Atlanta and Atlanta to Dallas are two lanes, in two state
- * pairs and two region pairs. Win probability borrows over all equipment of a state pair; cost never crosses equipment
- * but within the corridor, since a reefer costs more than a van.
+ * The identity of a freight lane. Lanes have a direction: Dallas to Atlanta and Atlanta to Dallas are two lanes, in two
+ * state pairs and two region pairs. The win probability borrows from all equipment types of a state pair. The expected
+ * cost borrows from other equipment types only within the corridor, because a reefer costs more than a van.
  *
  * @example freightLane({ origin: { city: 'dallas tx', state: 'TX', region: 'SC' },
  *   destination: { city: 'atlanta ga', state: 'GA', region: 'SE' }, equipment: 'V' }).key // 'dallas tx>atlanta ga|V'

@@ -1,24 +1,24 @@
 import { median } from '../statistics/median.ts'
 
-/** Why a quote does not count in the estimate. It is still shown. */
+/** Why a quote is excluded from the estimate. Excluded quotes are still displayed. */
 export type LeftOutReason = 'bad_rate' | 'future' | 'outlier'
 
-/** On a lane with three rates or more, an outlier is over four times the lane's median rate, or under a quarter of it. */
+/** On a lane with at least three rates, an outlier is above four times the lane's median rate, or below a quarter of it. */
 const LANE_FACTOR = 4
 const LANE_RATES_MIN = 3
-/** On a lane with fewer rates, twenty times off the tenant's median (for its miles), once the tenant has 20 rates. */
+/** On a lane with fewer rates, an outlier is above twenty times the tenant's median for its miles, or below a twentieth of it. Requires 20 rates of the tenant. */
 const TENANT_FACTOR = 20
 const TENANT_RATES_MIN = 20
 
-/** The tenant's middle rate, over all its lanes: null with fewer rates than say something. */
+/** The tenant's median rate over all lanes; null with fewer than 20 rates. */
 export function tenantMiddle(count: number, middle: number | null): number | null {
   return count >= TENANT_RATES_MIN ? middle : null
 }
 
 /**
- * Which rates of a lane cannot be meant, such as a price in cents sent as dollars: a hundred times off, they would move
- * the reference rate of a lane for months. `logRates` are the lane's ln rates, less the length-of-haul curve where miles
- * are known; `middle` is the tenant's (see `tenantMiddle`).
+ * Returns a test for rates of a lane that are errors, such as a price in cents sent as dollars. A rate a hundred times too
+ * high would distort the lane's reference rate for months. `logRates` are the lane's log rates (see `logRateOf`), and
+ * `middle` is the result of `tenantMiddle`.
  *
  * @example [7.6, 7.7, 12.2].filter(outlierTest([7.6, 7.7, 12.2], null)) // [12.2]
  */
@@ -27,7 +27,7 @@ export function outlierTest(
   middle: number | null,
 ): (logRate: number) => boolean {
   if (logRates.length >= LANE_RATES_MIN) {
-    // Rates within one factor of each other are within that factor of their median: no sort for nearly every lane.
+    // If all rates are within the factor of each other, none is an outlier. This check avoids a sort on nearly every lane.
     if (spreadOf(logRates) <= Math.log(LANE_FACTOR)) return () => false
     const laneMiddle = median(logRates) ?? Number.NaN
     return (logRate) => Math.abs(logRate - laneMiddle) > Math.log(LANE_FACTOR)
@@ -35,7 +35,7 @@ export function outlierTest(
   return (logRate) => middle !== null && Math.abs(logRate - middle) > Math.log(TENANT_FACTOR)
 }
 
-/** The distance of the largest value from the smallest. */
+/** The difference between the largest and the smallest value. */
 function spreadOf(values: ArrayLike<number>): number {
   let least = Number.POSITIVE_INFINITY
   let most = Number.NEGATIVE_INFINITY

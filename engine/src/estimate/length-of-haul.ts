@@ -1,26 +1,26 @@
 import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 
 /**
- * What a truckload costs (or is quoted at) by its miles, as ln dollars over five straight pieces in ln miles:
- * intercept, slope, and the change of slope at 250, 500 and 1,000 miles.
+ * The cost (or quoted rate) of a truckload by its miles: ln dollars as a piecewise linear function of ln miles. The
+ * parameters are the intercept, the slope, and the change of slope at 250, 500 and 1,000 miles.
  */
 export type HaulCurve = readonly [number, number, number, number, number]
 
 /**
- * The shape used until a tenant has one of its own. It is a shape of the US spot market of 2017, not today's prices: the
- * tenant's own loads lift or lower it.
+ * The curve of a tenant with too few loads for its own: the US spot market of 2017. Only its shape matters, because the
+ * tenant's own loads shift it to today's prices.
  */
 export const DEFAULT_HAUL_CURVE: HaulCurve = [1.3441, 0.9826, -0.2174, -0.1828, 0.2374]
 
-/** Below this a truck costs its day, however short the way. */
+/** Below this distance the cost is constant: the truck is busy for a day. */
 const SHORT_HAUL_MILES = 120
-/** Loads a curve of the tenant's own needs, and the mileages they must spread over. */
+/** Requirements for a tenant's own curve: the number of loads, and the distance between the 10th and 90th percentile of ln miles. */
 const OWN_CURVE_LOADS_MIN = 60
 const OWN_CURVE_SPREAD_MIN = 1.2
 const HALF_LIFE_DAYS = 90
 const TERMS = 5
 const ROUNDS = 18
-/** How strongly slopes are held to the default's, in loads: enough to settle pieces without loads, nothing beside data. */
+/** Ridge penalty toward the default slopes, in loads. It determines pieces without loads, and is negligible elsewhere. */
 const RIDGE = 2
 
 function terms(miles: number): [number, number, number, number, number] {
@@ -46,7 +46,7 @@ export function haulLogDollars(curve: HaulCurve, miles: number): number {
   return sum
 }
 
-/** One load as the curve sees it. */
+/** One load for the fit of a curve. */
 export interface HaulSeen {
   readonly logDollars: number
   readonly miles: number
@@ -54,11 +54,11 @@ export interface HaulSeen {
 }
 
 /**
- * The tenant's own curve by least absolute deviations of ln dollars, a load of 90 days ago counting half; or the default,
- * with `own: false`, where there are fewer than 60 loads, their miles all lie close together, or the fit would fall
- * somewhere with distance. Least absolute deviations, so that a few cancelled or mistyped loads do not bend it.
+ * Fits the tenant's own curve by least absolute deviations of ln dollars, with a half-life of 90 days. Returns the default
+ * curve with `own: false` for fewer than 60 loads, for loads with similar miles, or if the fitted curve would decrease
+ * with distance. Least absolute deviations are robust against a few canceled or mistyped loads.
  *
- * Solved by reweighted least squares around the default curve.
+ * Solved by iteratively reweighted least squares around the default curve.
  *
  * @example fitHaulCurve([]) // { curve: DEFAULT_HAUL_CURVE, own: false }
  */
@@ -71,7 +71,7 @@ export interface FittedHaul {
   readonly own: boolean
 }
 
-/** As fitHaulCurve, in steps. */
+/** Like `fitHaulCurve`, in steps. */
 export function* fitHaulCurveInSteps(loads: readonly HaulSeen[]): Steps<FittedHaul> {
   const unfit = { curve: DEFAULT_HAUL_CURVE, own: false }
   if (loads.length < OWN_CURVE_LOADS_MIN) return unfit
@@ -120,7 +120,7 @@ interface Equations {
   readonly right: Float64Array
 }
 
-/** Adds the loads of a stretch to the equations of one round, each the heavier the nearer it lies to the curve so far. */
+/** Adds loads `from` (inclusive) to `to` (exclusive) to the normal equations of one round. Loads closer to the current curve weigh more. */
 function addLoads(equations: Equations, from: number, to: number): void {
   const { basis, rest, age, change, floor, normal, right } = equations
   for (let n = from; n < to; n++) {
@@ -138,7 +138,7 @@ function addLoads(equations: Equations, from: number, to: number): void {
   }
 }
 
-/** Whether every piece costs more the longer the haul. */
+/** Whether the cost increases with distance on every piece. */
 function rises(curve: HaulCurve): boolean {
   let slope = 0
   return curve.slice(1).every((term) => {
@@ -147,7 +147,7 @@ function rises(curve: HaulCurve): boolean {
   })
 }
 
-/** Solves a symmetric positive system given by its lower half, by Cholesky's factors. */
+/** Solves a symmetric positive definite system, given by its lower triangle, by Cholesky decomposition. */
 function solve(normal: Float64Array, right: Float64Array): number[] {
   const factor = new Float64Array(TERMS * TERMS)
   for (let i = 0; i < TERMS; i++) {

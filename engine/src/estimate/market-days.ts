@@ -19,7 +19,7 @@ export interface MarketDays {
 /**
  * The market of a tenant, day by day, from its rates: the part of the reference rate that all lanes share.
  *
- * @param rows the rows to look at, in the order of time
+ * @param rows the rows to read, in the order of time
  * @param logRates by row; NaN for quotes that are left out
  */
 export function* marketDaysInSteps(

@@ -1,36 +1,36 @@
 import { type Posterior, winMean } from './posterior.ts'
 
-/** Rates tried: the reference rate times e^(.005 k), k from -40 (18 % below) to 60 (35 % above). */
+/** The grid of rates: the reference rate times e^(.005 k), k from -40 (18 % below) to 60 (35 % above). */
 const STEP = 0.005
 const FIRST = -40
 const LAST = 60
-/** Rates that earn at least this share of the best expected margin are as good as the best. */
+/** Rates with at least this share of the highest expected margin belong to the flat zone. */
 const FLAT_SHARE = 0.98
 
-/** The least a tenant takes: margin as a share of the rate (12 for 12 %), in dollars a load, or a rate per mile. */
+/** A tenant's minimum: margin in percent of the rate (12 for 12 %), margin per load, or rate per mile. Money in cents. */
 export interface RateFloors {
   readonly marginPct?: number | null
   readonly marginCents?: number | null
   readonly rateCentsPerMile?: number | null
 }
 
-/** The rate with the highest expected margin, and what is around it. All money in cents, fractional until shown. */
+/** The rate with the highest expected margin, and its surroundings. Money is in cents and may be fractional. */
 export interface Optimum {
   readonly rateCents: number
   readonly winProbability: number
   readonly expectedMarginCents: number
-  /** Every rate in here earns at least 98 % of the best expected margin. */
+  /** The rates around the optimum with at least 98 % of its expected margin. */
   readonly flatZone: { readonly lowCents: number; readonly highCents: number }
-  /** The best rate lies at an end of the rates tried: the true best may lie beyond. */
+  /** The best rate is at an end of the grid, so the true optimum may be beyond it. */
   readonly atEdge: boolean
-  /** The highest of the tenant's floors; null without one. */
+  /** The highest of the tenant's floors; null if there is none. */
   readonly floorCents: number | null
-  /** What to quote with the floor kept: the best rate, or the floor where that is higher. */
+  /** The rate to quote: the best rate or the floor, whichever is higher. */
   readonly flooredRateCents: number
   readonly flooredExpectedMarginCents: number
 }
 
-/** The chance of winning at a rate; `priceWeight` is 1 but for lanes never quoted (see `priceWeight` of the estimator). */
+/** The win probability at a rate. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the estimator. */
 function chanceAt(
   lane: { posterior: Posterior; referenceCents: number; priceWeight: number },
   rateCents: number,
@@ -39,7 +39,7 @@ function chanceAt(
 }
 
 /**
- * Expected margin of a rate: P(win at the rate) x (rate - cost), in cents.
+ * The expected margin of a rate: P(win at the rate) x (rate - cost), in cents.
  *
  * @example expectedMarginCents({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000 }, 197500) // 18732.02
  */
@@ -51,8 +51,8 @@ export function expectedMarginCents(
 }
 
 /**
- * The lowest rate the tenant's floors allow: cost / (1 - margin %), cost + dollars, or rate per mile x miles, whichever is
- * highest; null without a floor that can be worked out.
+ * The lowest rate that the tenant's floors allow: the highest of cost / (1 - margin %), cost + margin, and rate per mile x
+ * miles. Null if no floor can be computed.
  *
  * @example floorRateCents({ marginPct: 15 }, { costCents: 170000, miles: null }) // 200000
  */
@@ -70,8 +70,8 @@ export function floorRateCents(
 }
 
 /**
- * The rate with the highest expected margin on the grid, the lower one on ties; the stretch around it that is as good; and
- * the same with the tenant's floor kept.
+ * The rate with the highest expected margin on the grid (the lower one on ties), the flat zone around it, and the rate to
+ * quote with the tenant's floors.
  *
  * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, miles: null, floors: {} }).rateCents // 197499.6
  */
@@ -95,7 +95,7 @@ export function bestRate(lane: {
   }
   const rateCents = rates[best] ?? lane.referenceCents
   const top = margins[best] ?? 0
-  // Where even the best loses money there is no zone: a share of a loss would be a worse loss.
+  // If even the best rate loses money, the zone has one rate, because 98 % of a negative margin is above the margin.
   const asGood = (i: number) =>
     i === best || (top > 0 && (margins[i] ?? Number.NEGATIVE_INFINITY) >= FLAT_SHARE * top)
   let low = best

@@ -34,7 +34,7 @@ describe('the posterior of ten quotes around 2,025', () => {
   const posterior = posteriorOf(knotsOf(LANE.map(([rate, won]) => [Math.log(rate / 2025), won])), prior)
 
   // Known values from an independent prototype of the same definitions.
-  test('has the known likeliest curve, mean and covariance', () => {
+  test('has the known mode, mean and covariance', () => {
     expect(digits(posterior.mode.a)).toBe('0.096405')
     expect(digits(posterior.mode.b)).toBe('3.341743')
     const { a, b, varianceA, covariance, varianceB } = posterior.belief
@@ -61,7 +61,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     expect(found.map(digits)).toEqual(known.map(digits))
   })
 
-  test('earns most at 1,975 when the truck costs 1,700', () => {
+  test('has the highest expected margin at 1,975 if the truck costs 1,700', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
@@ -78,7 +78,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     expect(optimum.atEdge).toBe(false)
   })
 
-  test('keeps the highest of the floors, and shows both rates', () => {
+  test('applies the highest of the floors, and returns both rates', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
@@ -93,7 +93,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     expect(optimum.flooredExpectedMarginCents).toBeLessThan(optimum.expectedMarginCents)
   })
 
-  test('a dearer rate never has a higher bound', () => {
+  test('a higher rate never has a higher bound', () => {
     const curve = intervalCurve(posterior)
     let last = intervalsAt(curve, { x: -2, mean: winMean(posterior, -2) })
     for (let x = -2; x < 2; x += 0.003) {
@@ -106,7 +106,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     }
   })
 
-  test('agrees with the quantiles to a percentage point, and three where the end rule jumps', () => {
+  test('agrees with the quantiles within 1 percentage point, or 3.5 where the end rule applies', () => {
     const curve = intervalCurve(posterior)
     for (const [rate] of LANE) {
       const x = Math.log(rate / 2025)
@@ -156,7 +156,7 @@ describe('three lanes under two parents', () => {
   addInto(believed1, parent1)
 
   // Known values from an independent prototype of the same definitions.
-  test('give lane 2 the known prior, posterior and share of its own', () => {
+  test('give lane 2 the known prior, posterior and own share', () => {
     const prior = priorOf(messageDown(difference(believed1, up2), LANE_KINSHIP))
     expect([prior.a, prior.b, prior.varianceA, prior.covariance, prior.varianceB].map(digits)).toEqual([
       '0.202637',
@@ -178,7 +178,7 @@ describe('three lanes under two parents', () => {
     ])
   })
 
-  test('give an unseen lane of parent 1 the known prior and chances', () => {
+  test('give an unseen lane of parent 1 the known prior and win probabilities', () => {
     const prior = priorOf(messageDown(believed1, LANE_KINSHIP))
     expect([prior.a, prior.b].map(digits)).toEqual(['0.393021', '3.058172'])
     const posterior = posteriorOf(emptyKnots(), prior)
@@ -189,7 +189,7 @@ describe('three lanes under two parents', () => {
     ])
   })
 
-  test('give a lane of an unseen parent the known chances', () => {
+  test('give a lane of an unseen parent the known win probabilities', () => {
     const prior = priorOf(messageDown(messageDown(root, SCOPE_KINSHIP), LANE_KINSHIP))
     const posterior = posteriorOf(emptyKnots(), prior)
     expect([-0.1, 0, 0.1].map((x) => digits(winMean(posterior, x)))).toEqual([

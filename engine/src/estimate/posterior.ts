@@ -3,24 +3,24 @@ import { brake, logSigmoid, sigmoid } from './price-response.ts'
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
-/** The grid of curves a posterior is made of: 13 x 11 points, +-3.6 in whitened units, drawn 15 % wide. */
+/** The grid of curves of a posterior: 13 x 11 points, +-3.6 in whitened units, stretched by 15 %. */
 const GRID_A = 13
 const GRID_B = 11
 const GRID_HALF_WIDTH = 3.6
 const GRID_STRETCH = 1.15
 const STEPS_MAX = 40
 
-/** No curve of the grid is steeper than e^5 (1 % in rate would triple the odds and more), nor flatter than e^-3. */
+/** The range of log steepness. At e^5, a rate 1 % lower more than quadruples the odds. */
 const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
-/** No summary claims to know a level exactly. */
+/** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
 
-/** What is believed of a lane after its own quotes: 143 curves with weights that sum to one, and their summary. */
+/** The belief about a lane given its own quotes: 143 curves with weights that sum to one, and their summary. */
 export interface Posterior {
   readonly levels: Float64Array
-  /** e^b of each curve, so that a price costs no exponential for it. */
+  /** e^b of each curve, precomputed because it is needed for each rate. */
   readonly steepness: Float64Array
   readonly weights: Float64Array
   readonly mode: { readonly a: number; readonly b: number }
@@ -38,7 +38,7 @@ function inverse(aa: number, ab: number, bb: number): Precision {
   return { aa: bb / determinant, ab: -ab / determinant, bb: aa / determinant }
 }
 
-/** The non-empty knots as short lists: relative rate, brake there, wins and losses. */
+/** The non-empty knots: relative rates, values of `brake`, wins and losses. */
 function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[]; losses: number[] } {
   const x: number[] = []
   const stop: number[] = []
@@ -57,10 +57,10 @@ function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[
 }
 
 /**
- * A lane's own decided quotes on top of what its siblings suggest.
+ * The posterior of a lane: the prior from other lanes, updated with the lane's own decided quotes.
  *
- * Fisher scoring from the prior mean finds the likeliest curve; a grid laid over it in whitened units carries the exact
- * posterior, so the answer does not lean on the posterior being Gaussian. A step that makes things worse is halved.
+ * Fisher scoring from the prior mean finds the most likely curve. A step that lowers the posterior is halved. The exact
+ * posterior is then evaluated on a grid around this curve, in whitened units, so it need not be Gaussian.
  *
  * @example posteriorOf(emptyKnots(), prior).belief // close to the prior itself
  */
@@ -135,7 +135,7 @@ interface CurveGrid {
   readonly weights: Float64Array
 }
 
-/** Lays the grid over the mode in whitened units and weights each curve by its posterior. */
+/** Builds the grid around the mode in whitened units, and weights each curve by its posterior. */
 function gridAround(
   { a, b, information }: { readonly a: number; readonly b: number; readonly information: Precision },
   logPosterior: (a: number, b: number) => number,
@@ -192,7 +192,7 @@ function beliefOf({ levels, logSteepness, weights }: CurveGrid): CurveBelief {
 }
 
 /**
- * The probability of winning at relative rate x: the weighted mean over the posterior's curves.
+ * The win probability at relative rate x: the weighted mean over the posterior's curves.
  *
  * @example winMean(posterior, 0) // .524162 for the ten quotes of docs/model-estimate.md at their reference rate
  */

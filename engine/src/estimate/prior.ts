@@ -9,14 +9,14 @@ export interface CurveBelief {
   readonly varianceB: number
 }
 
-/** Added to the variances of a prior, so that no amount of sibling data makes a lane a copy of its siblings. */
+/** Added to the variances of a prior, so that a lane can differ from the lanes it borrows from, however many quotes they have. */
 const LEAST_VARIANCE_A = 0.01
 const LEAST_VARIANCE_B = 0.005
 
 /**
- * A belief over the bank's curves, as log weights, to its mean and covariance.
+ * The mean and covariance of a belief over the bank's curves, given as log weights.
  *
- * @example priorOf(messageDown(rootBelief(), SCOPE_KINSHIP)) // what a tenant without a quote starts from
+ * @example priorOf(messageDown(rootBelief(), SCOPE_KINSHIP)) // the prior of a tenant without quotes
  */
 export function priorOf(logWeights: Float64Array): CurveBelief {
   let top = -Infinity

@@ -3,23 +3,23 @@ import { QuoteColumns as Columns, OUTCOMES } from '../book/quote-columns.ts'
 import type { PastQuote } from '../history.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 
-/** A tenant's quotes as models read them: in columns, by numbered lanes, each with its identity. */
+/** A tenant's quotes in columns. Lanes have numbers and identities. */
 export interface QuotedLanes {
   readonly columns: QuoteColumns
-  /** Lanes are numbered from 0 up to this. */
+  /** Lane numbers are 0 to `laneCount - 1`. */
   readonly laneCount: number
   identity(lane: number): LaneIdentity
-  /** The number of a lane by the key of its identity; undefined for a lane never quoted. */
+  /** The number of the lane with a given key; undefined for a lane never quoted. */
   laneOf(key: string): number | undefined
 }
 
-/** A past quote and the lane it was for. */
+/** A past quote and its lane. */
 export interface LaneQuote extends PastQuote {
   readonly lane: LaneIdentity
 }
 
 /**
- * Quotes from a list, in columns.
+ * Converts a list of quotes to columns.
  *
  * @example quotedLanes([]).laneCount // 0
  */

@@ -5,7 +5,7 @@ import { HAUL_QUOTES_MAX, haulQuotes, type MeasuredQuote, rateByMiles } from './
 const DAY_MS = 86_400_000
 const TODAY = 20_000
 
-/** Quotes of many days and hours, some of them on the same moment, some without a price, miles or a past. */
+/** Quotes at many times, some at the same time, some without a rate or miles, some in the future. */
 const anyQuotes = fc
   .array(
     fc.record({
@@ -29,7 +29,7 @@ const milesAsked = [null, 0, 15, 90, 120, 240, 333.3, 500, 780, 1_000, 2_600]
 const drawn = (quotes: readonly MeasuredQuote[]) => milesAsked.map(rateByMiles(quotes, TODAY))
 
 describe('the curve of rates by miles', () => {
-  test('is the same to the last digit from the quotes it is drawn from and from all, in any order', () => {
+  test('has the same digits from all quotes in any order, and from those that haulQuotes returns', () => {
     fc.assert(
       fc.property(anyQuotes, (quotes) => {
         const curve = drawn(quotes)
@@ -40,7 +40,7 @@ describe('the curve of rates by miles', () => {
     )
   })
 
-  test('changes with no quote of today or of the future, once there is an earlier one', () => {
+  test('ignores quotes of today and of the future if there is an earlier one', () => {
     fc.assert(
       fc.property(anyQuotes, (quotes) => {
         const earlier = quotes.filter(({ quotedAt }) => quotedAt < TODAY * DAY_MS)
@@ -51,7 +51,7 @@ describe('the curve of rates by miles', () => {
     )
   })
 
-  test('is drawn from today where there is no earlier day, and from nothing never', () => {
+  test('uses quotes of today if there are no earlier ones, and is 0 without quotes', () => {
     const today: MeasuredQuote = { laneId: 1, rateCents: 200_000, miles: 500, quotedAt: TODAY * DAY_MS }
     const tomorrow = { ...today, laneId: 2, quotedAt: (TODAY + 1) * DAY_MS }
     expect(haulQuotes([tomorrow, today], TODAY)).toEqual([today])
@@ -59,7 +59,7 @@ describe('the curve of rates by miles', () => {
     expect(rateByMiles([tomorrow], TODAY)(500)).toBe(0)
   })
 
-  test('is drawn from the newest quotes only, told apart by lane where they have one time', () => {
+  test('uses only the newest quotes, ordered by laneId if their times are equal', () => {
     const quotes = Array.from(
       { length: HAUL_QUOTES_MAX + 7 },
       (_, at): MeasuredQuote => ({

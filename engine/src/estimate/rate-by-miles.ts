@@ -4,21 +4,21 @@ import { finished, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
 
-/** What the curve looks at of a quote. */
+/** The fields of a quote that the curve uses. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
 
-/** ln dollars of a haul by its miles, as a tenant prices it; the tenant's average where miles are unknown. */
+/** ln dollars of a haul by its miles, from the tenant's rates; the tenant's average for unknown miles. */
 export type HaulLog = (miles: number | null) => number
 
 /**
- * The newest quotes that a tenant's curve is drawn from: five numbers need no more, and whoever asks for the curve alone has
- * them at once, however many quotes the tenant has.
+ * A tenant's curve is fitted to at most this number of newest quotes, which is enough for its five parameters and bounds
+ * the time of the fit.
  */
 export const HAUL_QUOTES_MAX = 2_000
 
 /**
- * Which quotes the curve is drawn from: with a rate and miles, of earlier days than this one; of this day where there is no
- * earlier one. Of those the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId).
+ * The quotes that the curve is fitted to: those with a rate and miles from days before `day`, or from `day` itself if
+ * there are none. Of these, the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId).
  */
 export function haulQuotes<Quote extends MeasuredQuote>(
   quotes: readonly Quote[],
@@ -33,12 +33,12 @@ export function haulQuotes<Quote extends MeasuredQuote>(
     .slice(-HAUL_QUOTES_MAX)
 }
 
-/** Rows that are looked at in one step. */
+/** Rows read per step. */
 const ROWS_PER_STEP = 50_000
 
 /**
- * As haulQuotes, from columns. It starts at the end that holds the newer rows, so that it keeps and sorts few others: a
- * book is opened with its newest quote first. The order does not change the result.
+ * Like `haulQuotes`, but from columns. Reads the rows from the end with the newer quotes, so that few others are collected
+ * and sorted: the rows of a newly opened book are newest first. The order does not change the result.
  */
 export function* haulQuotesInSteps(
   columns: QuoteColumns,
@@ -82,17 +82,17 @@ function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
 }
 
 /**
- * The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. It is drawn from
- * quotes of earlier days: a quote added today changes no other quote's place on its curve, so little has to be redone.
- * Neither the order of the quotes nor those that `haulQuotes` leaves out change a digit of it.
+ * The tenant's curve of rates by miles, with which lanes of different lengths can share one market level. The curve is
+ * fitted to quotes of earlier days, so a quote added today does not change the relative rates of other quotes. Neither the
+ * order of the quotes nor quotes excluded by `haulQuotes` change a digit of the curve.
  *
- * @example rateByMiles([], day)(500) // 0: nothing has miles, so rates stand as they are
+ * @example rateByMiles([], day)(500) // 0: no quote has miles, so rates are not adjusted
  */
 export function rateByMiles(quotes: readonly MeasuredQuote[], day: number): HaulLog {
   return finished(rateByMilesInSteps(quotes, day))
 }
 
-/** As rateByMiles, in steps. */
+/** Like `rateByMiles`, in steps. */
 export function* rateByMilesInSteps(quotes: readonly MeasuredQuote[], day: number): Steps<HaulLog> {
   const basis = haulQuotes(quotes, day)
   if (basis.length === 0) return () => 0

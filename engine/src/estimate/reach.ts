@@ -1,2 +1,2 @@
-/** The age in days beyond which a quote is left out of estimates: weights halve every 60 days, so it would weigh less than a thousandth. */
+/** Quotes older than this number of days are excluded from estimates: with a half-life of 60 days, their weight is below 1/1000. */
 export const reachDays = 600

@@ -21,14 +21,14 @@ test('one lane over forty days has the known references, index and level', () =>
   expect(state()).toEqual(['0.000712419', '7.652165200', '2.689207115'])
 })
 
-test('a lane never quoted is measured against the tenant, a tenant never quoted against nothing', () => {
+test('the reference of a lane never quoted is the tenant average, and null for a tenant without quotes', () => {
   const market = emptyMarket()
   expect(logReference(market, 'other', 0)).toBeNull()
   addDay(market, 0, seen(2000, 2200))
   expect(Math.exp(logReference(market, 'other', 0) ?? 0)).toBeCloseTo(Math.sqrt(2000 * 2200), 6)
 })
 
-test('a lane that is new today is measured against its own rates, however far it lies from the others', () => {
+test('the reference of a lane first quoted today is its own rate, however different the other lanes are', () => {
   const market = emptyMarket()
   addDay(market, 0, seen(2000))
   const [reference = 0] = addDay(market, 1, [{ lane: 'far', logRate: Math.log(300) }])

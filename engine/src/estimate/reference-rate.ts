@@ -1,34 +1,35 @@
 import { clip } from './vector.ts'
 
-/** Days in which what a lane's rates said loses half its weight. */
+/** The half-life of a lane's rates in its level, in days. */
 const LEVEL_HALF_LIFE_DAYS = 40
-/** Weight of the tenant's own average beside a lane's level, in quotes. */
+/** Weight of the tenant's average relative to a lane's level, in quotes. */
 const TENANT_WEIGHT = 0.3
-/** Squared log distance of a new truckload lane from the tenant's average, at its miles; what is imagined at first. */
+/** The typical squared log distance of a new truckload lane from the tenant's average for its miles. */
 const USUAL_DISTANCE = 0.04
+/** The weight of the typical distance beside measured ones, in lanes. */
 const IMAGINED_LANES = 10
-/** How fast the index follows: a day with n quotes moves it by 1 - e^(-.005 n) of their mean surprise. */
+/** The speed of the market index: a day with n quotes moves it by 1 - e^(-.005 n) times their mean surprise. */
 const INDEX_SPEED = 0.005
-/** No quote surprises the index by more than this, in log rate. */
+/** Limit of a quote's surprise, ln(rate / reference rate). */
 const SURPRISE_MAX = 0.4
 
-/** What lanes are told apart by. */
+/** Identifies a lane. */
 export type LaneKey = string | number
 
-/** One quote as the reference rate sees it: `logRate` is ln(rate in cents), less ln of the tenant's length-of-haul curve. */
+/** One quote: `logRate` is ln(rate in cents) minus the tenant's length-of-haul curve. */
 export interface RateSeen {
   readonly lane: LaneKey
   readonly logRate: number
 }
 
-/** A lane's level above the index on the day of its last quote, and the weight behind it, in quotes. */
+/** A lane's level above the market index on the day of its last quote, and its weight in quotes. */
 export interface LaneLevel {
   weight: number
   mean: number
   day: number
 }
 
-/** What the quotes of a day are measured against: the market as it stood before any of them. */
+/** The market before the first quote of a day, with which all quotes of the day are compared. */
 export interface Morning {
   readonly index: number
   /** The tenant's average level. */
@@ -38,12 +39,12 @@ export interface Morning {
 }
 
 /**
- * Where the market stands for one tenant: a log index for all lanes, a level for each lane above it, and the tenant's
- * average level for lanes never quoted. It is a fold over days: the same days in the same order give the same digits.
+ * The market of one tenant: a log index for all lanes, each lane's level above it, and the tenant's average level for lanes
+ * never quoted. The market is a fold over days: equal days in the same order give equal digits.
  */
 export interface Market {
   index: number
-  /** Lanes first seen after the tenant's first quote, and the sum of their squared distances from its average. */
+  /** The number of lanes first quoted after the tenant's first quote, and the sum of their squared distances from its average. */
   newLanes: number
   newLaneDistances: number
   seen: number
@@ -56,9 +57,9 @@ export function emptyMarket(): Market {
 }
 
 /**
- * How much the tenant's average says about a lane, against what it says for truckloads: 1 where new lanes have lain within
- * 20 % or so of it, near 0 where every lane has a level of its own (goods of unlike worth; lanes without miles).
- * `min(1, 0.04 / B)`, B the mean squared log distance of new lanes, with ten imagined ones at 0.04.
+ * How well the tenant's average predicts the level of a new lane: 1 if new lanes are within about 20 % of it, near 0 if
+ * lanes have very different levels (for example without miles). `min(1, 0.04 / B)`, where B is the mean squared log
+ * distance of new lanes, including ten assumed lanes at 0.04.
  *
  * @example laneLikeness(emptyMarket()) // 1
  */
@@ -68,7 +69,7 @@ export function laneLikeness(market: Market): number {
   return Math.min(1, USUAL_DISTANCE / distance)
 }
 
-/** The market before the quotes of its next day; null where nothing at all has been quoted yet. */
+/** The market before the next day's quotes; null if there are no quotes yet. */
 export function morningOf(market: Market): Morning | null {
   return market.seen === 0 ? null : { index: market.index, mean: market.mean, likeness: laneLikeness(market) }
 }
@@ -87,7 +88,7 @@ export function referenceOf(level: LaneLevel | undefined, morning: Morning, day:
 }
 
 /**
- * As referenceOf, from the market itself; null where nothing at all has been quoted yet.
+ * Like `referenceOf`, but from the market; null if there are no quotes yet.
  *
  * @example logReference(market, 'DAL>ATL V', 40) // ln 2052.208679 in the example of docs/model-estimate.md
  */
@@ -96,7 +97,7 @@ export function logReference(market: Market, lane: LaneKey, day: number): number
   return morning === null ? null : referenceOf(market.levels.get(lane), morning, day)
 }
 
-/** Moves a lane's level by a quote of a day, `value` above the index; makes the level of a new lane. */
+/** Updates a lane's level with a quote whose log rate is `value` above the index. Creates the level of a new lane. */
 export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
   if (!level) return { weight: 1, mean: value, day }
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
@@ -107,11 +108,11 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
 }
 
 /**
- * Adds one day's quotes. Their reference rates are those of the morning, before any of them; they are returned in the
- * order of the quotes. Quotes on a lane first seen this day are measured against their own mean: how far a new lane lies
- * from the tenant's average is news of the lane, not of the offer (on real quotes this was better than `I + G`, and far
- * safer where lanes differ much). Then the index moves once, by the mean surprise of quotes on known lanes, and each quote
- * moves its lane's level and the tenant's average.
+ * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the
+ * first of them. The reference rate of a lane first quoted this day is the mean of its own rates: the distance of a new lane from the
+ * tenant's average describes the lane, not the offer. On real quotes this was better than `I + G`, and far more robust
+ * where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and each quote
+ * updates its lane's level and the tenant's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */
@@ -127,7 +128,7 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     known++
     return reference
   })
-  // A day with many quotes on known lanes says more about the market than one quote; one step a day keeps it stable.
+  // The step grows with the number of quotes on known lanes. One step per day keeps the index stable.
   if (known > 0) market.index += (1 - Math.exp(-INDEX_SPEED * known)) * (surprise / known)
 
   for (const quote of quotes) {

@@ -9,20 +9,20 @@ import {
   steepnessAt,
 } from './curve-bank.ts'
 
-/** A name of this file's own: the loops below read it millions of times, and an import can cost a look-up each time. */
+/** A local copy: the loops below read it millions of times, and reading an import can cost a lookup each time. */
 const LEVELS = LEVEL_COUNT
-/** Distances between two levels, either way. */
+/** The number of signed distances between two levels. */
 const DISTANCES = 2 * LEVELS - 1
 
-/** Where a distance stands in a bell: those of one steepness stand together. */
+/** Index of a distance in `Kinship.bell`. Distances of the same steepness are adjacent. */
 function bellIndex(distance: number, j: number): number {
   return j * DISTANCES + LEVELS - 1 + distance
 }
 
 /**
- * How far a child's level may lie from its parent's, for each steepness: a Gaussian over the bank's levels, made to sum
- * to one over the child's levels for every parent level. `bell` holds it by distance (it depends on nothing else), from the
- * farthest below to the farthest above, so that the loops below read it in order; `total` holds the sums.
+ * The distribution of a child's level given its parent's, for each steepness: a Gaussian over the bank's levels, normalized
+ * over the child's levels. `bell` contains the Gaussian by signed distance, ascending, so that the loops below read it
+ * sequentially. `total` contains the sums for the normalization.
  */
 export interface Kinship {
   readonly bell: Float64Array
@@ -30,8 +30,8 @@ export interface Kinship {
 }
 
 /**
- * The kinship of a child with its parent: variance `spread^2 + (e^b tilt)^2`. The second part says that two lanes may also
- * differ in where their market stands, by `tilt` in log rate, which matters the more the steeper the curve.
+ * The kinship of a child with its parent: variance `spread^2 + (e^b tilt)^2`. The second term allows for reference rates
+ * that differ by `tilt` in log rate, which matters more for steeper curves.
  */
 export function kinship(spread: number, tiltSquared: number): Kinship {
   const bell = new Float64Array(DISTANCES * STEEPNESS_COUNT)
@@ -56,12 +56,12 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
 /** State pair to region pair, region pair to tenant. */
 export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
 
-/** Lane to state pair where the lane's own reference rate is well known. */
+/** Lane to state pair, for a lane with a well-known reference rate. */
 export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
 /**
- * How far lanes' levels may lie from their state pair's. Most tenants' lanes are alike (0.7); where they are not, a lane
- * has to speak for itself sooner (1). Which of the two holds is read from the tenant's own quotes.
+ * Standard deviations of a lane's level around its state pair's. The lanes of most tenants are similar (0.7). With 1, a
+ * lane borrows less from others. The tenant's own quotes determine which of the two is used.
  */
 export const LANE_SPREADS = [0.7, 1] as const
 
@@ -69,8 +69,8 @@ const SMALL_LANE_LIMIT = 200
 const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
 
 /**
- * Lane to state pair for a lane with `decided` decided quotes: the fewer there are, the less is known of where its market
- * stands, so tilt^2 = 0.06^2 + 0.01 / max(decided, 1). Beyond 200 quotes the difference is nil.
+ * Lane to state pair, for a lane with `decided` decided quotes. With fewer quotes the reference rate is less certain, so
+ * tilt^2 = 0.06^2 + 0.01 / max(decided, 1). Above 200 quotes the difference is negligible.
  */
 export function laneKinship(decided: number, spreadIndex: number): Kinship {
   const n = Math.max(1, Math.min(SMALL_LANE_LIMIT, decided))
@@ -81,13 +81,13 @@ export function laneKinship(decided: number, spreadIndex: number): Kinship {
   return made
 }
 
-/** The log of how likely a tenant's outcomes are under a belief over the bank: log of the sum of its weights. */
+/** The log likelihood of a tenant's outcomes under a belief over the bank: the log of the sum of its weights. */
 export function logEvidence(logWeights: Float64Array): number {
   const top = logWeights.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
   return top + Math.log(logWeights.reduce((sum, value) => sum + Math.exp(value - top), 0))
 }
 
-/** How much a child's steepness may wander from its parent's on the way down: Gaussian in b, sd 0.4, columns sum to 1. */
+/** The distribution of a child's log steepness given its parent's: Gaussian with standard deviation 0.4. Each column sums to 1. */
 const wander = new Float64Array(STEEPNESS_COUNT * STEEPNESS_COUNT)
 for (let from = 0; from < STEEPNESS_COUNT; from++) {
   let sum = 0
@@ -99,7 +99,7 @@ for (let from = 0; from < STEEPNESS_COUNT; from++) {
   }
 }
 
-/** What is believed of any freight tenant before its first quote: level 0.5 +- 1.5, steepness 8, give or take e-fold. */
+/** The belief about a tenant without quotes: level 0.5 +- 1.5, log steepness ln 8 +- 1. */
 export function rootBelief(): Float64Array {
   const out = new Float64Array(BANK_SIZE)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
@@ -111,15 +111,15 @@ export function rootBelief(): Float64Array {
   return out
 }
 
-/** Below this a sum of likelihoods is taken to be this, so that its logarithm stays a number. */
+/** Lower limit for sums of likelihoods, so that their logarithms are finite. */
 const SMALLEST = 1e-300
 
 /**
- * Weights the levels of one steepness (`levels` from index `from` on) with the bell around each level:
+ * Convolves the levels of one steepness (`levels` starting at index `from`) with the bell:
  * `out[m] = sum_i bell[|i - m|] levels[i]`.
  *
  * The loop computes four outputs at a time. Neighboring outputs read the same bell values one step apart, so each value is
- * loaded once and handed on: half the time of the plain double loop, with the same digits.
+ * loaded once and reused. This takes half the time of a plain double loop, with the same digits.
  */
 function blur(levels: Float64Array, from: number, bell: Float64Array, j: number, out: Float64Array): void {
   const end = from + LEVELS
@@ -135,7 +135,7 @@ function blur(levels: Float64Array, from: number, bell: Float64Array, j: number,
     let b = bell1 * level
     let c = bell2 * level
     let d = bell3 * level
-    // 41 levels: the first one above, and ten times four.
+    // 41 levels: the first one above, then ten groups of four.
     for (let i = from + 1; i < end; i += 4) {
       level = levels[i] as number
       bell3 = bell[at + 1] as number
@@ -176,21 +176,21 @@ function blur(levels: Float64Array, from: number, bell: Float64Array, j: number,
   }
 }
 
-/** The likelihoods of a bank, those of each steepness scaled so that their largest is 1: `tops` are the logs of the scales. */
+/** The likelihoods of a bank, scaled per steepness so that the largest is 1. `tops` contains the logs of the scales. */
 export interface ScaledLikelihood {
   readonly likelihoods: Float64Array
   readonly tops: Float64Array
 }
 
-/** Room for the result of `scaledLikelihood`. */
+/** Allocates a buffer for the result of `scaledLikelihood`. */
 export function emptyLikelihood(): ScaledLikelihood {
   return { likelihoods: new Float64Array(BANK_SIZE), tops: new Float64Array(STEEPNESS_COUNT) }
 }
 
 /**
- * The likelihoods behind a log likelihood over the bank: the same for every kinship of a child.
+ * Converts a log likelihood over the bank to scaled likelihoods. One result serves all kinships of a child.
  *
- * @param out where to write the result, for callers that scale one child after another
+ * @param out the buffer for the result. A caller that processes many children reuses one buffer.
  */
 export function scaledLikelihood(
   child: Float64Array,
@@ -208,8 +208,8 @@ export function scaledLikelihood(
 }
 
 /**
- * What a child's data say about its parent: for every parent level m and steepness b, the log of the child's likelihood
- * averaged over the levels a the child may have, `ln sum_a K[m,a,b] exp T[a,b]`.
+ * The message of a child to its parent: for each parent level m and steepness b, the log of the child's likelihood,
+ * averaged over the child's levels a: `ln sum_a K[m,a,b] exp T[a,b]`.
  */
 export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
@@ -217,7 +217,7 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   return out
 }
 
-/** Adds what a child says to the sum of what a parent is told: `messageUp` without a list of its own for each child. */
+/** Adds a child's message to the sum of messages to its parent, without allocating an array per child as `messageUp` does. */
 export function addMessageUp(
   sum: Float64Array,
   { likelihoods, tops }: ScaledLikelihood,
@@ -234,12 +234,12 @@ export function addMessageUp(
   }
 }
 
-/** What the levels of one steepness add up to: written and read within one call. */
+/** Scratch buffer of `addMessageUp`. */
 const averages = new Float64Array(LEVELS)
 
 /**
- * What a parent's belief says about a child nothing is known of yet:
- * `ln sum_b' J[b,b'] sum_m K[m,a,b'] exp T[m,b']`, J letting the steepness wander.
+ * The message of a parent to a child without data: `ln sum_b' J[b,b'] sum_m K[m,a,b'] exp T[m,b']`, where J is the
+ * distribution of the child's steepness.
  */
 export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   let top = -Infinity

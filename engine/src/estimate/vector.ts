@@ -1,14 +1,14 @@
-/** A number pushed into a range. NaN stays NaN. @example clip(7, 0, 1) // 1 */
+/** Clamps a number to a range. NaN stays NaN. @example clip(7, 0, 1) // 1 */
 export function clip(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
 }
 
-/** Adds one list to another, element by element, in place. */
+/** Adds one array to another in place. */
 export function addInto(target: Float64Array, term: Float64Array): void {
   for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) + (term[i] as number)
 }
 
-/** One list less another, as a new list. */
+/** Returns the difference of two arrays as a new array. */
 export function difference(from: Float64Array, term: Float64Array): Float64Array {
   const out = new Float64Array(from.length)
   for (let i = 0; i < out.length; i++) out[i] = (from[i] as number) - (term[i] as number)
