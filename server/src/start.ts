@@ -63,10 +63,10 @@ export async function startService(
     })
     undo.push(() => opened.close())
     const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
-    const walls = await databaseSafetyFaults(database)
-    if (walls.length > 0)
+    const faults = await databaseSafetyFaults(database)
+    if (faults.length > 0)
       throw new StartRefused(
-        `The database is not safe to serve from:\n${walls.map((line) => `  - ${line}`).join('\n')}`,
+        `The database is not safe to serve from:\n${faults.map((line) => `  - ${line}`).join('\n')}`,
       )
 
     if (config.databaseReplicaUrl !== null) await refuseUnsafeReplica(config.databaseReplicaUrl, opened)

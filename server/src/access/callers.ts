@@ -181,7 +181,7 @@ class CachedCallers implements Callers {
     const known = this.#knownToken(authorization, now)
     if (known !== null) watch.signedBy(known.tenant, known.claims)
     const { claims, tenant, name } = known ?? this.#verify(authorization, now, signedBy(watch))
-    const live = await this.#parts.memory.recall(tenant, name, now, () => {
+    const live = await this.#parts.memory.getOrRead(tenant, name, now, () => {
       watch.refuseSpent(tenant)
       return this.#readToken(tenant, claims.jti, now)
     })
@@ -233,7 +233,7 @@ class CachedCallers implements Callers {
 
   async liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]> {
     const { memory, secretKeys, log } = this.#parts
-    const rows = await memory.recall(tenant, 'signing secrets', now, () => this.#readSecrets(tenant, now))
+    const rows = await memory.getOrRead(tenant, 'signing secrets', now, () => this.#readSecrets(tenant, now))
     // Cached secrets stay encrypted. Secrets that have expired since they were cached are left out.
     return rows.flatMap((row) => {
       if (row.expires_at !== null && row.expires_at.getTime() <= now) return []

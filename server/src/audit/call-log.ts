@@ -114,7 +114,7 @@ class BufferedCallLog implements CallLog {
   }
 
   async lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts> {
-    return this.#minute.of(tenant, now)
+    return this.#minute.countsOf(tenant, now)
   }
 
   flush(): Promise<void> {

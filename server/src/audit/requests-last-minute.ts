@@ -5,35 +5,35 @@ const seconds = 60
 const tenantsBeforeSweep = 10_000
 
 interface Minute {
-  /** The second that each slot counts, so that a slot from a minute ago is recognized. */
-  readonly of: Float64Array
+  /** The second that each slot counts. A slot with an older second is expired. */
+  readonly secondOf: Float64Array
   readonly requests: Uint32Array
   readonly refused: Uint32Array
 }
 
-/** Counts calls and refusals of each tenant over the last 60 seconds. */
+/** Counts of each tenant's calls and refused calls over the last 60 seconds. */
 export interface LastMinute {
   count(tenant: TenantId, refused: boolean, now: number): void
-  of(tenant: TenantId, now: number): { requests: number; refused: number }
+  countsOf(tenant: TenantId, now: number): { requests: number; refused: number }
 }
 
 /**
- * Times are epoch milliseconds.
+ * Creates empty counts. Times are epoch milliseconds.
  *
  * @example
  * const minute = lastMinute()
  * minute.count(tenant, true, 0)
- * minute.of(tenant, 59_000) // { requests: 1, refused: 1 }
- * minute.of(tenant, 60_000) // { requests: 0, refused: 0 }
+ * minute.countsOf(tenant, 59_000) // { requests: 1, refused: 1 }
+ * minute.countsOf(tenant, 60_000) // { requests: 0, refused: 0 }
  */
 export function lastMinute(): LastMinute {
   const tenants = new Map<TenantId, Minute>()
   let sweepAt = tenantsBeforeSweep
 
-  function sum({ of, requests, refused }: Minute, second: number) {
+  function sum({ secondOf, requests, refused }: Minute, second: number) {
     const total = { requests: 0, refused: 0 }
     for (let slot = 0; slot < seconds; slot++) {
-      const age = second - (of[slot] ?? Number.NEGATIVE_INFINITY)
+      const age = second - (secondOf[slot] ?? Number.NEGATIVE_INFINITY)
       if (age < 0 || age >= seconds) continue
       total.requests += requests[slot] ?? 0
       total.refused += refused[slot] ?? 0
@@ -55,22 +55,22 @@ export function lastMinute(): LastMinute {
       if (minute === undefined) {
         if (tenants.size >= sweepAt) sweep(second)
         minute = {
-          of: new Float64Array(seconds).fill(Number.NEGATIVE_INFINITY),
+          secondOf: new Float64Array(seconds).fill(Number.NEGATIVE_INFINITY),
           requests: new Uint32Array(seconds),
           refused: new Uint32Array(seconds),
         }
         tenants.set(tenant, minute)
       }
       const slot = second % seconds
-      if (minute.of[slot] !== second) {
-        minute.of[slot] = second
+      if (minute.secondOf[slot] !== second) {
+        minute.secondOf[slot] = second
         minute.requests[slot] = 0
         minute.refused[slot] = 0
       }
       minute.requests[slot] = (minute.requests[slot] ?? 0) + 1
       if (isRefused) minute.refused[slot] = (minute.refused[slot] ?? 0) + 1
     },
-    of(tenant, now) {
+    countsOf(tenant, now) {
       const minute = tenants.get(tenant)
       return minute === undefined ? { requests: 0, refused: 0 } : sum(minute, Math.floor(now / 1000))
     },

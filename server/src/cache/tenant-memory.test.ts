@@ -6,7 +6,7 @@ import {
   tenantId,
   type VersionsListener,
 } from '../database/session/index.ts'
-import { type Remembered, tenantMemory } from './tenant-memory.ts'
+import { type CachedRead, tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'
 
 const ours = tenantId(1)
@@ -43,7 +43,7 @@ function makeCache(bytesMax = 1_000_000) {
 }
 
 /** A value as it was read: at versions 1 and 1, without an end, of 10 bytes, unless `over` says otherwise. */
-const found = <T>(value: T, over: Partial<Remembered<T>> = {}): Remembered<T> => ({
+const found = <T>(value: T, over: Partial<CachedRead<T>> = {}): CachedRead<T> => ({
   value,
   versions: { facts: 1, access: 1 },
   until: Number.POSITIVE_INFINITY,
@@ -54,18 +54,18 @@ const found = <T>(value: T, over: Partial<Remembered<T>> = {}): Remembered<T> =>
 describe('a cached value', () => {
   test('is returned to its tenant only', async () => {
     const { cache } = makeCache()
-    await cache.recall(ours, 'lane', 0, async () => found('our lane'))
+    await cache.getOrRead(ours, 'lane', 0, async () => found('our lane'))
     expect(cache.peek(ours, 'lane', 0)).toBe('our lane')
     expect(cache.peek(theirs, 'lane', 0)).toBeUndefined()
   })
 
   test('is invalid after a commit that changes the facts or the access of its tenant', async () => {
     const { cache, commit } = makeCache()
-    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+    await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))
     commit(ours, { facts: 2, access: 1 })
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
 
-    await cache.recall(ours, 'lane', 0, async () => found('lane', { versions: { facts: 2, access: 1 } }))
+    await cache.getOrRead(ours, 'lane', 0, async () => found('lane', { versions: { facts: 2, access: 1 } }))
     expect(cache.peek(ours, 'lane', 0)).toBe('lane')
     commit(ours, { facts: 2, access: 2 })
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
@@ -73,7 +73,7 @@ describe('a cached value', () => {
 
   test('that depends on access only stays valid when facts change', async () => {
     const { cache, commit } = makeCache()
-    await cache.recall(ours, 'token', 0, async () => found('token', { versions: { access: 1 } }))
+    await cache.getOrRead(ours, 'token', 0, async () => found('token', { versions: { access: 1 } }))
     commit(ours, { facts: 2, access: 1 })
     expect(cache.peek(ours, 'token', 0)).toBe('token')
     commit(ours, { facts: 2, access: 2 })
@@ -82,14 +82,14 @@ describe('a cached value', () => {
 
   test('is invalid after a commit whose outcome is unknown', async () => {
     const { cache, commit } = makeCache()
-    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+    await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))
     commit(ours, null)
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
   })
 
   test('is returned but not cached if its tenant changed during the read', async () => {
     const { cache, commit } = makeCache()
-    const value = await cache.recall(ours, 'lane', 0, async () => {
+    const value = await cache.getOrRead(ours, 'lane', 0, async () => {
       commit(ours, { facts: 2, access: 1 })
       return found('lane before the change')
     })
@@ -99,15 +99,15 @@ describe('a cached value', () => {
 
   test('is valid from the moment it was read for until it expires', async () => {
     const { cache } = makeCache()
-    await cache.recall(ours, 'lane', 500, async () => found('lane', { until: 900 }))
+    await cache.getOrRead(ours, 'lane', 500, async () => found('lane', { until: 900 }))
     const atMoments = [499, 500, 899, 900].map((now) => cache.peek(ours, 'lane', now))
     expect(atMoments).toEqual([undefined, 'lane', 'lane', undefined])
   })
 
   test('is read again after the clock was set back', async () => {
     const { cache } = makeCache()
-    await cache.recall(ours, 'lane', 500, async () => found('lane'))
-    await cache.recall(ours, 'lane', 100, async () => found('lane after the clock was set back'))
+    await cache.getOrRead(ours, 'lane', 500, async () => found('lane'))
+    await cache.getOrRead(ours, 'lane', 100, async () => found('lane after the clock was set back'))
     expect(cache.peek(ours, 'lane', 100)).toBe('lane after the clock was set back')
   })
 })
@@ -115,7 +115,7 @@ describe('a cached value', () => {
 describe('while the database does not answer', () => {
   test('cached values are valid for 800 ms after its last answer, and again once it answers', async () => {
     const { cache, clock, database, watch } = makeCache()
-    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+    await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))
 
     database.isDown = true
     clock.now += answerValidMs
@@ -131,7 +131,7 @@ describe('while the database does not answer', () => {
   test('a value that is read before its first answer is not cached', async () => {
     const { cache, database, watch } = makeCache()
     database.isDown = true
-    expect(await cache.recall(ours, 'lane', 0, async () => found('lane'))).toBe('lane')
+    expect(await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))).toBe('lane')
 
     database.isDown = false
     await watch.look()
@@ -141,14 +141,14 @@ describe('while the database does not answer', () => {
 
 test('a switch to another database (a replica, a restored backup) invalidates all cached values', async () => {
   const { cache, clock, database, watch } = makeCache()
-  await cache.recall(ours, 'lane', 0, async () => found('lane of the primary'))
+  await cache.getOrRead(ours, 'lane', 0, async () => found('lane of the primary'))
 
   database.server = 'replica'
   clock.now += answerValidMs + 1
   await watch.look()
   expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
 
-  await cache.recall(ours, 'other lane', 0, async () => found('lane of the replica'))
+  await cache.getOrRead(ours, 'other lane', 0, async () => found('lane of the replica'))
   expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
   expect(cache.peek(ours, 'other lane', 0)).toBe('lane of the replica')
 })
@@ -163,10 +163,10 @@ describe('a call during a read of the same key', () => {
       await gate.promise
       return found(number)
     }
-    const first = cache.recall(ours, 'lane', 0, read)
+    const first = cache.getOrRead(ours, 'lane', 0, read)
     await delay(5)
     between()
-    const second = cache.recall(ours, 'lane', 0, read)
+    const second = cache.getOrRead(ours, 'lane', 0, read)
     await delay(5)
     gate.resolve()
     return Promise.all([first, second])
@@ -189,10 +189,10 @@ describe('a call during a read of the same key', () => {
 
   test('reads again if that read fails', async () => {
     const { cache } = makeCache()
-    const gate = Promise.withResolvers<Remembered<string>>()
-    const first = cache.recall(ours, 'lane', 0, () => gate.promise)
+    const gate = Promise.withResolvers<CachedRead<string>>()
+    const first = cache.getOrRead(ours, 'lane', 0, () => gate.promise)
     await delay(5)
-    const second = cache.recall(ours, 'lane', 0, async () => found('read again'))
+    const second = cache.getOrRead(ours, 'lane', 0, async () => found('read again'))
     gate.reject(new Error('gone'))
     await expect(first).rejects.toThrow('gone')
     expect(await second).toBe('read again')
@@ -202,10 +202,10 @@ describe('a call during a read of the same key', () => {
     const { cache } = makeCache()
     let reads = 0
     const read = async () => found(++reads)
-    await cache.recall(ours, 'another key', 0, async () => found('so that the tenant is watched'))
+    await cache.getOrRead(ours, 'another key', 0, async () => found('so that the tenant is watched'))
     const values = await Promise.all([
-      cache.recall(ours, 'lane', 0, read),
-      cache.recall(ours, 'lane', 0, read),
+      cache.getOrRead(ours, 'lane', 0, read),
+      cache.getOrRead(ours, 'lane', 0, read),
     ])
     expect(values).toEqual([1, 1])
   })
@@ -214,9 +214,9 @@ describe('a call during a read of the same key', () => {
 describe('the size of the cache', () => {
   test('stays within its limit: entries that are not used are evicted first', async () => {
     const { cache } = makeCache(10_000)
-    await cache.recall(ours, 'used', 0, async () => found('used'))
+    await cache.getOrRead(ours, 'used', 0, async () => found('used'))
     for (let lane = 0; lane < 200; lane++) {
-      await cache.recall(ours, `lane ${lane}`, 0, async () => found(lane))
+      await cache.getOrRead(ours, `lane ${lane}`, 0, async () => found(lane))
       expect(cache.peek(ours, 'used', 0)).toBe('used')
     }
     expect(cache.counts().bytes).toBeLessThanOrEqual(10_000)
@@ -227,14 +227,14 @@ describe('the size of the cache', () => {
 
   test('a value that is larger than the limit is not cached', async () => {
     const { cache } = makeCache(10_000)
-    await cache.recall(ours, 'huge', 0, async () => found('huge', { bytes: 20_000 }))
+    await cache.getOrRead(ours, 'huge', 0, async () => found('huge', { bytes: 20_000 }))
     expect(cache.peek(ours, 'huge', 0)).toBeUndefined()
   })
 })
 
 test('a stopped watch does not poll the database', async () => {
   const { cache, database, watch } = makeCache()
-  await cache.recall(ours, 'lane', 0, async () => found('lane'))
+  await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))
   await watch.stop()
   cache.peek(ours, 'lane', 0)
   const pollsBefore = database.polls

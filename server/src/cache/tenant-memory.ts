@@ -2,7 +2,7 @@ import { type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
 /** A value that was read for a tenant, and how long it may be cached. */
-export interface Remembered<T> {
+export interface CachedRead<T> {
   readonly value: T
   readonly versions: ReadVersions
   /** When the value expires even if the versions stay the same. Epoch milliseconds. */
@@ -22,7 +22,7 @@ export interface TenantMemory {
    * Returns the cached value or reads it. A call during a read of the same key waits for that read, unless the tenant has
    * changed since it began.
    */
-  recall<T>(tenant: TenantId, key: string, now: number, read: () => Promise<Remembered<T>>): Promise<T>
+  getOrRead<T>(tenant: TenantId, key: string, now: number, read: () => Promise<CachedRead<T>>): Promise<T>
   counts(): MemoryCounts
 }
 
@@ -31,15 +31,15 @@ export interface MemoryCounts {
   readonly bytes: number
   readonly bytesMax: number
   /** Since the start: cache hits, reads after a miss, and entries evicted for lack of space. */
-  readonly remembered: number
-  readonly read: number
-  readonly forgotten: number
+  readonly hits: number
+  readonly reads: number
+  readonly evicted: number
 }
 
-interface Entry extends Remembered<unknown> {
+interface Entry extends CachedRead<unknown> {
   readonly tenant: TenantId
   readonly key: string
-  /** The moment that the entry was read for. After the clock was set back, `now` is earlier. Epoch milliseconds. */
+  /** The time of the read, in epoch milliseconds. The entry is invalid while `now` is earlier, after the clock was set back. */
   readonly from: number
   /** The epoch of the watch before the read. */
   readonly epoch: number
@@ -50,9 +50,9 @@ interface Entry extends Remembered<unknown> {
 interface Reading {
   /** The change number of the tenant when the read began; null if the tenant was not watched. */
   readonly changes: number | null
-  /** The moment that the read is for, in epoch milliseconds. */
+  /** The time of the read, in epoch milliseconds. */
   readonly from: number
-  readonly entry: Promise<Remembered<unknown>>
+  readonly entry: Promise<CachedRead<unknown>>
 }
 
 /** The approximate overhead of an entry beside its value. */
@@ -70,9 +70,9 @@ class WatchedMemory implements TenantMemory {
   readonly #tenants = new Map<TenantId, Map<string, Entry>>()
   readonly #readings = new Map<string, Reading>()
   #bytes = 0
-  #remembered = 0
-  #read = 0
-  #forgotten = 0
+  #hits = 0
+  #reads = 0
+  #evicted = 0
 
   constructor(watch: TenantWatch, bytesMax: number) {
     this.#watch = watch
@@ -81,26 +81,26 @@ class WatchedMemory implements TenantMemory {
 
   peek<T>(tenant: TenantId, key: string, now: number): T | undefined {
     const entry = this.#validEntry(tenant, key, now)
-    if (entry !== undefined) this.#remembered++
+    if (entry !== undefined) this.#hits++
     return entry?.value as T | undefined
   }
 
-  async recall<T>(
+  async getOrRead<T>(
     tenant: TenantId,
     key: string,
     now: number,
-    read: () => Promise<Remembered<T>>,
+    read: () => Promise<CachedRead<T>>,
   ): Promise<T> {
     await waitWithinDeadline(() => this.#watch.look())
     const entry = this.#validEntry(tenant, key, now)
     if (entry !== undefined) {
-      this.#remembered++
+      this.#hits++
       return entry.value as T
     }
     const name = `${tenant} ${key}`
     const inProgress = this.#readInProgress(name, tenant, now)
     if (inProgress !== undefined) {
-      // If the other read fails, this call reads again: the failure may not concern it.
+      // If the other read fails, this call reads again, because the failure may have been temporary.
       const shared = await inProgress.catch(() => null)
       if (shared !== null && now < shared.until) return shared.value as T
     }
@@ -112,9 +112,9 @@ class WatchedMemory implements TenantMemory {
       entries: this.#entries.size,
       bytes: this.#bytes,
       bytesMax: this.#bytesMax,
-      remembered: this.#remembered,
-      read: this.#read,
-      forgotten: this.#forgotten,
+      hits: this.#hits,
+      reads: this.#reads,
+      evicted: this.#evicted,
     }
   }
 
@@ -127,8 +127,8 @@ class WatchedMemory implements TenantMemory {
     return entry
   }
 
-  /** A read in progress whose result is current for a caller that asks now. */
-  #readInProgress(name: string, tenant: TenantId, now: number): Promise<Remembered<unknown>> | undefined {
+  /** A read in progress whose result will still be current at `now`. */
+  #readInProgress(name: string, tenant: TenantId, now: number): Promise<CachedRead<unknown>> | undefined {
     const reading = this.#readings.get(name)
     const changes = this.#watch.changesOf(tenant)
     const isCurrent = changes !== null && reading?.changes === changes && now >= reading.from
@@ -138,9 +138,9 @@ class WatchedMemory implements TenantMemory {
   async #readNow<T>(
     name: string,
     at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
-    read: () => Promise<Remembered<T>>,
+    read: () => Promise<CachedRead<T>>,
   ): Promise<T> {
-    this.#read++
+    this.#reads++
     const entry = this.#watch.reading(at.tenant, read)
     const reading: Reading = { changes: this.#watch.changesOf(at.tenant), from: at.from, entry }
     this.#readings.set(name, reading)
@@ -155,7 +155,7 @@ class WatchedMemory implements TenantMemory {
 
   #store(
     at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
-    { value, versions, until, bytes }: Remembered<unknown>,
+    { value, versions, until, bytes }: CachedRead<unknown>,
   ): void {
     const { tenant, key } = at
     const before = this.#tenants.get(tenant)?.get(key)
@@ -187,7 +187,7 @@ class WatchedMemory implements TenantMemory {
         this.#entries.add(entry)
       } else {
         this.#remove(entry)
-        this.#forgotten++
+        this.#evicted++
       }
     }
   }

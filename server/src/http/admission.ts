@@ -23,7 +23,7 @@ export interface Admitted {
   readonly now: number
   readonly network: string
   /** The deadline for the request's database work. */
-  readonly patience: RequestDeadline
+  readonly deadline: RequestDeadline
   /** Releases what `beforeBody` reserved. */
   readonly end: () => void
 }
@@ -68,11 +68,11 @@ export class Admission {
     const now = this.#parts.clock()
     refuseEmptyPart(request)
     refuseDuplicateHeaders(request)
-    const patience = new RequestDeadline()
-    const caller = await this.#run(request, patience, () => this.#callerOf(request, reply, { now, network }))
+    const deadline = new RequestDeadline()
+    const caller = await this.#run(request, deadline, () => this.#callerOf(request, reply, { now, network }))
     if (caller.kind !== 'anyone' && this.#isLimited) {
       const { tenant } = caller
-      applyPermit(await this.#run(request, patience, () => this.#parts.tenantLimit.admit(tenant)), reply)
+      applyPermit(await this.#run(request, deadline, () => this.#parts.tenantLimit.admit(tenant)), reply)
     }
     refuseTooLittleRight(this.#endpoint, caller)
     this.#own.refuse?.(request)
@@ -81,11 +81,11 @@ export class Admission {
     const end =
       beforeBody === undefined
         ? nothingReserved
-        : await this.#run(request, patience, () => beforeBody(request, { caller, now }))
+        : await this.#run(request, deadline, () => beforeBody(request, { caller, now }))
     if (reply.raw.closed) end()
     else reply.raw.once('close', end)
     sendContinue(request, reply)
-    this.#admitted.set(request, { caller, now, network, patience, end })
+    this.#admitted.set(request, { caller, now, network, deadline, end })
   }
 
   admitted(request: FastifyRequest): Admitted {
@@ -96,7 +96,7 @@ export class Admission {
 
   /** Runs work for an admitted request, within its deadline and its trace. */
   run<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-    return this.#run(request, this.admitted(request).patience, work)
+    return this.#run(request, this.admitted(request).deadline, work)
   }
 
   /** Runs the handler of an endpoint with the caller that was admitted. */
@@ -116,8 +116,8 @@ export class Admission {
     return this.run(request, () => handler(call as never, this.#parts))
   }
 
-  #run<T>(request: FastifyRequest, patience: RequestDeadline, work: () => Promise<T>): Promise<T> {
-    return this.#parts.traces.within(request.record?.span ?? null, () => withDeadline(patience, work))
+  #run<T>(request: FastifyRequest, deadline: RequestDeadline, work: () => Promise<T>): Promise<T> {
+    return this.#parts.traces.within(request.record?.span ?? null, () => withDeadline(deadline, work))
   }
 
   async #callerOf(

@@ -13,9 +13,9 @@ export async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
   onCut: (error: unknown) => void,
-  patience: RequestDeadline,
+  deadline: RequestDeadline,
 ): Promise<FastifyReply> {
-  const first = await withDeadline(patience, () => file.text.next())
+  const first = await withDeadline(deadline, () => file.text.next())
   reply
     .code(200)
     .type('text/csv; charset=utf-8')

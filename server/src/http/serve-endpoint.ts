@@ -58,7 +58,7 @@ export function serveEndpoint(
       // `end` runs before the answer is sent: the caller may send its next request as soon as it has the answer.
       const result = await admission.handle(request, served, { ...sent, signed }).finally(admitted.end)
       if (endpoint.answerKind === 'csv') {
-        return sendFile(result as CsvFile, request, reply, { parts, patience: admitted.patience })
+        return sendFile(result as CsvFile, request, reply, { parts, deadline: admitted.deadline })
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
@@ -84,7 +84,7 @@ function sendFile(
   file: CsvFile,
   request: FastifyRequest,
   reply: FastifyReply,
-  { parts, patience }: { parts: Parts; patience: Admitted['patience'] },
+  { parts, deadline }: { parts: Parts; deadline: Admitted['deadline'] },
 ): Promise<FastifyReply> {
   const onCut = (error: unknown) => {
     const { code, cause } = asProblem(error)
@@ -95,7 +95,7 @@ function sendFile(
     )
   }
   return parts.traces.within(request.record?.span ?? null, () =>
-    sendCsv(file, request, reply, onCut, patience),
+    sendCsv(file, request, reply, onCut, deadline),
   )
 }
 

@@ -68,7 +68,7 @@ test('reports a healthy installation, without a problem', async () => {
     'connections',
     'schema',
     'owner',
-    'tenant walls',
+    'tenant isolation',
     'secret key',
     'instances',
   ])
@@ -112,7 +112,7 @@ test('reports a wrong secret key', async () => {
 test('reports a role without tenant isolation, and a service role that owns the tables', async () => {
   const superuser = databaseUrl(cluster.makerUrl, database.name)
   const findings = wrongs(await found({ ...healthy, DATABASE_URL: superuser }))
-  expect(findings).toContainEqual(expect.stringMatching(/^tenant walls: .*superuser/))
+  expect(findings).toContainEqual(expect.stringMatching(/^tenant isolation: .*superuser/))
   expect(wrongs(await found({ ...healthy, MIGRATION_DATABASE_URL: database.serviceUrl }))).toEqual([
     'owner: MIGRATION_DATABASE_URL uses the service’s own role',
   ])

@@ -157,11 +157,10 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   // An instance name that never registers, so that every running instance counts as another one.
   const database = await openDatabase({ connection, instance: randomUUID() })
   try {
-    const walls = await databaseSafetyFaults(database)
-    if (walls.length === 0)
-      say('tenant walls', ok('tenant isolation is enforced for the role of the service'))
-    for (const wall of walls)
-      say('tenant walls', wrong(wall, 'Fix it as described: the service does not start.'))
+    const faults = await databaseSafetyFaults(database)
+    if (faults.length === 0) say('tenant isolation', ok('enforced for the role of the service'))
+    for (const fault of faults)
+      say('tenant isolation', wrong(fault, 'Fix it as described: the service does not start.'))
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
     if (config.databaseReplicaUrl !== null) {

@@ -86,10 +86,10 @@ function memoryMetrics(metrics: ReadOnScrape, { memory, watch }: Counted): void 
     'lanewise_memory_recalls_total',
     'Lookups of tokens and secrets that were served from the cache, and from the database.',
     ['from'],
-    () => each('from', { memory: memory().remembered, database: memory().read }),
+    () => each('from', { memory: memory().hits, database: memory().reads }),
   )
   metrics.total('lanewise_memory_forgotten_total', 'Cache entries evicted to free memory.', [], () =>
-    one(memory().forgotten),
+    one(memory().evicted),
   )
   metrics.level(
     'lanewise_tenants_watched',
