@@ -44,7 +44,7 @@ test('without the confirmed name nothing is erased, and the affected rows are co
   )
   await expect(
     eraseTenant(environment(), String(a.tenant), { now: app.now, confirmed: 'Somebody else' }),
-  ).rejects.toThrow(/to the letter/)
+  ).rejects.toThrow(/must be exactly/)
   expect(await checksums('A')).toEqual(before)
 })
 

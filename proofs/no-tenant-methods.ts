@@ -1,18 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'audit-log.auditHash': 'computes a value without a query',
-  'transaction-watch.databaseFailure': 'classifies an error',
-  'transaction-watch.watchedDatabase': 'forwards calls within the transaction of the caller',
-  'changed-tenants.askChangedTenants':
-    'the one query across all tenants; it returns only tenant numbers and versions',
-  'distribution.distribute': 'runs as the owner of the tables',
-  'distribution.hasWorkers': 'reads the installed extensions',
-  'replica.openReplica': 'opens a database; no tenant is involved',
-  'replica.replicaFaults': 'concerns the installation',
-  'replica.replicaReads': 'forwards calls within the transaction of the caller',
-  'distribution.notSpread': 'returns table names',
-  'data-folder.lockDataFolder': 'locks files of the operator',
-  'embedded-postgres.startEmbeddedPostgres': 'opens a database; no tenant is involved',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
@@ -24,7 +12,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'booking-columns.laneOfJson': 'converts its arguments',
   'lane-changes.differencesForApi': 'converts its arguments',
   'lane-changes.valuesBefore': 'converts its arguments',
-  'identifiers.identifiers': 'computes a value without a query',
   'lane-changes.laneChange': 'converts its arguments',
   'lane-changes.databaseNow': 'reads the clock of the database',
   'lane-changes.outcomeOf': 'converts its arguments',
@@ -35,11 +22,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
   'lanes.laneRef': 'computes a value without a query',
-  'patience.withDeadline': 'sets a time limit',
-  'patience.runInBackground': 'sets a time limit',
-  'patience.waitWithinDeadline': 'sets a time limit',
-  'patience.isBehindRequests': 'sets a time limit',
-  'fair-connections.fairConnections': 'hands out connections of the pool',
   'packed-quotes.int8At': 'computes a value without a query',
   'packed-quotes.viewOf': 'computes a value without a query',
   'people.floorsOf': 'converts the values that it receives',

@@ -40,14 +40,14 @@ export const faults = {
   /** Requests over the limit are not refused. */
   'no rate limit per brokerage': {
     file: '/server/src/http/admission.ts',
-    text: 'if (!place.admitted) throw quotaExceeded(place)',
-    instead: 'if (false) throw quotaExceeded(place)',
+    text: 'if (!permit.admitted) throw quotaExceeded(permit)',
+    instead: 'if (false) throw quotaExceeded(permit)',
   },
   /** Transactions of all brokerages share one queue, and one brokerage may use all connections. */
   'one queue for all brokerages': {
     file: '/server/src/database/session/fair-connections.ts',
-    text: 'lend: (whose) =>',
-    instead: 'lend: (_, whose = null) =>',
+    text: 'lend(owner: Owner): Promise<Lent> {\n',
+    instead: 'lend(_: Owner, owner: Owner = null): Promise<Lent> {\n',
   },
   /** The decompressed file is held in memory. */
   'files are decompressed as a whole': {

@@ -85,8 +85,8 @@ test('reports a running instance', async () => {
 test('reports every configuration problem, and checks nothing else', async () => {
   const findings = await found({ ...healthy, PORT: 'x', THREADS: '2' })
   expect(wrongs(findings)).toEqual([
-    'configuration: PORT must be a number from 0 to 65535; it is "x".',
     expect.stringMatching(/^configuration: THREADS was removed: start one process per core/),
+    'configuration: PORT must be a number from 0 to 65535; it is "x".',
   ])
   expect(findings).toHaveLength(3)
 })
