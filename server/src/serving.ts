@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { auditHeads, callLog, refusals as refusalsOf } from './audit/index.ts'
 import { backtestRunner } from './backtests/index.ts'
-import { BrokerageBook, books } from './book/index.ts'
-import { tenantMemory, tenantWatch } from './cache/index.ts'
+import { type Books, BrokerageBook, books } from './book/index.ts'
+import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
 import { takePermit } from './database/queries/index.ts'
 import { type Database, replicaReads } from './database/session/index.ts'
@@ -11,7 +11,14 @@ import { eventSender } from './events/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { readAskedLane } from './lanes/index.ts'
-import { ownLimit, sharedLimit, sharedRedis, type TakePermit, tenantWindow } from './limits/index.ts'
+import {
+  ownLimit,
+  sharedLimit,
+  sharedRedis,
+  type TakePermit,
+  type TenantLimit,
+  tenantWindow,
+} from './limits/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   type SecretKeys,
@@ -47,7 +54,7 @@ export interface ServingOptions {
 }
 
 /** The memory for cached tokens and secrets, of some hundred bytes each. */
-export const credentialBytesMax = 32_000_000
+const credentialBytesMax = 32_000_000
 
 /** Makes the parts of the service and starts listening. The caller opens the database, and closes it. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
@@ -71,29 +78,73 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 
 /** Makes the parts of the service, and the function that stops their background work in order. */
 async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain: () => Promise<void> }> {
-  const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
-  const heads = auditHeads({ database, log: logger })
-  const refusals = refusalsOf({ database, clock, log: logger })
-  const calls = callLog({ database, clock, log: logger })
-  const watch = tenantWatch({ database, monotonic, log: logger })
+  const { config, database, secretKeys, logger, clock, monotonic, watching } = options
+  const log = logger
+  const watch = tenantWatch({ database, monotonic, log })
+  const heads = auditHeads({ database, log })
   const replica = await connectReplica(options)
-  const staleReads = replica ?? database
-  const events = eventSender({ config, database, secretKeys, clock, log: logger })
-  const imports = importRunner({ database, clock, log: logger })
-  const backtests = backtestRunner({ database, staleReads, clock, log: logger })
   const { limit, redis } = await limitOf(options, watch)
-  const memory = tenantMemory(watch, credentialBytesMax)
-  const shelf = books({
+  const { parts, drain } = connectParts(options, {
+    watch,
+    replica,
+    limit,
+    books: booksOf(options, watch),
+    refusals: refusalsOf({ database, clock, log }),
+    calls: callLog({ database, clock, log }),
+    events: eventSender({ config, database, secretKeys, clock, log }),
+    imports: importRunner({ database, clock, log }),
+    backtests: backtestRunner({ database, staleReads: replica ?? database, clock, log }),
+  })
+  return {
+    parts,
+    drain: () =>
+      runInOrder([
+        drain,
+        () => heads.drain(),
+        () => watch.stop(),
+        async () => redis?.close(),
+        async () => replica?.close(),
+        () => watching.stop(),
+      ]),
+  }
+}
+
+/** The books of the brokerages, within the configured memory. */
+export function booksOf(
+  { config, database, monotonic }: Pick<ServingOptions, 'config' | 'database' | 'monotonic'>,
+  watch: TenantWatch,
+): Books<BrokerageBook> {
+  return books({
     database,
     watch,
     make: () => new BrokerageBook(),
     bytesMax: config.memoryMegabytes * 1_000_000,
     monotonic,
   })
+}
+
+/** The parts that a test makes with options of its own. */
+interface ConnectedParts extends Pick<Parts, 'replica' | 'books' | 'refusals'> {
+  readonly watch: TenantWatch
+  readonly limit: TenantLimit
+  readonly calls: ReturnType<typeof callLog>
+  readonly events: ReturnType<typeof eventSender>
+  readonly imports: ReturnType<typeof importRunner>
+  readonly backtests: ReturnType<typeof backtestRunner>
+}
+
+/** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
+export function connectParts(
+  options: Omit<ServingOptions, 'instance'>,
+  { watch, limit, events, ...made }: ConnectedParts,
+): { parts: Parts; drain: () => Promise<void> } {
+  const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
+  const { replica, books, refusals, calls, imports, backtests } = made
+  const memory = tenantMemory(watch, credentialBytesMax)
   watching.lookUp({
     connections: database.connections,
     memory: () => memory.counts(),
-    books: shelf.counts,
+    books: books.counts,
     watch: () => watch.counts(),
     calls: () => calls.counts(),
     replica,
@@ -103,39 +154,26 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     readiness: () => readiness({ database, clock, migrations, replica }),
   })
   const parts: Parts = {
+    ...made,
     config,
     database,
-    staleReads,
-    replica,
+    staleReads: replica ?? database,
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),
     signUps: signUpLimit(config.signUpsPerHour),
-    books: shelf,
     migrations,
     memory,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
-    calls,
-    refusals,
-    imports,
-    backtests,
     clock,
     monotonic,
     log: logger,
     metrics: watching.metrics,
     traces: watching.traces,
   }
-  const behind = [backtests, imports, ...(events === null ? [] : [events]), shelf, calls, refusals, heads]
-  const drain = () =>
-    runInOrder([
-      ...behind.map((one) => () => one.drain()),
-      () => watch.stop(),
-      async () => redis?.close(),
-      async () => replica?.close(),
-      () => watching.stop(),
-    ])
-  return { parts, drain }
+  const background = [backtests, imports, ...(events === null ? [] : [events]), books, calls, refusals]
+  return { parts, drain: () => runInOrder(background.map((part) => () => part.drain())) }
 }
 
 /** Connects to the read replica; null when none is configured. */
@@ -154,7 +192,7 @@ async function connectReplica({ config, database, monotonic, logger }: ServingOp
 /** The rate limit of tenants: of this process alone, or shared through Redis or the database. */
 async function limitOf(
   { config, database, instance, monotonic, logger }: ServingOptions,
-  watch: ReturnType<typeof tenantWatch>,
+  watch: TenantWatch,
 ) {
   const own = tenantLimit()
   const permitInDatabase: TakePermit = (tenant, alreadyAdmitted) =>

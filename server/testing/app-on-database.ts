@@ -3,13 +3,11 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { callLog, type Refusals, refusals } from '#server/audit/index.ts'
 import { backtestRunner } from '#server/backtests/index.ts'
-import { BrokerageBook, books } from '#server/book/index.ts'
-import { tenantMemory, tenantWatch } from '#server/cache/index.ts'
+import { tenantWatch } from '#server/cache/index.ts'
 import { type Config, readConfig } from '#server/configuration/index.ts'
 import { writeEventsOn } from '#server/database/queries/index.ts'
 import { migrationNames } from '#server/database/schema/index.ts'
 import { type Database, openDatabase, type Replica, watchedDatabase } from '#server/database/session/index.ts'
-import type { Parts } from '#server/endpoints/index.ts'
 import { eventSender } from '#server/events/index.ts'
 import { buildApp } from '#server/http/index.ts'
 import { importRunner } from '#server/imports/index.ts'
@@ -19,15 +17,12 @@ import {
   type SecretKey,
   type SecretKeys,
   secretKey,
-  signatureCheckLimit,
-  signInAttempts,
-  signUpLimit,
   type Tokens,
   tenantLimit,
   tokens,
 } from '#server/security/index.ts'
-import { credentialBytesMax } from '#server/serving.ts'
-import { noMetrics, noTraces, readiness, serviceLog, type Watching } from '#server/watching/index.ts'
+import { booksOf, connectParts } from '#server/serving.ts'
+import { noMetrics, noTraces, serviceLog, type Watching } from '#server/watching/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 import { manySignUps } from './running-service.ts'
 
@@ -82,6 +77,16 @@ export interface TestAppOptions {
   backtestThread?: URL
 }
 
+/** Used when a test reads no metrics and no traces. */
+const unwatched: Watching = {
+  metrics: noMetrics,
+  traces: noTraces,
+  transaction: null,
+  lookUp: () => {},
+  read: async () => '',
+  stop: async () => {},
+}
+
 /**
  * Starts the service on a database. By default the tenant rate limit never refuses a request, because its clock advances by
  * one second per reading; `rateLimit: 'real'` uses real time. The limit of sign-ups is very high. `close()` keeps the database.
@@ -97,10 +102,9 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const logLines: string[] = []
   const logger = serviceLog('info', { write: (line) => logLines.push(line) })
   const wrapped = options.wrapDatabase?.(opened) ?? opened
-  const watching = await options.watching?.(logger)
-  const database = watching?.transaction == null ? wrapped : watchedDatabase(wrapped, watching.transaction)
+  const watching = (await options.watching?.(logger)) ?? unwatched
+  const database = watching.transaction === null ? wrapped : watchedDatabase(wrapped, watching.transaction)
   const replica = options.replica?.(database) ?? null
-  const staleReads = replica ?? database
   let stepping = 0
   const app: Omit<TestApp, 'inject'> = {
     url: '',
@@ -117,68 +121,42 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const clock = () => app.now
   const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
-  const watch = tenantWatch({ database, monotonic: () => performance.now(), log: logger })
+  const realMonotonic = () => performance.now()
+  const watch = tenantWatch({ database, monotonic: realMonotonic, log: logger })
   const monotonic =
-    options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
-  const memory = tenantMemory(watch, credentialBytesMax)
-  const shelf = books({
-    database,
-    watch,
-    make: () => new BrokerageBook(),
-    bytesMax: config.memoryMegabytes * 1_000_000,
-    monotonic: () => performance.now(),
-  })
-  const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
-  const imports = importRunner(
-    { database, clock, log: logger },
-    { resumeEveryMs: options.resumeUndosEveryMs ?? null },
+    options.monotonic ?? (options.rateLimit === 'real' ? realMonotonic : () => (stepping += 1000))
+  const { parts, drain } = connectParts(
+    {
+      config,
+      database,
+      secretKeys: keys,
+      logger,
+      clock,
+      monotonic,
+      watching,
+      migrations: options.migrations ?? (await migrationNames()),
+    },
+    {
+      watch,
+      replica,
+      limit: ownLimit(tenantLimit(), monotonic),
+      books: booksOf({ config, database, monotonic: realMonotonic }, watch),
+      refusals: app.refusals,
+      calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
+      events:
+        options.sendEvents === undefined
+          ? null
+          : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents),
+      imports: importRunner(
+        { database, clock, log: logger },
+        { resumeEveryMs: options.resumeUndosEveryMs ?? null },
+      ),
+      backtests: backtestRunner(
+        { database, staleReads: replica ?? database, clock, log: logger },
+        options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
+      ),
+    },
   )
-  const backtests = backtestRunner(
-    { database, staleReads, clock, log: logger },
-    options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
-  )
-  const events =
-    options.sendEvents === undefined
-      ? null
-      : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents)
-  const migrations = options.migrations ?? (await migrationNames())
-  watching?.lookUp({
-    connections: database.connections,
-    memory: () => memory.counts(),
-    books: shelf.counts,
-    watch: () => watch.counts(),
-    calls: () => calls.counts(),
-    replica,
-    imports: imports.counts,
-    backtests: backtests.counts,
-    events: events === null ? null : { counts: events.counts, queue: events.queue },
-    readiness: () => readiness({ database, clock, migrations, replica }),
-  })
-  const metrics = watching?.metrics ?? noMetrics
-  const parts: Parts = {
-    config,
-    database,
-    staleReads,
-    replica,
-    tokens: app.tokens,
-    secretKeys: keys,
-    signInAttempts: signInAttempts(),
-    signUps: signUpLimit(config.signUpsPerHour),
-    books: shelf,
-    migrations,
-    memory,
-    tenantLimit: metrics.countingTenants(ownLimit(tenantLimit(), monotonic)),
-    signatureCheckLimit: metrics.counting('signature-check', signatureCheckLimit()),
-    calls,
-    refusals: app.refusals,
-    imports,
-    backtests,
-    clock,
-    monotonic,
-    log: logger,
-    metrics,
-    traces: watching?.traces ?? noTraces,
-  }
   const server = await buildApp(parts, logger)
   options.plant?.(server)
   const url = await server.listen({ port: 0, host: '127.0.0.1' })
@@ -191,13 +169,9 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     },
     close: async () => {
       await server.close()
-      await events?.drain()
-      await parts.calls.drain()
-      await app.refusals.drain()
-      await parts.imports.drain()
-      await parts.backtests.drain()
+      await drain()
       await watch.stop()
-      await watching?.stop()
+      await watching.stop()
       await replica?.close()
       await opened.close()
     },

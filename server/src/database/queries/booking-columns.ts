@@ -27,7 +27,7 @@ const momentColumns: ReadonlySet<string> = new Set([
   'updated_at',
 ])
 
-/** The columns of a booking, each with what `value` gives for its field. */
+/** The columns of a booking, each with the value that `value` returns for its field. */
 export function bookedColumns(value: (field: BookingField) => string | number | Date | null): BookedColumns {
   return Object.fromEntries(
     bookingFields.map((field) => [bookingColumns[field], value(field)]),

@@ -14,7 +14,7 @@ export interface FirstSteps {
   readonly booking: boolean
 }
 
-/** Each step counts as done if a row shows it. `userId` is the caller, who does not count as a team member. */
+/** A step is done if the database has a row for it. `userId` is the caller, who does not count as a team member. */
 export async function firstSteps(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -98,7 +98,7 @@ const changedLanesPerBatch = 100
 /**
  * Undoes the next lanes of an import, in the order of lane_id, and writes the progress with them. Lanes that the import
  * made are removed. Lanes that it changed get their previous values back, each change as a new change in the name of the
- * person who asked for the undo. A lane that was changed, booked or quoted again since is kept and counted.
+ * person who requested the undo. A lane that was changed, booked or quoted again since is kept and counted.
  *
  * The import's row contains everything that a batch needs, so any process can run the next one. Concurrent batches run one
  * after another.

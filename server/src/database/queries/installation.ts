@@ -1,6 +1,6 @@
 import type { TenantTransaction } from '../schema/index.ts'
 
-/** A known text sealed with the secret key this database was first started with, or null before that. */
+/** A fixed text, encrypted with the secret key of the database's first start; null before the first start. */
 export async function readKeyCheck(transaction: TenantTransaction): Promise<Buffer | null> {
   const { key_check } = await transaction
     .selectFrom('installation')

@@ -68,7 +68,7 @@ export async function eraseTenantRows(
       const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
       if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
     }
-    // The row with the versions of the brokerage is gone. This counter tells processes that have not polled meanwhile.
+    // The row with the versions of the brokerage is deleted. This counter notifies processes that have not polled since.
     await client.query('update installation set erasures = erasures + 1')
     await client.query('commit')
     return rows

@@ -36,7 +36,7 @@ export interface PackedQuotes {
   readonly places: string | null
 }
 
-/** @param lanes what to read from: `lanes` with its condition, or rows of it */
+/** @param lanes the source of the rows: the table `lanes` with a condition, or a subquery of it */
 async function packedQuotes(
   transaction: TenantTransaction,
   lanes: RawBuilder<unknown>,

@@ -260,7 +260,7 @@ async function removeMovedRows(client: pg.Client, table: string): Promise<void> 
   await client.query('select truncate_local_data_after_distributing_table($1)', [table])
 }
 
-/** The walls must stand on every part of a table: a worker that is asked directly knows no other. */
+/** Row-level security must be enabled on every shard of a table, because clients can also query a worker directly. */
 async function refuseOpenShards(client: pg.Client, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
     const { rows } = await client.query<{ open: string }>(
