@@ -270,7 +270,9 @@ describe('a target with the same secret key', () => {
   test('refuses a tenant that exists there already, and changes nothing', async () => {
     await targetWithSameKey.settle()
     const before = await countRows(targetWithSameKey, integration.tenant.id)
-    await expect(importTo(targetWithSameKey, exported)).rejects.toThrow(/already exists here \(Test Brokers\)/)
+    await expect(importTo(targetWithSameKey, exported)).rejects.toThrow(
+      /already exists here \(Test Brokers\)/,
+    )
     expect(await countRows(targetWithSameKey, integration.tenant.id)).toBe(before)
   })
 

@@ -1,11 +1,11 @@
--- What README asks to be made once: the owner of the tables, the service's own role, and the database. PostgreSQL's image
--- runs it, as superuser, when it makes an empty data folder.
+-- Creates the owner of the tables, the service's role, and the database, as the README describes. PostgreSQL's image runs
+-- it as superuser when it initializes an empty data folder.
 \set ON_ERROR_STOP on
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD
 create role lanewise_owner login password :'owner_password';
 create role lanewise_service login password :'service_password';
--- A call that is one message takes its time-out from the session: the service refuses to start without these two.
+-- A call that is one message takes its timeout from the session. The service refuses to start without these two settings.
 alter role lanewise_service set statement_timeout = '2s';
 alter role lanewise_service set idle_in_transaction_session_timeout = '10s';
 create database lanewise owner lanewise_owner;

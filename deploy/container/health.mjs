@@ -1,4 +1,4 @@
-// Asks the service in this container for a page of its own, such as /healthz or /readyz: ends with 0 when it says yes.
+// Requests a path such as /healthz or /readyz from the service in this container. The exit code is 0 if the status is 2xx.
 const timeoutMs = 4_000
 const address = `http://127.0.0.1:${process.env.PORT ?? 8080}${process.argv[2] ?? '/healthz'}`
 try {
