@@ -124,10 +124,10 @@ export interface Preparation {
  * Prepares a tenant's past quotes for every estimate of a day, in steps so that the process can answer other requests
  * meanwhile: about four seconds for a million quotes on 20,000 lanes.
  *
- * It is a fold over the quotes in (quotedAt, laneId) order, so the order they come in does not matter, and a model rebuilt
- * from the facts equals this one to the last digit. Quotes without a positive rate, quotes dated after `now`'s day and
- * outliers are left out. If quotes change during the preparation, the result may
- * mix old and new states: prepare again.
+ * The preparation is a fold over the quotes in (quotedAt, laneId) order, so the order of the input does not matter, and a
+ * model rebuilt from the same facts is equal to the last digit. Excludes quotes without a positive rate, quotes dated after
+ * the day of `now`, and outliers. If quotes change during the preparation, the result may mix old and new states: prepare
+ * again.
  *
  * @param rows all rows in the order of time
  */
@@ -163,7 +163,10 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
 /** Rows processed in one step. */
 const ROWS_PER_STEP = 5_000
 
-/** Returns the log rate of each row that counts (NaN for the others), the lanes in the order of their first quotes, and the tenant's median rate. */
+/**
+ * Returns the log rate of each row that counts (NaN for the others), the lanes in the order of their first quotes, and the
+ * tenant's median rate.
+ */
 function* countedRates(
   { columns, laneCount }: QuotedLanes,
   rows: Int32Array,
@@ -311,7 +314,9 @@ export function laneOf(model: Estimator, key: string): LaneFold | null {
   return finished(laneInSteps(model, key))
 }
 
-/** Like `laneOf`, in steps: a lane with 100,000 quotes takes about 50 ms. Call it before an estimate of a large lane. */
+/**
+ * Like `laneOf`, in steps: a lane with 100,000 quotes takes about 50 ms. Call it before an estimate of a large lane.
+ */
 export function* laneInSteps(model: Estimator, key: string): Steps<LaneFold | null> {
   const lane = model.quoted.laneOf(key)
   if (lane === undefined || model.quoted.columns.countOf(lane) === 0) return null

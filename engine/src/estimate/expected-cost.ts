@@ -42,7 +42,10 @@ export interface CostSeen {
   readonly costKeys: readonly string[]
 }
 
-/** Sums over the loads of a scope, weighted for the day of the model. A residual is ln cost minus the curve. Sums let a load be added or removed. */
+/**
+ * Sums over the loads of a scope, weighted for the day of the model, so that a load can be added or removed. A load's
+ * residual is ln cost minus the curve.
+ */
 interface Residual {
   weight: number
   /** Sum of weight x residual. */
@@ -89,7 +92,10 @@ function residualOf(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'cost
   return clip(Math.log(costCents / 100) - haulLogDollars(curve, miles), -RESIDUAL_MAX, RESIDUAL_MAX)
 }
 
-/** The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from ratios of weights. */
+/**
+ * The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from
+ * ratios of weights.
+ */
 function weightOf(day: number, on: number): number {
   return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
 }

@@ -94,7 +94,10 @@ export function winQuantiles(posterior: Posterior, x: number, levels: readonly n
   return fanQuantiles(fanOf(posterior), x, levels).map(sigmoid)
 }
 
-/** A bound within this distance of 0 or 1 becomes 0 or 1, because a lane's data cannot distinguish "almost never" from "never". */
+/**
+ * A bound within this distance of 0 or 1 becomes 0 or 1, because a lane's data cannot distinguish "almost never" from
+ * "never".
+ */
 const END = 0.03
 
 /**
@@ -110,7 +113,10 @@ export function withEnds(interval: Interval): Interval {
   }
 }
 
-/** Relative rates at which bounds are computed. Bounds are interpolated between them, and constant beyond the first and last. */
+/**
+ * Relative rates at which bounds are computed. Bounds are interpolated between them, and constant beyond the first and
+ * last.
+ */
 const LATTICE = [
   ...Array.from({ length: 6 }, (_, i) => -1.2 + 0.1 * i),
   ...Array.from({ length: 61 }, (_, i) => -0.6 + 0.02 * i),

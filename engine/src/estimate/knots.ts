@@ -1,6 +1,9 @@
 import { clip } from './vector.ts'
 
-/** Number of relative rates (knots) at which outcomes are counted: from 45 % below the reference rate to 82 % above it, 2 % apart. */
+/**
+ * Number of relative rates (knots) at which outcomes are counted: from 45 % below the reference rate to 82 % above it,
+ * 2 % apart.
+ */
 export const KNOT_COUNT = 61
 const KNOT_FIRST = -0.6
 const KNOT_STEP = 0.02

@@ -45,7 +45,9 @@ export interface FoldedAgainst {
   readonly market: MarketDays
 }
 
-/** The reason to exclude a quote regardless of other quotes: an invalid rate or a future date. Null if there is none. */
+/**
+ * The reason to exclude a quote regardless of other quotes: an invalid rate or a future date. Null if there is none.
+ */
 export function whyUndated(rateCents: number, quotedAt: number, day: number): LeftOutReason | null {
   if (!(rateCents > 0 && Number.isFinite(rateCents))) return 'bad_rate'
   return dayOf(quotedAt) <= day ? null : 'future'
@@ -75,7 +77,10 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   return { knots, decided, won, level, quotes, leftOut }
 }
 
-/** Only the outcomes of `foldLaneInSteps`, in half the time. The preparation, which folds every lane, uses this function. */
+/**
+ * Only the outcomes of `foldLaneInSteps`, in half the time. The preparation, which folds every lane, uses this
+ * function.
+ */
 export function* laneOutcomesInSteps(against: FoldedAgainst, lane: number): Steps<LaneOutcomes> {
   return yield* foldInSteps(against, lane, null)
 }

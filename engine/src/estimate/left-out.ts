@@ -3,10 +3,15 @@ import { median } from '../statistics/median.ts'
 /** Why a quote is excluded from the estimate. Excluded quotes are still displayed. */
 export type LeftOutReason = 'bad_rate' | 'future' | 'outlier'
 
-/** On a lane with at least three rates, an outlier is above four times the lane's median rate, or below a quarter of it. */
+/**
+ * On a lane with at least three rates, an outlier is above four times the lane's median rate, or below a quarter of it.
+ */
 const LANE_FACTOR = 4
 const LANE_RATES_MIN = 3
-/** On a lane with fewer rates, an outlier is above twenty times the tenant's median for its miles, or below a twentieth of it. Requires 20 rates of the tenant. */
+/**
+ * On a lane with fewer rates, an outlier is above twenty times the tenant's median for its miles, or below a twentieth of
+ * the median. The tenant must have at least 20 rates.
+ */
 const TENANT_FACTOR = 20
 const TENANT_RATES_MIN = 20
 

@@ -14,13 +14,18 @@ export const DEFAULT_HAUL_CURVE: HaulCurve = [1.3441, 0.9826, -0.2174, -0.1828, 
 
 /** Below this distance the cost is constant: the truck is busy for a day. */
 const SHORT_HAUL_MILES = 120
-/** Requirements for a tenant's own curve: the number of loads, and the distance between the 10th and 90th percentile of ln miles. */
+/**
+ * Requirements for a tenant's own curve: the number of loads, and the distance between the 10th and 90th percentile of
+ * ln miles.
+ */
 const OWN_CURVE_LOADS_MIN = 60
 const OWN_CURVE_SPREAD_MIN = 1.2
 const HALF_LIFE_DAYS = 90
 const TERMS = 5
 const ROUNDS = 18
-/** Ridge penalty toward the default slopes, in loads. It determines pieces without loads, and is negligible elsewhere. */
+/**
+ * Ridge penalty toward the default slopes, in loads. It determines pieces without loads, and is negligible elsewhere.
+ */
 const RIDGE = 2
 
 function terms(miles: number): [number, number, number, number, number] {
@@ -120,7 +125,10 @@ interface Equations {
   readonly right: Float64Array
 }
 
-/** Adds loads `from` (inclusive) to `to` (exclusive) to the normal equations of one round. Loads closer to the current curve weigh more. */
+/**
+ * Adds loads `from` (inclusive) to `to` (exclusive) to the normal equations of one round. Loads closer to the current
+ * curve weigh more.
+ */
 function addLoads(equations: Equations, from: number, to: number): void {
   const { basis, rest, age, change, floor, normal, right } = equations
   for (let n = from; n < to; n++) {

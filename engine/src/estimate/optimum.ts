@@ -7,7 +7,9 @@ const LAST = 60
 /** Rates with at least this share of the highest expected margin belong to the flat zone. */
 const FLAT_SHARE = 0.98
 
-/** A tenant's minimum: margin in percent of the rate (12 for 12 %), margin per load, or rate per mile. Money in cents. */
+/**
+ * A tenant's minimum: margin in percent of the rate (12 for 12 %), margin per load, or rate per mile. Money in cents.
+ */
 export interface RateFloors {
   readonly marginPct?: number | null
   readonly marginCents?: number | null
@@ -30,7 +32,10 @@ export interface Optimum {
   readonly flooredExpectedMarginCents: number
 }
 
-/** The win probability at a rate. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the estimator. */
+/**
+ * The win probability at a rate. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the
+ * estimator.
+ */
 function chanceAt(
   lane: { posterior: Posterior; referenceCents: number; priceWeight: number },
   rateCents: number,

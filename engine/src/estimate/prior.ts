@@ -9,7 +9,10 @@ export interface CurveBelief {
   readonly varianceB: number
 }
 
-/** Added to the variances of a prior, so that a lane can differ from the lanes it borrows from, however many quotes they have. */
+/**
+ * Added to the variances of a prior, so that a lane can differ from the lanes it borrows from, however many quotes they
+ * have.
+ */
 const LEAST_VARIANCE_A = 0.01
 const LEAST_VARIANCE_B = 0.005
 

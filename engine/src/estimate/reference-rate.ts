@@ -44,7 +44,10 @@ export interface Morning {
  */
 export interface Market {
   index: number
-  /** The number of lanes first quoted after the tenant's first quote, and the sum of their squared distances from its average. */
+  /**
+   * The number of lanes first quoted after the tenant's first quote, and the sum of their squared distances from its
+   * average.
+   */
   newLanes: number
   newLaneDistances: number
   seen: number
@@ -109,10 +112,10 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
 
 /**
  * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the
- * first of them. The reference rate of a lane first quoted this day is the mean of its own rates: the distance of a new lane from the
- * tenant's average describes the lane, not the offer. On real quotes this was better than `I + G`, and far more robust
- * where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and each quote
- * updates its lane's level and the tenant's average.
+ * first of them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of
+ * a new lane from the tenant's average describes the lane, not the offer. On real quotes this was better than `I + G`, and
+ * far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and
+ * each quote updates its lane's level and the tenant's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */

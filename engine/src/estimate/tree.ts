@@ -87,7 +87,10 @@ export function logEvidence(logWeights: Float64Array): number {
   return top + Math.log(logWeights.reduce((sum, value) => sum + Math.exp(value - top), 0))
 }
 
-/** The distribution of a child's log steepness given its parent's: Gaussian with standard deviation 0.4. Each column sums to 1. */
+/**
+ * The distribution of a child's log steepness given its parent's: Gaussian with standard deviation 0.4. Each column
+ * sums to 1.
+ */
 const wander = new Float64Array(STEEPNESS_COUNT * STEEPNESS_COUNT)
 for (let from = 0; from < STEEPNESS_COUNT; from++) {
   let sum = 0
@@ -217,7 +220,10 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   return out
 }
 
-/** Adds a child's message to the sum of messages to its parent, without allocating an array per child as `messageUp` does. */
+/**
+ * Adds a child's message to the sum of messages to its parent, without allocating an array per child as `messageUp`
+ * does.
+ */
 export function addMessageUp(
   sum: Float64Array,
   { likelihoods, tops }: ScaledLikelihood,
