@@ -229,7 +229,7 @@ async function isDistributed(client: pg.ClientBase, table: string): Promise<bool
 async function distributeTable(client: pg.Client, table: string, shards: number): Promise<number> {
   await client.query('begin')
   try {
-    // The wall stands against the owner, too, and would hide the rows that are to move. It stands again at the commit.
+    // Forced row-level security would hide the rows to move from the owner. It is restored before the commit.
     await client.query(`alter table ${table} no force row level security`)
     const before = await client.query<{ count: string }>(`select count(*) from ${table}`)
     await (table === firstTable
