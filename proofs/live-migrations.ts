@@ -220,7 +220,7 @@ async function somebodyReads(ownerUrl: string): Promise<void> {
 }
 
 export const liveMigrations: Proof = {
-  name: 'r8',
+  name: 'live-migrations',
   claim:
     'The next migration is applied while the service answers: nothing fails, nobody waits a second, and the answers stay the same',
   fault: 'a migration that keeps a table for two seconds',

@@ -373,7 +373,7 @@ describe('the request log', () => {
       if (new URL(request.url()).pathname === '/api/integration-calls') requests += 1
     })
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
     const atPause = requests
     await readWith(integration.token)
     await page.clock.fastForward(3_000)

@@ -28,7 +28,7 @@ export function asProblem(error: unknown): Problem {
     return problem(
       'unavailable',
       error.outcomeUnknown
-        ? 'The connection was lost while the change was being committed: its outcome is unknown. Send the same request again; it takes effect once.'
+        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
         : 'The database cannot answer right now. Nothing was changed.',
       { headers: { 'Retry-After': '2' }, cause: error },
     )
