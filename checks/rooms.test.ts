@@ -241,79 +241,6 @@ const mustNotTouch: Readonly<Record<string, RegExp>> = {
   endpoints: /\bprocess\b|\bMath\.random\b/,
 }
 
-const roomOf = (path: string) => `${dirname(path)}/`.slice(server.length).replace(/\/$/, '')
-const filesOfRoom = (room: string) =>
-  shippedFiles().filter((path) => path.startsWith(server) && roomOf(path) === room)
-
-describe.each(Object.keys(rooms))('the room server/src/%s', (room) => {
-  const row = rooms[room] ?? { rooms: [], outside: [] }
-
-  test('imports the rooms and packages of its row, and uses every entry of the row', () => {
-    const imported = filesOfRoom(room).flatMap(importsOf)
-    const usedRooms = new Set(imported.filter((path) => path.startsWith(server)).map(roomOf))
-    usedRooms.delete(room)
-    expect([...usedRooms].toSorted()).toEqual(row.rooms.toSorted())
-    const others = imported.filter((path) => !path.startsWith(server))
-    const covers = (entry: string, path: string) =>
-      /[/:]$/.test(entry) ? path.startsWith(entry) : path === entry
-    expect(others.filter((path) => !row.outside.some((entry) => covers(entry, path)))).toEqual([])
-    expect(row.outside.filter((entry) => !others.some((path) => covers(entry, path)))).toEqual([])
-  })
-
-  const forbidden = mustNotTouch[room]
-  if (forbidden !== undefined) {
-    test(`does not touch ${forbidden.source}`, () => {
-      const touching = filesOfRoom(room).filter((path) => forbidden.test(withoutComments(textOf(path))))
-      expect(touching).toEqual([])
-    })
-  }
-
-  if (room === '') return
-  test('begins with an index.ts that says what the room is for', () => {
-    expect(textOf(`${server}${room}/index.ts`)).toMatch(/^\/\*\*\n \* [A-Z]/)
-  })
-})
-
-test('every folder of the server is a room of the table', () => {
-  const folders = new Set(
-    shippedFiles()
-      .filter((path) => path.startsWith(server))
-      .map(roomOf),
-  )
-  expect([...folders].toSorted()).toEqual(Object.keys(rooms).toSorted())
-})
-
-test('a room imports only rooms above its row, so rooms have no cycles', () => {
-  const order = Object.keys(rooms)
-  const backwards = order.flatMap((room, at) =>
-    (rooms[room]?.rooms ?? [])
-      .filter((other) => order.indexOf(other) >= at)
-      .map((other) => `${room} imports ${other}`),
-  )
-  expect(backwards).toEqual([])
-})
-
-test('other code enters a room through its index.ts, tests of the room itself excepted', () => {
-  const around = sourceFiles().flatMap((path) =>
-    importsOf(path)
-      .filter((imported) => imported.startsWith(server) && roomOf(imported) !== '')
-      .filter((imported) => !path.startsWith(server) || roomOf(imported) !== roomOf(path))
-      .filter((imported) => !imported.endsWith('/index.ts'))
-      .map((imported) => `${path} imports ${imported}`),
-  )
-  expect(around).toEqual([])
-})
-
-test('the reader of imports sees them: an endpoint imports the engine, its contract and the queries', () => {
-  expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
-    expect.arrayContaining([
-      'engine/src/markup.ts',
-      'contract/src/markup.ts',
-      'server/src/database/queries/index.ts',
-    ]),
-  )
-})
-
 const dashboard = 'dashboard/src/'
 
 /**
@@ -357,51 +284,103 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const dashboardFolderOf = (path: string) => `${dirname(path)}/`.slice(dashboard.length).replace(/\/$/, '')
-const dashboardFiles = shippedFiles().filter((path) => path.startsWith(dashboard))
+/** The two trees whose folders have a table: their tests are the same. */
+const trees = [
+  {
+    root: server,
+    table: Object.fromEntries(Object.entries(rooms).map(([room, row]) => [room, row.rooms])),
+    firstLines: /^\/\*\*\n \* [A-Z]/,
+  },
+  { root: dashboard, table: dashboardFolders, firstLines: /^\/\*\* [A-Z]/ },
+]
 
-describe.each(Object.keys(dashboardFolders))('the folder dashboard/src/%s', (folder) => {
-  test('imports exactly the folders of its row', () => {
-    const imported = dashboardFiles
-      .filter((path) => dashboardFolderOf(path) === folder)
+/** The folder of a file below the root of its tree; empty for the files beside the folders. */
+const folderOf = (root: string, path: string) => `${dirname(path)}/`.slice(root.length).replace(/\/$/, '')
+const filesOf = (root: string) => shippedFiles().filter((path) => path.startsWith(root))
+const filesIn = (root: string, folder: string) =>
+  filesOf(root).filter((path) => folderOf(root, path) === folder)
+
+describe.each(trees)('the folders of $root', ({ root, table, firstLines }) => {
+  const order = Object.keys(table)
+
+  test.each(order)('%s imports exactly the folders of its row', (folder) => {
+    const imported = filesIn(root, folder)
       .flatMap(importsOf)
-      .filter((path) => path.startsWith(dashboard))
-      .map(dashboardFolderOf)
+      .filter((path) => path.startsWith(root))
+      .map((path) => folderOf(root, path))
     const others = new Set(imported.filter((other) => other !== folder))
-    expect([...others].toSorted()).toEqual(dashboardFolders[folder]?.toSorted())
+    expect([...others].toSorted()).toEqual(table[folder]?.toSorted())
   })
 
-  if (folder === '') return
-  test('begins with an index.ts that describes the folder', () => {
-    expect(textOf(`${dashboard}${folder}/index.ts`)).toMatch(/^\/\*\* [A-Z]/)
+  test.each(order.filter((folder) => folder !== ''))(
+    '%s begins with an index.ts that describes it',
+    (folder) => {
+      expect(textOf(`${root}${folder}/index.ts`)).toMatch(firstLines)
+    },
+  )
+
+  test('are all in the table', () => {
+    const folders = new Set(filesOf(root).map((path) => folderOf(root, path)))
+    expect([...folders].toSorted()).toEqual(order.toSorted())
+  })
+
+  test('import only folders above their row, so there are no cycles', () => {
+    const backwards = order.flatMap((folder, at) =>
+      (table[folder] ?? [])
+        .filter((other) => order.indexOf(other) >= at)
+        .map((other) => `${folder} imports ${other}`),
+    )
+    expect(backwards).toEqual([])
+  })
+
+  test('are entered by other code through their index.ts', () => {
+    const around = sourceFiles().flatMap((path) =>
+      importsOf(path)
+        .filter((imported) => imported.startsWith(root) && folderOf(root, imported) !== '')
+        .filter((imported) => !path.startsWith(root) || folderOf(root, imported) !== folderOf(root, path))
+        .filter((imported) => !imported.endsWith('/index.ts'))
+        .map((imported) => `${path} imports ${imported}`),
+    )
+    expect(around).toEqual([])
   })
 })
 
-test('every folder of the dashboard is in the table', () => {
-  const folders = new Set(dashboardFiles.map(dashboardFolderOf))
-  expect([...folders].toSorted()).toEqual(Object.keys(dashboardFolders).toSorted())
-})
-
-test('a folder of the dashboard imports only folders above its row, and a page imports no other page', () => {
+test('a page of the dashboard imports no other page', () => {
   const order = Object.keys(dashboardFolders)
   const pages = order.slice(order.indexOf('audit'), -1)
-  const refused = order.flatMap((folder, at) =>
-    (dashboardFolders[folder] ?? [])
-      .filter((other) => order.indexOf(other) >= at || (pages.includes(folder) && pages.includes(other)))
-      .map((other) => `${folder} imports ${other}`),
+  const refused = pages.flatMap((page) =>
+    (dashboardFolders[page] ?? [])
+      .filter((other) => pages.includes(other))
+      .map((other) => `${page} imports ${other}`),
   )
   expect(refused).toEqual([])
 })
 
-test('other code enters a folder of the dashboard through its index.ts', () => {
-  const around = sourceFiles().flatMap((path) =>
-    importsOf(path)
-      .filter((imported) => imported.startsWith(dashboard) && dashboardFolderOf(imported) !== '')
-      .filter(
-        (imported) => !path.startsWith(dashboard) || dashboardFolderOf(imported) !== dashboardFolderOf(path),
-      )
-      .filter((imported) => !imported.endsWith('/index.ts'))
-      .map((imported) => `${path} imports ${imported}`),
+describe.each(Object.entries(rooms))('the room server/src/%s', (room, { outside }) => {
+  test('imports only what its row allows outside the server, and uses every entry of the row', () => {
+    const others = filesIn(server, room)
+      .flatMap(importsOf)
+      .filter((path) => !path.startsWith(server))
+    const covers = (entry: string, path: string) =>
+      /[/:]$/.test(entry) ? path.startsWith(entry) : path === entry
+    expect(others.filter((path) => !outside.some((entry) => covers(entry, path)))).toEqual([])
+    expect(outside.filter((entry) => !others.some((path) => covers(entry, path)))).toEqual([])
+  })
+
+  const forbidden = mustNotTouch[room]
+  if (forbidden === undefined) return
+  test(`does not touch ${forbidden.source}`, () => {
+    const touching = filesIn(server, room).filter((path) => forbidden.test(withoutComments(textOf(path))))
+    expect(touching).toEqual([])
+  })
+})
+
+test('importsOf() sees imports: an endpoint imports the engine, its contract and the queries', () => {
+  expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
+    expect.arrayContaining([
+      'engine/src/markup.ts',
+      'contract/src/markup.ts',
+      'server/src/database/queries/index.ts',
+    ]),
   )
-  expect(around).toEqual([])
 })

@@ -87,9 +87,10 @@ function readNote() {
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { dependencies, devDependencies, optionalDependencies, workspaces, overrides } = asked
-  hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, workspaces, overrides]))
-  for (const folder of workspaces) hash.update(readFileSync(join(root, folder, 'package.json')))
+  const { dependencies, devDependencies, peerDependencies, optionalDependencies, overrides } = asked
+  hash.update(
+    JSON.stringify([dependencies, devDependencies, peerDependencies, optionalDependencies, overrides]),
+  )
   const { mtimeMs, size } = statSync(npmsList)
   return hash.update(`${process.platform} ${process.arch} ${mtimeMs} ${size}`).digest('hex')
 }
@@ -113,7 +114,7 @@ function readRequest() {
 }
 
 function agree(asked, wanted) {
-  return ['dependencies', 'devDependencies', 'optionalDependencies'].every(
+  return ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'].every(
     (kind) => JSON.stringify(sorted(asked[kind])) === JSON.stringify(sorted(wanted['']?.[kind])),
   )
 }
