@@ -202,7 +202,8 @@ function touchLock() {
 /** Installs exactly the packages in the lock file into an empty node_modules. */
 async function install() {
   await refuseWithoutRegistry(Object.entries(readRequest().asked.dependencies)[0])
-  const addsTools = !withoutTools && readNote() === `${fingerprint()}${toolsMissing}`
+  const noted = readNote()
+  const addsTools = !withoutTools && noted !== null && noted === `${fingerprint()}${toolsMissing}`
   // Removed first, so that an interrupted install does not look complete.
   rmSync(note, { force: true })
   if (!addsTools) rmSync(npmsList, { force: true })
