@@ -15,7 +15,14 @@ import { type MapBook, mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { type TenantWatch, tenantWatch } from '../cache/index.ts'
 import { changeLane, lockLane } from '../database/queries/index.ts'
-import { type Database, DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  RequestDeadline,
+  type TenantId,
+  tenantId,
+  withDeadline,
+} from '../database/session/index.ts'
 import { type Books, type BooksOptions, books } from './books.ts'
 import { openQuotes } from './quote-rows.ts'
 
@@ -291,6 +298,29 @@ describe('a database that fails', () => {
     await expect.poll(() => shelf.books.counts().opened, { timeout: 2_000 }).toBe(1)
     expect((await rowsOf(shelf, own)).size).toBe(1)
     expect(shelf.books.counts().opened).toBe(1)
+  })
+
+  test('that does not answer an opening costs a request only its deadline', async () => {
+    const tenant = await makeTenant(app)
+    const own = tenantId(tenant.id)
+    const shelf = shelfOn(app)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    shelf.stand.gate = promise
+    const opened = () => withDeadline(new RequestDeadline(50), () => shelf.books.read(own))
+    await expect(opened()).rejects.toThrow(DatabaseUnavailable)
+    // The second request joins the opening of the first.
+    await expect(opened()).rejects.toThrow(DatabaseUnavailable)
+    resolve()
+  })
+
+  test('that answers an opening slowly but steadily may take longer than the deadline in all', async () => {
+    const tenant = await makeTenant(app)
+    const own = tenantId(tenant.id)
+    await makeLane(app, tenant)
+    const shelf = shelfOn(app)
+    Object.defineProperty(shelf.stand, 'gate', { get: () => delay(900) })
+    const { quotes } = await withDeadline(new RequestDeadline(1_600), () => shelf.books.read(own))
+    expect(quotes.size).toBe(1)
   })
 })
 

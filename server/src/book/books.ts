@@ -4,13 +4,14 @@ import type { BookSettings } from '../database/queries/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
+  deadlineLeftMs,
   RequestDeadline,
   type TenantId,
   type TenantVersions,
   waitWithinDeadline,
   withDeadline,
 } from '../database/session/index.ts'
-import { concurrencyLimit } from '../runtime/index.ts'
+import { concurrencyLimit, late, orLate } from '../runtime/index.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */
@@ -39,7 +40,8 @@ export interface Books<Quotes extends Book> {
   /**
    * The book of a brokerage, with everything that was committed before the call.
    *
-   * @throws DatabaseUnavailable when the changes cannot be read, or when opening the book takes longer than ten seconds
+   * @throws DatabaseUnavailable when the changes cannot be read, when opening the book takes longer than ten seconds, or
+   *   when the database does not answer the opening within the request's deadline
    * @throws Problem when its quotes exceed the memory limit
    */
   read(tenant: TenantId): Promise<OpenBook<Quotes>>
@@ -114,15 +116,30 @@ function doesNotFit({ fit }: Refusal) {
   )
 }
 
-/** Waits for a promise for at most `ms`. The work behind the promise continues after that. */
-async function within<T>(going: Promise<T>, ms: number, late: string): Promise<T> {
-  if (!Number.isFinite(ms)) return going
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new DatabaseUnavailable(new Error(late))), ms)
-  try {
-    return await Promise.race([going, promise])
-  } finally {
-    clearTimeout(timer)
+/** A book that is being opened. */
+interface Opening<Quotes extends Book> {
+  readonly epoch: number
+  readonly entry: Promise<Entry<Quotes>>
+  /** When the database last answered it; while it waits for its turn, when the database last answered any opening. */
+  answeredAt(): number
+}
+
+/**
+ * Waits for an opening for at most `ms`, as long as the database answers it. A large book takes many answers, and each
+ * may take as long as the request's deadline allows for one wait. A database that hangs must not hold the request longer.
+ */
+async function whileAnswered<Quotes extends Book>(
+  { entry, answeredAt }: Opening<Quotes>,
+  ms: number,
+): Promise<Entry<Quotes>> {
+  const silenceMs = deadlineLeftMs()
+  const startedAt = performance.now()
+  for (;;) {
+    const giveUpAt = Math.min(startedAt + ms, Math.max(startedAt, answeredAt()) + silenceMs)
+    const leftMs = giveUpAt - performance.now()
+    const found = leftMs <= 0 ? late : await orLate(entry, leftMs)
+    if (found !== late) return found
+    if (leftMs <= 0) throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for a book'))
   }
 }
 
@@ -201,12 +218,13 @@ function bookOpener<Quotes extends Book>(
   { entries, close, forget, grown }: ReturnType<typeof shelf<Quotes>>,
   refusals: ReturnType<typeof refusalList>,
 ) {
-  const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
+  const openings = new Map<TenantId, Opening<Quotes>>()
   const limited = concurrencyLimit<'opening'>(openingsAtOnce)
   let opened = 0
   let stopped = false
+  let anyAnsweredAt = Number.NEGATIVE_INFINITY
 
-  async function openNow(tenant: TenantId, epoch: number): Promise<Entry<Quotes>> {
+  async function openNow(tenant: TenantId, epoch: number, onAnswer: () => void): Promise<Entry<Quotes>> {
     const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
     try {
       if (stopped) throw stopping()
@@ -215,6 +233,7 @@ function bookOpener<Quotes extends Book>(
           if (stopped) throw stopping()
           grown(entry)
         },
+        onAnswer,
       })
       entry.open = { quotes: entry.quotes, settings, versions }
     } catch (error) {
@@ -232,19 +251,28 @@ function bookOpener<Quotes extends Book>(
 
   return {
     /** Opens a book, or joins the opening under way. @throws Problem when its quotes did not fit a short while ago */
-    open(tenant: TenantId): Promise<Entry<Quotes>> {
+    open(tenant: TenantId): Opening<Quotes> {
       const epoch = watch.epoch()
       const begun = openings.get(tenant)
-      if (begun?.epoch === epoch) return begun.entry
+      if (begun?.epoch === epoch) return begun
       const refusal = refusals.inEffect(tenant)
       if (refusal !== undefined) throw doesNotFit(refusal)
       if (stopped) throw stopping()
-      const entry = limited('opening', () => openNow(tenant, epoch)).finally(() => {
+      let ownAnsweredAt: number | null = null
+      const onAnswer = () => {
+        ownAnsweredAt = performance.now()
+        anyAnsweredAt = ownAnsweredAt
+      }
+      const entry = limited('opening', () => {
+        ownAnsweredAt = performance.now()
+        return openNow(tenant, epoch, onAnswer)
+      }).finally(() => {
         if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
       })
-      openings.set(tenant, { epoch, entry })
       entry.catch(() => {})
-      return entry
+      const opening = { epoch, entry, answeredAt: () => ownAnsweredAt ?? anyAnsweredAt }
+      openings.set(tenant, opening)
+      return opening
     },
     opened: () => opened,
     /** Starts no more openings, and waits for those under way. */
@@ -333,7 +361,10 @@ export function books<Quotes extends Book>({
   }
 
   const waitForFollow = (going: Promise<void>) =>
-    waitWithinDeadline((leftMs) => within(going, leftMs, 'timeout exceeded when waiting for what changed'))
+    waitWithinDeadline(async (leftMs) => {
+      if ((await orLate(going, leftMs)) !== late) return
+      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for what changed'))
+    })
 
   /** Brings a book up to date; null when it must be opened again. */
   async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
@@ -356,9 +387,7 @@ export function books<Quotes extends Book>({
       await waitWithinDeadline(() => watch.look())
       const known = held(tenant)
       if (known !== null) return known
-      const entry =
-        entryOf(tenant) ??
-        (await within(opener.open(tenant), openingWaitMs, 'timeout exceeded when waiting for a book'))
+      const entry = entryOf(tenant) ?? (await whileAnswered(opener.open(tenant), openingWaitMs))
       const open = await upToDate(entry)
       if (open !== null) return open
     }

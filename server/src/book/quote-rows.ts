@@ -145,7 +145,7 @@ function placesIn(text: string): LanePlaces {
  * Puts all quotes of a brokerage into a sink, newest first, some thousands at a time. Each portion is a transaction of its
  * own, and other requests are served in between. The next `followQuotes` reads the changes made meanwhile.
  *
- * @throws whatever `onPortion` throws: it is called with the number of quotes in the sink so far
+ * @throws whatever `onPortion` throws: it is called after each portion; `onAnswer` after each answer of the database
  */
 export async function openQuotes(
   database: Pick<Database, 'inTenant'>,
@@ -154,13 +154,19 @@ export async function openQuotes(
   {
     perPortion = quotesPerPortion,
     onPortion = () => {},
-  }: { readonly perPortion?: number; readonly onPortion?: (put: number) => void } = {},
+    onAnswer = () => {},
+  }: {
+    readonly perPortion?: number
+    readonly onPortion?: (put: number) => void
+    readonly onAnswer?: () => void
+  } = {},
 ): Promise<QuotesRead> {
   return runInBackground(async () => {
     // The versions are read first: anything committed later is in the log of changes with a higher version.
     const { versions, settings } = await database.inTenant(tenant, (transaction) =>
       readBookStanding(transaction, tenant, null),
     )
+    onAnswer()
     const portions = portionsOf(database, tenant, perPortion)
     // The database reads each portion while the previous one is put, and the first one while the quotes are counted
     // (39 ms of database time for 100,000).
@@ -174,6 +180,7 @@ export async function openQuotes(
     let skipped = 0
     for (;;) {
       const { value: packed, done } = await coming
+      onAnswer()
       if (done === true) break
       coming = portions.next()
       coming.catch(() => {})

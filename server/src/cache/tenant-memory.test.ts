@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest'
 import {
   type ChangedTenants,
   DatabaseUnavailable,
+  RequestDeadline,
   tenantId,
   type VersionsListener,
+  waitWithinDeadline,
+  withDeadline,
 } from '../database/session/index.ts'
 import { type CachedRead, tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'
@@ -17,12 +20,13 @@ const answerValidMs = 800
 /** A cache over a fake database that only reports versions. `commit` reports a commit of this process. */
 function makeCache(bytesMax = 1_000_000) {
   let commit: VersionsListener = () => {}
-  const database = { isDown: false, server: 'primary', polls: 0 }
+  const database = { isDown: false, server: 'primary', polls: 0, gate: Promise.resolve() }
   const clock = { now: 1_000 }
   const watch = tenantWatch({
     database: {
       changedTenants: async (): Promise<ChangedTenants> => {
         database.polls++
+        await database.gate
         if (database.isDown) throw new DatabaseUnavailable('down')
         return { next: '1', server: database.server, tenants: [], others: false, joinedMs: null }
       },
@@ -136,6 +140,20 @@ describe('while the database does not answer', () => {
     database.isDown = false
     await watch.look()
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  })
+
+  test('a request waits for it only until its deadline, also behind the poll and the read of another request', async () => {
+    const { cache, database } = makeCache()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    database.gate = promise
+    const read = () =>
+      withDeadline(new RequestDeadline(50), () =>
+        cache.getOrRead(ours, 'lane', 0, () => waitWithinDeadline(async () => found('lane'))),
+      )
+    expect(await Promise.all([read(), read()])).toEqual(['lane', 'lane'])
+    // The poll of the first two is still in progress.
+    expect(await read()).toBe('lane')
+    resolve()
   })
 })
 

@@ -1,4 +1,5 @@
 import { type TenantId, waitWithinDeadline } from '../database/session/index.ts'
+import { late, orLate } from '../runtime/index.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
 /** A value that was read for a tenant, and how long it may be cached. */
@@ -101,8 +102,10 @@ class WatchedMemory implements TenantMemory {
     const inProgress = this.#readInProgress(name, tenant, now)
     if (inProgress !== undefined) {
       // If the other read fails, this call reads again, because the failure may have been temporary.
-      const shared = await inProgress.catch(() => null)
-      if (shared !== null && now < shared.until) return shared.value as T
+      const shared = await waitWithinDeadline((leftMs) =>
+        orLate(inProgress, leftMs).catch((): typeof late => late),
+      )
+      if (shared !== late && now < shared.until) return shared.value as T
     }
     return this.#readNow(name, { tenant, key, from: now, epoch: this.#watch.epoch() }, read)
   }

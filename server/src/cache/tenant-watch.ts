@@ -1,10 +1,12 @@
 import {
   type Database,
+  deadlineLeftMs,
   runInBackground,
   type TenantId,
   type TenantVersions,
+  waitWithinDeadline,
 } from '../database/session/index.ts'
-import type { Log } from '../runtime/index.ts'
+import { type Log, orLate } from '../runtime/index.ts'
 
 /**
  * Decides whether cached data of a tenant is still what the database holds. Commits of this process count at once. For
@@ -22,7 +24,10 @@ export interface TenantWatch {
   otherInstances(): OtherInstances | null
   /** A number that differs after the database was replaced, such as by its replica: everything read before is invalid. */
   epoch(): number
-  /** Polls the database now, unless the last answer is still valid. If the poll fails, resolves and nothing is current. */
+  /**
+   * Polls the database now, unless the last answer is still valid. Takes at most what the deadline of the request leaves.
+   * If the poll fails or takes longer, resolves and nothing is current.
+   */
   look(): Promise<void>
   /** Runs a read of a tenant, and stores the versions that it was read at. Changes during the read are detected. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
@@ -150,6 +155,10 @@ class PollingWatch implements TenantWatch {
   async look(): Promise<void> {
     this.#readAt = this.#parts.monotonic()
     if (this.#isFresh(this.#readAt) || this.#isStopped) return
+    await orLate(this.#lookAfterThis(), deadlineLeftMs())
+  }
+
+  async #lookAfterThis(): Promise<void> {
     // A poll in progress may have started before the change that the caller knows of, so its answer may be too old.
     if (this.#looking !== null) await this.#looking
     if (!this.#isFresh(this.#parts.monotonic())) await this.#lookNow()
@@ -160,7 +169,7 @@ class PollingWatch implements TenantWatch {
     read: () => Promise<T>,
   ): Promise<T> {
     // Without a first poll, a change between this read and that poll would go undetected.
-    if (this.#since === null) await this.#lookNow()
+    if (this.#since === null) await waitWithinDeadline((leftMs) => orLate(this.#lookNow(), leftMs))
     const known = this.#watched.get(tenant) ?? {
       facts: -1,
       access: -1,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type TenantId, type TenantVersions, tenantId } from '../database/session/index.ts'
-import type { Log } from '../runtime/index.ts'
+import { type Log, late, orLate } from '../runtime/index.ts'
 import { type TakePermit, tenantWindow } from './tenant-limit.ts'
 
 /** What the instances share through Redis or Valkey: the window of the rate limit, and notices of changed tenants. */
@@ -132,15 +132,7 @@ export async function sharedRedis(
 }
 
 async function withTimeout<T>(answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => reject(new Error(`No answer within ${answerTimeoutMs} ms.`)),
-    answerTimeoutMs,
-  )
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-    answer.catch(() => {})
-  }
+  const found = await orLate(answer, answerTimeoutMs)
+  if (found === late) throw new Error(`No answer within ${answerTimeoutMs} ms.`)
+  return found
 }

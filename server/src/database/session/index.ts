@@ -14,7 +14,13 @@ export {
   replicaReads,
   type StaleReads,
 } from './replica.ts'
-export { RequestDeadline, runInBackground, waitWithinDeadline, withDeadline } from './request-deadline.ts'
+export {
+  deadlineLeftMs,
+  RequestDeadline,
+  runInBackground,
+  waitWithinDeadline,
+  withDeadline,
+} from './request-deadline.ts'
 export { databaseSafetyFaults } from './row-level-security.ts'
 export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'

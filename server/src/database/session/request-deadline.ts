@@ -44,6 +44,12 @@ export function isInBackground(): boolean {
   return current.getStore() === null
 }
 
+/** The milliseconds that the current request may still wait for the database; Infinity outside a request. */
+export function deadlineLeftMs(): number {
+  const deadline = current.getStore() ?? null
+  return deadline === null ? Number.POSITIVE_INFINITY : Math.max(1, deadline.leftMs)
+}
+
 /**
  * Waits for the database, or for a connection to it, within the deadline of the current request. `wait` receives the
  * milliseconds left; Infinity outside a request.

@@ -1,0 +1,22 @@
+/** Stands for a value that did not arrive in time. */
+export const late = Symbol('late')
+
+/**
+ * A promise's value, or `late` after `ms` milliseconds; with Infinity, the value whenever it arrives. The work behind the
+ * promise continues.
+ *
+ * @throws what the promise rejects with, if it does so in time
+ * @example await orLate(fetch(url), 500) // a Response, or `late`
+ */
+export async function orLate<T>(going: Promise<T>, ms: number): Promise<T | typeof late> {
+  if (!Number.isFinite(ms)) return going
+  const { promise, resolve } = Promise.withResolvers<typeof late>()
+  const timer = setTimeout(() => resolve(late), ms)
+  try {
+    return await Promise.race([going, promise])
+  } finally {
+    clearTimeout(timer)
+    // After the time is up, nobody waits for a rejection.
+    going.catch(() => {})
+  }
+}
