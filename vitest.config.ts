@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { tablerIcons } from './dashboard/tabler-icons.ts'
 
 /** Tests that take long and guard what seldom changes: `npm run prove` runs them, `npm test` does not. */
 const isForProve = (file: string) => file.endsWith('.long.test.ts')
@@ -54,6 +55,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
+        // The wording of pages is entered through the same first files as their components.
+        plugins: [tablerIcons()],
         test: {
           name: 'pure',
           include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
