@@ -85,6 +85,7 @@ create table lanes (
     lower(
       lane_ref || E'\n' || origin || E'\n' || destination || E'\n' || quoted_customer_name
         || E'\n' || coalesce(customer_name, '') || E'\n' || coalesce(carrier_name, '')
+        || E'\n' || coalesce(external_id, '')
     )
   ) stored,
   cancelled_at timestamptz,
@@ -93,6 +94,13 @@ create table lanes (
   outcome_before_booking jsonb,
   -- A digest of the last row of a file that was imported for this lane: the same row again changes nothing.
   import_said text,
+  -- A quote that another system pushed: its id there, the rep as that system names them, until when the quote is valid,
+  -- and the newest signed times of each pushed field, in the form of signed_at.
+  external_id text,
+  rep_name text,
+  rate_type text check (rate_type in ('spot', 'contract')),
+  valid_until timestamptz,
+  quote_signed_at jsonb not null default '{}',
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
   unique (tenant_id, import_fingerprint),
@@ -112,6 +120,8 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The lanes of a request, and its foreign key.
 create index lanes_by_request on lanes (tenant_id, request_id);
+-- A pushed quote by its id in the other system.
+create unique index lanes_by_external_id on lanes (tenant_id, external_id) where external_id is not null;
 -- Undoing an import in batches by lane_id, and its foreign key.
 create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
 alter table lanes enable row level security;
@@ -191,38 +201,3 @@ create function advance_versions(tenant integer, facts integer, access integer, 
   end $$;
 revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
 grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
-
--- Updates the quote of a lane with the columns in `new_values`; the other columns keep their values. change_lane writes the
--- history of the change in the same transaction.
-create function change_quote(tenant integer, lane bigint, new_values jsonb) returns void
-  language plpgsql volatile set enable_seqscan = off
-  as $$
-  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
-  declare
-    request bigint;
-  begin
-    update public.lanes set
-      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
-        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
-      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
-        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
-      market_rate_cents = case when new_values ? 'market_rate_cents'
-        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
-      miles = case when new_values ? 'miles'
-        then (new_values ->> 'miles')::double precision else miles end,
-      pickup_date = case when new_values ? 'pickup_date'
-        then (new_values ->> 'pickup_date')::date else pickup_date end,
-      created_at = case when new_values ? 'created_at'
-        then (new_values ->> 'created_at')::timestamptz else created_at end,
-      import_said = case when new_values ? 'import_said'
-        then new_values ->> 'import_said' else import_said end
-    where tenant_id = tenant and lane_id = lane
-    returning request_id into request;
-    if new_values ? 'created_at' then
-      -- An imported request has one lane, so both have the same time.
-      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
-      where tenant_id = tenant and request_id = request and import_id is not null;
-    end if;
-  end $$;
-revoke all on function change_quote(integer, bigint, jsonb) from public;
-grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;
