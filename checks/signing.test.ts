@@ -21,17 +21,21 @@ interface Vector {
   readonly name: string
   readonly secret: string
   readonly timestamp: string
+  /** The method and path, if the endpoint signs them. */
+  readonly address?: string
   readonly body: string
   readonly signature: string
 }
 const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
 
 describe('the test vectors', () => {
-  test.each(vectors)('$name', ({ secret, timestamp, body, signature }) => {
-    const bodyBytes = Buffer.from(body)
-    expect(`sha256=${signatureOf(secret, timestamp, bodyBytes).toString('hex')}`).toBe(signature)
+  test.each(vectors)('$name', ({ secret, timestamp, address: written, body, signature }) => {
+    const [method = '', path = ''] = written?.split(' ') ?? []
+    const address = written === undefined ? null : { method, path }
+    const request = { timestamp, address, bodyBytes: Buffer.from(body) }
+    expect(`sha256=${signatureOf(secret, request).toString('hex')}`).toBe(signature)
     const { digest } = readSignatureHeaders({ timestamp, signature })
-    const signed = { timestamp, digest, bodyBytes }
+    const signed = { ...request, digest }
     const now = Number(timestamp) * 1000
     expect(verifySignature(signed, [{ plaintext: secret }], now)).toEqual({ plaintext: secret })
   })

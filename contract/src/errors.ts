@@ -81,7 +81,7 @@ export const problems = {
     status: 401,
     title: 'Signature does not match',
     remedy:
-      'Sign the text <timestamp>.<body> over exactly the bytes you send, with the whole secret (prefix included) as UTF-8 key.',
+      'Sign exactly the bytes you send, with the whole secret (prefix included) as UTF-8 key. The detail states the text to sign: <timestamp>.<body> for shipment-update; all other endpoints sign their method and path, too.',
   },
   'timestamp-malformed': {
     status: 401,

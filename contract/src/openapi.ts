@@ -1,5 +1,5 @@
 import { allEndpoints } from './all-endpoints.ts'
-import { type Endpoint, underTenantLimit } from './endpoint.ts'
+import { type Endpoint, signsOf, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
 import { signatureToleranceSeconds } from './limits.ts'
@@ -63,7 +63,7 @@ export function openApiDocument(version: string): Json {
           in: 'header',
           name: signatureName,
           description:
-            'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key.',
+            'sha256= and the lowercase hex HMAC-SHA256 of the signed text over the exact bytes of the body, with the whole signing secret as key. Each operation states its signed text.',
         },
         timestamp: {
           type: 'apiKey',
@@ -186,9 +186,9 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     ...(who.kind === 'dashboard' && endpoint.method !== 'GET' && !underTenantLimit(endpoint)
       ? (['csrf'] as const)
       : []),
+    ...(who.kind === 'service' ? (['insufficient-scope'] as const) : []),
     ...(who.kind === 'service' && who.signed
       ? ([
-          'insufficient-scope',
           'signature-missing',
           'signature-malformed',
           'signature-mismatch',
@@ -214,6 +214,19 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   return [...new Set(codes)]
 }
 
+/** What a caller with a service token needs, in sentences that end the description of an operation. */
+function rightsSentences({ who, method, path }: Endpoint): string[] {
+  if (who.kind !== 'service') return []
+  const scope = `Requires the scope ${who.scope}.`
+  if (!who.signed) return [scope]
+  return [
+    scope,
+    who.signs === 'body'
+      ? 'The signed text is `<timestamp>.<body>`.'
+      : `The signed text is \`<timestamp>.${method} ${path}\`, a line feed and the body.`,
+  ]
+}
+
 function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   const byStatus = Map.groupBy(problemsOf(endpoint), (code) => problems[code].status)
   const isCsv = endpoint.answerKind === 'csv'
@@ -223,9 +236,10 @@ function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    description: endpoint.description,
+    description: [endpoint.description, ...rightsSentences(endpoint)].join(' '),
     tags: [endpoint.tag],
     security: securityOf(endpoint),
+    ...(signsOf(endpoint) === null ? {} : { 'x-signs': signsOf(endpoint) }),
     parameters: parametersOf(endpoint, named),
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, named) }),
     responses: {
@@ -368,7 +382,11 @@ function securityOf(endpoint: Endpoint): Json[] {
     case 'dashboard':
       return [{ dashboard: [] }]
     case 'service':
-      return [endpoint.who.signed ? { service: [], signature: [], timestamp: [] } : { service: [] }]
+      return [
+        endpoint.who.signed
+          ? { service: [endpoint.who.scope], signature: [], timestamp: [] }
+          : { service: [endpoint.who.scope] },
+      ]
   }
 }
 
@@ -387,7 +405,7 @@ function parametersOf(endpoint: Endpoint, named: DocumentSchemas): Json[] {
       schema: named.part({ ...property, description: undefined }, 'answer', name),
       ...(endpoint.examples?.query?.[name] === undefined ? {} : { example: endpoint.examples.query[name] }),
     }))
-  const isSigned = endpoint.who.kind === 'service' && endpoint.who.signed
+  const isSigned = signsOf(endpoint) !== null
   const headers = [
     ...(isSigned ? (['ServiceTimestamp', 'ServiceSignature'] as const) : []),
     'Prefer',

@@ -313,7 +313,7 @@ export const integrationShipments = endpoint({
   summary: 'Shipments, for a service token',
   description: `The same response as ${listShipments.path}, for a service token. ${listShipments.description}`,
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
 })
 
 export const exportShipments = endpoint({
