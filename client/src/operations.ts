@@ -16,6 +16,7 @@ export interface OperationFacts {
   readonly isRepeatable: boolean
   /** Whether the operation counts against the brokerage's rate limit. */
   readonly isLimited: boolean
+  readonly bodyKind: 'json' | 'csv'
   readonly answerKind: 'json' | 'csv'
   /** Seconds for which the interface allows a client to cache the response; 0 if it does not. */
   readonly cacheSeconds: number
@@ -30,7 +31,7 @@ export const operations: Readonly<Record<string, OperationFacts>> = Object.fromE
 )
 
 function factsOf(endpoint: Endpoint): OperationFacts {
-  const { method, path, who, answerKind = 'json', cacheSeconds = 0 } = endpoint
+  const { method, path, who, bodyKind = 'json', answerKind = 'json', cacheSeconds = 0 } = endpoint
   const isRead = readsOnly(endpoint)
   const signs = signsOf(endpoint)
   return {
@@ -40,6 +41,7 @@ function factsOf(endpoint: Endpoint): OperationFacts {
     isRead,
     isRepeatable: signs !== null || isRead || method === 'DELETE',
     isLimited: underTenantLimit(endpoint) && who.kind !== 'anyone',
+    bodyKind,
     answerKind,
     cacheSeconds,
   }
