@@ -67,10 +67,10 @@ export class Lanewise {
 
   /** Shipments, by default newest first, with totals over all matching shipments. */
   shipments(
-    query: Query<'integration-shipments'> = {},
+    query: Query<'search-shipments'> = {},
     options?: CallOptions,
-  ): PendingAnswer<Answer<'integration-shipments'>> {
-    return this.call('integration-shipments', { query }, options)
+  ): PendingAnswer<Answer<'search-shipments'>> {
+    return this.call('search-shipments', { query }, options)
   }
 
   /**

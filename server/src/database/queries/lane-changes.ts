@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import { stampsAfterRollback } from '#engine/field-stamps.ts'
+import type { PushedQuoteField } from '#engine/quote-update.ts'
 import type { BookingStamps, LaneOutcome, OutcomeRule, RuledOutcome } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../schema/index.ts'
 import { quotesChanged, type TenantId } from '../session/index.ts'
@@ -31,6 +32,19 @@ const quoted = {
   valid_until: 'valid_until',
 } as const
 
+/** Columns that follow from others. They are in the trail so that a rollback or an undo restores them, but are never shown. */
+const derived = [
+  'import_said',
+  'origin_key',
+  'destination_key',
+  'origin_state',
+  'destination_state',
+  'origin_market',
+  'destination_market',
+  'equipment_code',
+  'created_by',
+] as const
+
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
 /** The columns whose changes are in the audit trail, by their names in the API. */
 const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
@@ -41,22 +55,9 @@ const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
 type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
 type QuotedColumn = (typeof quoted)[keyof typeof quoted]
 type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
-/** The digest of the imported row is in the trail so that an undo restores it, but it is never shown. */
-type AuditedColumn = ShownColumn | 'import_said'
-const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), 'import_said']
+type AuditedColumn = ShownColumn | (typeof derived)[number]
+const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), ...derived]
 
-/** The columns of the quote that follow from others, or serve to merge pushed quotes: they are not in the audit trail. */
-const unauditedQuote = [
-  'origin_key',
-  'destination_key',
-  'origin_state',
-  'destination_state',
-  'origin_market',
-  'destination_market',
-  'equipment_code',
-  'created_by',
-  'quote_signed_at',
-] as const
 /** The columns of the quote that are not text, with their types. */
 const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
   quoted_rate_cents: 'integer',
@@ -69,7 +70,7 @@ const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
   created_by: 'integer',
   quote_signed_at: 'jsonb',
 }
-const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), 'import_said'])
+const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), ...derived])
 
 /** Columns of the booking that change with the audited ones, but are not in the audit trail. */
 const unaudited = [
@@ -80,7 +81,7 @@ const unaudited = [
 
 /** The columns of a lane that can change. */
 export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
-export type QuoteValues = Pick<LaneRow, QuotedColumn | 'import_said' | (typeof unauditedQuote)[number]>
+export type QuoteValues = Pick<LaneRow, QuotedColumn | (typeof derived)[number] | 'quote_signed_at'>
 /** New values of a lane. Absent columns do not change. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
@@ -97,6 +98,9 @@ export interface ChangeOrigin {
   /** The rule that changed the outcome, if a rule did. */
   readonly rule?: OutcomeRule | null
 }
+
+const derivedColumns: ReadonlySet<string> = new Set(derived)
+const isDerived = (column: string) => derivedColumns.has(column)
 
 function audit(value: string | number | Date | null): AuditedValue {
   return value instanceof Date ? value.toISOString() : value
@@ -160,13 +164,16 @@ export function laneChange(
 ): LaneChange | null {
   const next = uncancelledWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
-  const changed = Object.keys(after).some((column) => column !== 'import_said')
+  const changed = Object.keys(after).some((column) => !isDerived(column))
   const parts = Object.groupBy(Object.entries(after), ([column]) =>
     quoteColumns.has(column) ? 'quote' : 'held',
   )
   const besides = unaudited.filter((column) => next[column] !== undefined)
-  const besidesQuote = unauditedQuote.filter((column) => next[column] !== undefined)
-  const quote = [...(parts.quote ?? []), ...besidesQuote.map((column) => [column, next[column]] as const)]
+  const stamps = next.quote_signed_at
+  const quote = [
+    ...(parts.quote ?? []),
+    ...(stamps === undefined ? [] : [['quote_signed_at', stamps] as const]),
+  ]
   if (!changed && quote.length === 0 && besides.length === 0) return null
   const held = Object.fromEntries([
     ...(parts.held ?? []),
@@ -435,10 +442,47 @@ export function valuesBefore(before: AuditedValues): NextValues {
  */
 export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
   const { import_said: _, ...values } = valuesBefore(before)
-  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
-  if (undone.length === 0) return values
   const seconds = Math.floor(now.getTime() / 1000)
+  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
   const stamps = undone.map((field) => [field, stampsAfterRollback(lane.signed_at[field] ?? [], seconds)])
   const signedAt: BookingStamps = { ...lane.signed_at, ...Object.fromEntries(stamps) }
-  return { ...values, signed_at: signedAt }
+  return {
+    ...values,
+    ...(undone.length === 0 ? {} : { signed_at: signedAt }),
+    ...quoteSetByPerson(lane, Object.keys(before), now),
+  }
+}
+
+/** The pushed field of a quote that each column belongs to. */
+const pushedFieldOf: Readonly<Record<string, PushedQuoteField>> = {
+  origin: 'places',
+  destination: 'places',
+  miles: 'places',
+  equipment: 'equipment',
+  quoted_rate_cents: 'quotedRate',
+  estimated_cost_cents: 'estimatedCost',
+  quoted_customer_name: 'customer',
+  rep_name: 'rep',
+  created_at: 'quotedAt',
+  valid_until: 'validUntil',
+  rate_type: 'rateType',
+  pickup_date: 'pickupDate',
+  outcome: 'outcome',
+  outcome_reason: 'outcome',
+}
+
+/** The stamps after a person set these columns of a quote at `now` of the database's clock: pushes signed before are older. */
+export function quoteSetByPerson(
+  lane: Pick<LaneRow, 'quote_signed_at'>,
+  columns: readonly string[],
+  now: Date,
+): Pick<NextValues, 'quote_signed_at'> {
+  const fields = new Set(columns.flatMap((column) => pushedFieldOf[column] ?? []))
+  if (fields.size === 0) return {}
+  const seconds = Math.floor(now.getTime() / 1000)
+  const stamps = [...fields].map((field) => [
+    field,
+    stampsAfterRollback(lane.quote_signed_at[field] ?? [], seconds),
+  ])
+  return { quote_signed_at: { ...lane.quote_signed_at, ...Object.fromEntries(stamps) } }
 }
