@@ -7,6 +7,7 @@ import {
   signatureToleranceSeconds,
 } from '#contract/limits.ts'
 import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
+import { defaultScope, tokenScopes } from '#contract/token-scopes.ts'
 import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
@@ -64,6 +65,13 @@ describe('docs/signing.md', () => {
   test('lists the formats that the service checks', () => {
     for (const form of [secretForm, signatureForm, timestampForm])
       expect(text).toContain(`\`${form.source}\``)
+  })
+
+  test('lists the scopes of tokens with the words of the contract', () => {
+    expect(tableRows(page, 'Scopes of a service token')).toEqual(
+      Object.entries(tokenScopes).map(([name, { permits }]) => [name, permits]),
+    )
+    expect(text).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
   })
 
   test('lists the limits that the service applies', () => {

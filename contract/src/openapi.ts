@@ -1,5 +1,5 @@
 import { allEndpoints } from './all-endpoints.ts'
-import { type Endpoint, signsOf, underTenantLimit } from './endpoint.ts'
+import { type Endpoint, readsOnly, signsOf, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
 import { signatureToleranceSeconds } from './limits.ts'
@@ -12,6 +12,7 @@ import {
   timestampName,
 } from './openapi-headers.ts'
 import { type DocumentSchemas, documentSchemas, type Json } from './openapi-schemas.ts'
+import { readingScopes, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 /**
  * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations.
@@ -56,7 +57,9 @@ export function openApiDocument(version: string): Json {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A service token, created by an admin or owner.',
+          description: `A service token, created by an admin or owner, with one or more scopes. ${tokenScopeNames
+            .map((name) => `${name}: ${tokenScopes[name].permits}`)
+            .join(' ')}`,
         },
         signature: {
           type: 'apiKey',
@@ -215,9 +218,13 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
 }
 
 /** What a caller with a service token needs, in sentences that end the description of an operation. */
-function rightsSentences({ who, method, path }: Endpoint): string[] {
+function rightsSentences(endpoint: Endpoint): string[] {
+  const { who, method, path } = endpoint
   if (who.kind !== 'service') return []
-  const scope = `Requires the scope ${who.scope}.`
+  const reading = readingScopes.filter((one) => one !== who.scope)
+  const scope = readsOnly(endpoint)
+    ? `Requires one of the scopes ${[who.scope, ...reading].join(', ')}.`
+    : `Requires the scope ${who.scope}.`
   if (!who.signed) return [scope]
   return [
     scope,

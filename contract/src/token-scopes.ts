@@ -30,7 +30,7 @@ export const tokenScopeNames = Object.keys(tokenScopes) as readonly TokenScope[]
 export const defaultScope = 'integrations:write' satisfies TokenScope
 
 /** Each of these permits every read. */
-const readingScopes: readonly TokenScope[] = ['integrations:write', 'read']
+export const readingScopes: readonly TokenScope[] = ['integrations:write', 'read']
 
 /**
  * The known scopes in a stored list, in the fixed order. Unknown words grant nothing.
@@ -40,12 +40,6 @@ const readingScopes: readonly TokenScope[] = ['integrations:write', 'read']
 export function scopesIn(list: string): TokenScope[] {
   const words = new Set(list.split(' '))
   return tokenScopeNames.filter((name) => words.has(name))
-}
-
-/** The words of a list that are not scopes. @example unknownScopes('read reads') // ['reads'] */
-export function unknownScopes(list: string): string[] {
-  const known: readonly string[] = tokenScopeNames
-  return [...new Set(list.split(' '))].filter((word) => word !== '' && !known.includes(word))
 }
 
 /**

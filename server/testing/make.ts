@@ -81,10 +81,15 @@ export async function makePerson(
   return { id: user.id, token, email, password }
 }
 
-export async function makeServiceToken(app: TestApp, dashboardToken: string): Promise<string> {
+/** Creates a service token. Without `scope`, it has the scope of the interface: integrations:write. */
+export async function makeServiceToken(
+  app: TestApp,
+  dashboardToken: string,
+  scope?: string,
+): Promise<string> {
   const answer = await call(app, 'POST', '/api/integrations/tokens', {
     token: dashboardToken,
-    body: { name: 'test' },
+    body: { name: 'test', ...(scope === undefined ? {} : { scope }) },
   })
   return requireStatus('creation of a service token', answer, 201).token
 }

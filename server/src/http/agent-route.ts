@@ -23,6 +23,8 @@ const message = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: false, scope: 'read' },
   body: Type.Object({}),
+  // Agents have tools that read, and no others.
+  isRead: true,
   status: 200,
   answer: Type.Unknown(),
 })
