@@ -34,16 +34,23 @@ export const pushedQuote = Type.Object({
   estimated_cost: Type.Optional(dollars('The truck cost expected at quote time')),
   customer_name: Type.Optional(text('The customer of the quote')),
   rep_name: Type.Optional(
-    text('Who quoted. A name or e-mail address of a person of the brokerage also credits that person'),
+    text('Who quoted. The name or e-mail address of a person of the brokerage also credits that person'),
   ),
   quoted_at: Type.Optional(time('When it was quoted; the signed time if absent from a new quote')),
   valid_until: Type.Optional(time('Until when the rate is valid')),
   rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
   pickup_date: Type.Optional(day('Date of pickup')),
   outcome: Type.Optional(oneOf('The outcome of the quote', outcomes)),
-  outcome_reason: Type.Optional(oneOf('Why the quote was lost; only with outcome lost', outcomeReasons)),
+  outcome_reason: Type.Optional(
+    oneOf(
+      'Why the quote was lost; only with outcome lost. A lost quote without it has no reason',
+      outcomeReasons,
+    ),
+  ),
   decided_at: Type.Optional(
-    time('When the customer decided; only with outcome won or lost. The signed time if absent'),
+    time(
+      'When the customer decided; only with outcome won or lost. If absent from a new outcome, the signed time: send it, so that it does not depend on the order of deliveries',
+    ),
   ),
 })
 

@@ -173,7 +173,7 @@ const laneFilters = {
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
   reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
-  q: Type.Optional(text('Words found in lane_ref, customer, carrier, origin or destination')),
+  q: Type.Optional(text('Words found in lane_ref, external_id, customer, carrier, origin or destination')),
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
 }

@@ -109,11 +109,12 @@ export interface Integration {
   readonly secret: string
 }
 
-export async function makeIntegration(app: TestApp): Promise<Integration> {
+/** Without `scope`, the token has the scope of the interface: integrations:write. */
+export async function makeIntegration(app: TestApp, scope?: string): Promise<Integration> {
   const tenant = await makeTenant(app)
   return {
     tenant,
-    token: await makeServiceToken(app, tenant.owner),
+    token: await makeServiceToken(app, tenant.owner, scope),
     secret: await makeSecret(app, tenant.owner),
   }
 }

@@ -151,8 +151,8 @@ function futureErrors(item: Partial<Quote>, now: number): FieldError[] {
 }
 
 /**
- * The outcome that a push sets on a lane with `held`. If the push has the same outcome without a reason or a time, those of
- * the lane stay; a new outcome without a time was decided when it was signed.
+ * The outcome that a push sets on a lane with `held`. If the push has the same outcome without a time, the time of the lane
+ * stays; another outcome without a time was decided when it was signed.
  */
 function pushedOutcomeOf(
   { outcome, outcome_reason: reason, decided_at: decided }: Partial<Quote>,
@@ -163,7 +163,7 @@ function pushedOutcomeOf(
   const same = held?.outcome === outcome ? held : null
   const next = {
     outcome,
-    reason: reason ?? same?.reason ?? null,
+    reason: reason ?? null,
     decidedAt:
       outcome === 'pending'
         ? null
