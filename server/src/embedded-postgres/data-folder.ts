@@ -30,7 +30,7 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** How long a held lock is retried: longer than `dataFolderHolder` holds it for its check. */
+/** How long taking the lock is retried: longer than `dataFolderUse` holds it for its check. */
 const patienceMilliseconds = 400
 
 /**
