@@ -33,7 +33,7 @@ async function stop(): Promise<void> {
   service = undefined
 }
 
-/** Runs one of the operator's commands beside the service, or while it is stopped. */
+/** Runs one of the operator's commands, with or without a running service. */
 function command(name: string, ...words: string[]): Promise<{ code: number; printed: string }> {
   const file = join(import.meta.dirname, '../operations', `${name}-main.ts`)
   const env = { ...process.env, DATA_DIR: dataDirectory }
@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** How a text may stand in a file: as it is, in base64 wherever it begins in a group of three bytes, in hex. */
+/** The forms in which a file may contain a text: plain, hex, and base64 at each of the three possible offsets. */
 function formsOf(text: string): Buffer[] {
   const bytes = Buffer.from(text)
   const base64 = [0, 1, 2].map((shift) =>
@@ -69,7 +69,7 @@ function formsOf(text: string): Buffer[] {
   return [text, ...base64, hex, hex.toUpperCase()].map((form) => Buffer.from(form))
 }
 
-/** Every file that PostgreSQL keeps, its log of changes (WAL) among them, and what else lies in the data folder. */
+/** Every file of PostgreSQL, including its write-ahead log, and the other files in the data folder. */
 function storedFiles(): string[] {
   const place = findPlace(dataDirectory)
   const folders = [dataDirectory, ...(place === null ? [] : [place.cluster])]
@@ -85,7 +85,7 @@ function found(forms: readonly Buffer[], texts: readonly (readonly [string, Buff
 }
 
 describe('a token and a secret', () => {
-  test('stand nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
+  test('are stored nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
     const app = { url: service?.url ?? '', now: Date.now() } as TestApp
     const { token, secret, tenant } = holder
     const lane = await makeLane(app, tenant)
@@ -149,7 +149,7 @@ describe('a token and a secret', () => {
       expect(text.length).toBeGreaterThan(30)
       expect(found(formsOf(text), texts)).toEqual([])
     }
-    // The key itself lies in its own file, and nowhere else.
+    // The key itself is in its own file only.
     expect(found(formsOf(firstKey), texts)).toEqual([keyFile])
   }, 120_000)
 })

@@ -51,7 +51,7 @@ async function brokerage(number: number, name: string, csv: string): Promise<voi
 
 const program = fileURLToPath(new URL('./backtest-main.ts', import.meta.url))
 
-/** The command as a person runs it, in a process of its own. */
+/** Runs the command in its own process. */
 function runBacktest(words: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [program, ...words], {
     env: {
