@@ -396,7 +396,7 @@ describe('the memory of all books together', () => {
     const refusal = {
       code: 'unavailable',
       status: 503,
-      message: expect.stringMatching(/about 3 do.*MEMORY_MEGABYTES/),
+      message: expect.stringMatching(/about 3 fit.*MEMORY_MEGABYTES/),
     }
     await expect(shelf.books.read(own)).rejects.toMatchObject(refusal)
     const { transactions } = shelf.stand

@@ -3,11 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import type { TestApp } from '#testing/test-app.ts'
-import { findPlace, stopAbandonedPostgres } from '../embedded-postgres/index.ts'
+import {
+  embeddedConnections,
+  findPlace,
+  runningEmbeddedPostgres,
+  stopAbandonedPostgres,
+} from '../embedded-postgres/index.ts'
 
 /** The service as operators run it, on its own data folder. Each test continues from the previous one. */
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-kept-'))
@@ -211,3 +217,23 @@ describe('the key of the installation', () => {
     expect((await pushUpdate(after, holder, { lane_ref: 'none' })).status).toBe(401)
   }, 120_000)
 })
+
+test('a command is refused beside a service of an earlier version, whose database lacks a migration', async () => {
+  const running = runningEmbeddedPostgres(dataDirectory)
+  if (running === null) throw new Error('No service runs.')
+  const owner = new pg.Client(embeddedConnections(running).owner)
+  await owner.connect()
+  try {
+    const name = '0010-usage.sql'
+    await owner.query('delete from schema_migrations where name = $1', [name])
+    const { code, printed } = await command('tenant', 'list')
+    expect(printed).toMatch(
+      /is an earlier version of Lanewise: its database lacks 0010-usage\.sql\. Stop it, or restart/,
+    )
+    expect(code).toBe(1)
+    await owner.query('insert into schema_migrations (name) values ($1)', [name])
+    expect(await command('tenant', 'list')).toMatchObject({ code: 0 })
+  } finally {
+    await owner.end()
+  }
+}, 60_000)

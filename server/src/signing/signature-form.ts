@@ -55,7 +55,7 @@ export function readAnySignature(header: string): ReadSignature {
   }
   if (header.includes(',')) {
     return refused(
-      'There are several values, parted by commas: the header was sent twice, or is of another scheme.',
+      'There are several values, separated by commas: the header was sent twice, or has the form of another scheme.',
       `Send the header once. ${rightForm}`,
     )
   }
