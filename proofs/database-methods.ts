@@ -142,7 +142,7 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
   ),
   'packed-quotes.readChangedLanes': returnsResult(({ transaction, tenant }) =>
-    packed.readChangedLanes(transaction, tenant, 0, 1),
+    packed.readChangedLanes(transaction, tenant, 0),
   ),
   'tenant-quotes.readTenantQuotes': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),

@@ -102,7 +102,7 @@ function rowsOf(
       },
     ],
     tenant_facts: [{ facts_version: version }],
-    quote_changes: [{ version, lanes: `{${ids.lane}}` }],
+    lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
       ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(

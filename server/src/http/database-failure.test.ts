@@ -178,7 +178,7 @@ describe('a failed write changes nothing', () => {
     const fresh = await makeLane(app, acme.tenant)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
-    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'quote_changes']
+    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'lane_versions']
     const read = async () => {
       await maker.query(`begin; select set_config('app.tenant_id', '${acme.tenant.id}', true)`)
       const rows = []

@@ -170,7 +170,7 @@ async function rowsOf(of: TenantId): Promise<string[]> {
 async function isLogged(of: TenantId): Promise<unknown> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ logged: boolean }>`
-      select array(select distinct unnest(lanes) as id from quote_changes where tenant_id = ${of} order by id)
+      select array(select lane_id from lane_versions where tenant_id = ${of} order by lane_id)
         = array(select lane_id from lanes where tenant_id = ${of} order by lane_id) as logged
     `.execute(transaction),
   )

@@ -246,6 +246,19 @@ alter table lane_changes force row level security;
 create policy tenant_isolation on lane_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on lane_changes to lanewise_service;
 
+create table lane_versions (
+  tenant_id integer not null,
+  lane_id bigint not null,
+  version bigint not null,
+  changed_at timestamp with time zone not null,
+  constraint lane_versions_pkey PRIMARY KEY (tenant_id, lane_id)
+);
+CREATE INDEX lane_versions_by_version ON lane_versions USING btree (tenant_id, version, lane_id);
+alter table lane_versions enable row level security;
+alter table lane_versions force row level security;
+create policy tenant_isolation on lane_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on lane_versions to lanewise_service;
+
 create table lanes (
   tenant_id integer not null,
   lane_id bigint not null,
@@ -330,17 +343,6 @@ alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
-
-create table quote_changes (
-  tenant_id integer not null,
-  version bigint not null,
-  lanes bigint[] not null,
-  constraint quote_changes_pkey PRIMARY KEY (tenant_id, version)
-);
-alter table quote_changes enable row level security;
-alter table quote_changes force row level security;
-create policy tenant_isolation on quote_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant delete, insert, select on quote_changes to lanewise_service;
 
 create table quote_requests (
   tenant_id integer not null,
@@ -478,6 +480,8 @@ create table tenant_facts (
   tenant_id integer not null,
   facts_version bigint not null,
   access_version bigint not null default 0,
+  logged_version bigint not null default 0,
+  unlogged_version bigint not null default 0,
   changed_in xid8 not null default pg_current_xact_id(),
   constraint tenant_facts_pkey PRIMARY KEY (tenant_id),
   constraint tenant_facts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
@@ -557,28 +561,37 @@ AS $function$
     this_transaction constant xid8 := pg_current_xact_id();
     new_facts bigint;
     new_access bigint;
+    moment timestamptz;
   begin
     update public.tenant_facts as known set
       facts_version = known.facts_version + facts,
       access_version = known.access_version + access,
+      logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+      unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+        then known.facts_version else known.unlogged_version end,
       changed_in = this_transaction
     where tenant_id = tenant
     returning facts_version, access_version into new_facts, new_access;
     if not found then
-      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, changed_in)
-      values (tenant, facts, access, this_transaction)
+      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, logged_version, changed_in)
+      values (tenant, facts, access, facts, this_transaction)
       on conflict (tenant_id) do update set
         facts_version = known.facts_version + facts,
         access_version = known.access_version + access,
+        logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+        unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+          then known.facts_version else known.unlogged_version end,
         changed_in = this_transaction
       returning facts_version, access_version into new_facts, new_access;
     end if;
-    if facts = 1 then
-      insert into public.quote_changes (tenant_id, version, lanes)
-      values (tenant, new_facts, coalesce(changed_lanes, '{}'));
-      if new_facts % 1000 = 0 then
-        delete from public.quote_changes where tenant_id = tenant and version <= new_facts - 10000;
-      end if;
+    if facts = 1 and cardinality(changed_lanes) > 0 then
+      -- After the lock, so that times follow the order of versions.
+      moment := clock_timestamp();
+      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+      select one.tenant_id, changed.lane, new_facts, moment
+      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+      where one.tenant_id = tenant
+      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;

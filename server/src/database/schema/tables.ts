@@ -38,18 +38,21 @@ export interface Tables {
     tenant_id: number
     facts_version: number
     access_version: number
+    /** The newest version that advance_versions made, and the newest that something else made. */
+    logged_version: Generated<number>
+    unlogged_version: Generated<number>
   }
   tenant_windows: {
     tenant_id: number
     /** Milliseconds of the database's clock, oldest first. */
     taken: number[]
   }
-  quote_changes: {
+  lane_versions: {
     tenant_id: number
-    /** The version of the facts that the transaction made. */
+    lane_id: number
+    /** The version of the facts in which the lane was last inserted, updated or deleted. */
     version: number
-    /** The ids of the lanes that it inserted, updated or deleted. */
-    lanes: number[]
+    changed_at: Moment
   }
 }
 

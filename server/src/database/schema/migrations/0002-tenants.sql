@@ -52,6 +52,10 @@ create table tenant_facts (
   tenant_id integer primary key references tenants,
   facts_version bigint not null,
   access_version bigint not null default 0,
+  -- The newest version of the facts that advance_versions made, and the newest that something else made, such as a person
+  -- who changed rows by hand: which lanes changed in the latter is unknown.
+  logged_version bigint not null default 0,
+  unlogged_version bigint not null default 0,
   -- The transaction that changed the row last. A process reads all rows with a transaction that it could not see when it
   -- read last. A filter by time could miss a transaction that committed late.
   changed_in xid8 not null default pg_current_xact_id()

@@ -121,26 +121,29 @@ create policy tenant_isolation on lanes
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update, delete on lanes to lanewise_service;
 
--- The log of changed lanes. A process keeps the quotes of a tenant in memory (server/src/book) and reads only the lanes
--- that changed. A row per committed transaction that inserted, updated or deleted lanes of a tenant: the version of the
--- facts that the transaction made, and the ids of the lanes.
-create table quote_changes (
+-- The version of the facts in which each lane was last inserted, updated or deleted. A process that keeps the quotes of a
+-- tenant in memory (server/src/book) reads the lanes with a newer version than its own, and so does an integration that
+-- reads back what changed. A deleted lane keeps its row here. Apart from `lanes`, because a version in an index of `lanes`
+-- would make every update of a lane write all of its indexes.
+create table lane_versions (
   tenant_id integer not null,
+  lane_id bigint not null,
   version bigint not null,
-  lanes bigint[] not null,
-  primary key (tenant_id, version)
+  changed_at timestamptz not null,
+  primary key (tenant_id, lane_id)
 );
-alter table quote_changes enable row level security;
-alter table quote_changes force row level security;
-create policy tenant_isolation on quote_changes
+-- The lanes that changed after a version, in the order of their changes.
+create index lane_versions_by_version on lane_versions (tenant_id, version, lane_id);
+alter table lane_versions enable row level security;
+alter table lane_versions force row level security;
+create policy tenant_isolation on lane_versions
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
-grant select, insert, delete on quote_changes to lanewise_service;
+grant select, insert, update on lane_versions to lanewise_service;
 
--- Increments a tenant's versions by `facts` and `access` (0 or 1), logs the changed lanes, and returns the new versions:
--- the last statement of every transaction that changes something. It locks the tenant's row of tenant_facts until the
--- commit, so versions follow the order of commits without gaps. The log keeps the newest 10,000 to 11,000 versions. A
--- process that is further behind reads all quotes.
+-- Increments a tenant's versions by `facts` and `access` (0 or 1), records the version of the changed lanes, and returns
+-- the new versions: the last statement of every transaction that changes something. It locks the tenant's row of
+-- tenant_facts until the commit, so versions follow the order of commits without gaps.
 create function advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[]) returns jsonb
   language plpgsql volatile set enable_seqscan = off
   as $$
@@ -152,28 +155,37 @@ create function advance_versions(tenant integer, facts integer, access integer, 
     this_transaction constant xid8 := pg_current_xact_id();
     new_facts bigint;
     new_access bigint;
+    moment timestamptz;
   begin
     update public.tenant_facts as known set
       facts_version = known.facts_version + facts,
       access_version = known.access_version + access,
+      logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+      unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+        then known.facts_version else known.unlogged_version end,
       changed_in = this_transaction
     where tenant_id = tenant
     returning facts_version, access_version into new_facts, new_access;
     if not found then
-      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, changed_in)
-      values (tenant, facts, access, this_transaction)
+      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, logged_version, changed_in)
+      values (tenant, facts, access, facts, this_transaction)
       on conflict (tenant_id) do update set
         facts_version = known.facts_version + facts,
         access_version = known.access_version + access,
+        logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+        unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+          then known.facts_version else known.unlogged_version end,
         changed_in = this_transaction
       returning facts_version, access_version into new_facts, new_access;
     end if;
-    if facts = 1 then
-      insert into public.quote_changes (tenant_id, version, lanes)
-      values (tenant, new_facts, coalesce(changed_lanes, '{}'));
-      if new_facts % 1000 = 0 then
-        delete from public.quote_changes where tenant_id = tenant and version <= new_facts - 10000;
-      end if;
+    if facts = 1 and cardinality(changed_lanes) > 0 then
+      -- After the lock, so that times follow the order of versions.
+      moment := clock_timestamp();
+      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+      select one.tenant_id, changed.lane, new_facts, moment
+      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+      where one.tenant_id = tenant
+      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $$;
