@@ -525,7 +525,7 @@ describe('undoing an import', () => {
     expect(await importRow(tenant, importId)).toMatchObject({
       status: 'undoing',
       undo_rows_done: 500,
-      failure: expect.stringContaining('tries again by itself'),
+      failure: expect.stringContaining('The undo is paused'),
     })
     expect(await undo(tenant, importId)).toMatchObject({
       status: 'undone',

@@ -845,41 +845,6 @@ AS $function$
 revoke all on function change_lane(integer, bigint, text, jsonb, jsonb) from public;
 grant execute on function change_lane(integer, bigint, text, jsonb, jsonb) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.change_quote(tenant integer, lane bigint, new_values jsonb)
- RETURNS void
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
-  declare
-    request bigint;
-  begin
-    update public.lanes set
-      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
-        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
-      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
-        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
-      market_rate_cents = case when new_values ? 'market_rate_cents'
-        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
-      miles = case when new_values ? 'miles'
-        then (new_values ->> 'miles')::double precision else miles end,
-      pickup_date = case when new_values ? 'pickup_date'
-        then (new_values ->> 'pickup_date')::date else pickup_date end,
-      created_at = case when new_values ? 'created_at'
-        then (new_values ->> 'created_at')::timestamptz else created_at end,
-      import_said = case when new_values ? 'import_said'
-        then new_values ->> 'import_said' else import_said end
-    where tenant_id = tenant and lane_id = lane
-    returning request_id into request;
-    if new_values ? 'created_at' then
-      -- An imported request has one lane, so both have the same time.
-      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
-      where tenant_id = tenant and request_id = request and import_id is not null;
-    end if;
-  end $function$;
-revoke all on function change_quote(integer, bigint, jsonb) from public;
-grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.changed_tenants(since xid8)
  RETURNS TABLE(tenant_id integer, facts_version bigint, access_version bigint)
  LANGUAGE plpgsql
@@ -1141,7 +1106,8 @@ CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
-  -- In the database because announce and announce_quotes call it.
+  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
       return false;
@@ -1281,8 +1247,9 @@ CREATE OR REPLACE FUNCTION public.note_token_use(tenant integer, token integer, 
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database for one round trip, and for the batch below. It does not wait for the disk: a crash may lose the last
-  -- uses.
+  -- In the database so that recording a use is one message instead of three (begin, update, commit), and so that the
+  -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
+  -- may lose the last uses.
   begin
     perform set_config('synchronous_commit', 'off', true);
     update public.service_tokens set last_used_at = used_at, last_used_from = network

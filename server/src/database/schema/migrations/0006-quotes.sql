@@ -191,38 +191,3 @@ create function advance_versions(tenant integer, facts integer, access integer, 
   end $$;
 revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
 grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
-
--- Updates the quote of a lane with the columns in `new_values`; the other columns keep their values. change_lane writes the
--- history of the change in the same transaction.
-create function change_quote(tenant integer, lane bigint, new_values jsonb) returns void
-  language plpgsql volatile set enable_seqscan = off
-  as $$
-  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
-  declare
-    request bigint;
-  begin
-    update public.lanes set
-      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
-        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
-      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
-        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
-      market_rate_cents = case when new_values ? 'market_rate_cents'
-        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
-      miles = case when new_values ? 'miles'
-        then (new_values ->> 'miles')::double precision else miles end,
-      pickup_date = case when new_values ? 'pickup_date'
-        then (new_values ->> 'pickup_date')::date else pickup_date end,
-      created_at = case when new_values ? 'created_at'
-        then (new_values ->> 'created_at')::timestamptz else created_at end,
-      import_said = case when new_values ? 'import_said'
-        then new_values ->> 'import_said' else import_said end
-    where tenant_id = tenant and lane_id = lane
-    returning request_id into request;
-    if new_values ? 'created_at' then
-      -- An imported request has one lane, so both have the same time.
-      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
-      where tenant_id = tenant and request_id = request and import_id is not null;
-    end if;
-  end $$;
-revoke all on function change_quote(integer, bigint, jsonb) from public;
-grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;
