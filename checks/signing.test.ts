@@ -7,6 +7,7 @@ import {
   signatureToleranceSeconds,
 } from '#contract/limits.ts'
 import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
+import { defaultScope, tokenScopes } from '#contract/token-scopes.ts'
 import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
@@ -21,17 +22,21 @@ interface Vector {
   readonly name: string
   readonly secret: string
   readonly timestamp: string
+  /** The method and path, if the endpoint signs them. */
+  readonly address?: string
   readonly body: string
   readonly signature: string
 }
 const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
 
 describe('the test vectors', () => {
-  test.each(vectors)('$name', ({ secret, timestamp, body, signature }) => {
-    const bodyBytes = Buffer.from(body)
-    expect(`sha256=${signatureOf(secret, timestamp, bodyBytes).toString('hex')}`).toBe(signature)
+  test.each(vectors)('$name', ({ secret, timestamp, address: written, body, signature }) => {
+    const [method = '', path = ''] = written?.split(' ') ?? []
+    const address = written === undefined ? null : { method, path }
+    const request = { timestamp, address, bodyBytes: Buffer.from(body) }
+    expect(`sha256=${signatureOf(secret, request).toString('hex')}`).toBe(signature)
     const { digest } = readSignatureHeaders({ timestamp, signature })
-    const signed = { timestamp, digest, bodyBytes }
+    const signed = { ...request, digest }
     const now = Number(timestamp) * 1000
     expect(verifySignature(signed, [{ plaintext: secret }], now)).toEqual({ plaintext: secret })
   })
@@ -60,6 +65,13 @@ describe('docs/signing.md', () => {
   test('lists the formats that the service checks', () => {
     for (const form of [secretForm, signatureForm, timestampForm])
       expect(text).toContain(`\`${form.source}\``)
+  })
+
+  test('lists the scopes of tokens with the words of the contract', () => {
+    expect(tableRows(page, 'Scopes of a service token')).toEqual(
+      Object.entries(tokenScopes).map(([name, { permits }]) => [name, permits]),
+    )
+    expect(text).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
   })
 
   test('lists the limits that the service applies', () => {

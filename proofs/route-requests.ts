@@ -36,7 +36,32 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       answers: ['markup', 'lane'],
     },
   }),
-  'integration-shipments': () => ({ path: '/api/integrations/shipments' }),
+  'push-quotes': (of) => ({
+    path: '/api/integrations/quotes',
+    body: {
+      quotes: [
+        {
+          external_id: of.laneRef,
+          origin: 'Dallas, TX',
+          destination: 'Atlanta, GA',
+          equipment: 'V',
+          quoted_rate: 2000,
+          customer_name: 'Harvest',
+        },
+      ],
+    },
+  }),
+  'push-outcomes': (of) => ({
+    path: '/api/integrations/outcomes',
+    body: { outcomes: [{ lane_ref: of.laneRef, outcome: 'pending' }] },
+  }),
+  'push-shipment-updates': (of) => ({
+    path: '/api/integrations/tms/shipment-updates',
+    body: { updates: [{ lane_ref: of.laneRef, customer_rate: 2000 }] },
+  }),
+  'read-quotes': (of) => ({ path: `/api/integrations/quotes?lane_ref=${of.laneRef}` }),
+  'read-shipments': (of) => ({ path: `/api/integrations/shipments?lane_ref=${of.laneRef}` }),
+  'search-shipments': () => ({ path: '/api/integrations/shipments/search' }),
   'create-service-token': () => ({ path: '/api/integrations/tokens', body: { name: 'another' } }),
   'list-service-tokens': () => ({ path: '/api/integrations/tokens' }),
   'revoke-service-token': (of) => ({ path: `/api/integrations/tokens/${of.spareToken}` }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { tokenScopes } from '#contract/token-scopes.ts'
 import { type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
@@ -596,7 +597,8 @@ describe('help', () => {
     for (const part of [
       'is shown once',
       'expires after 365 days',
-      'integrations:write',
+      ...Object.entries(tokenScopes).map(([name, { permits }]) => `${name} ${permits}`),
+      'default integrations:write',
       'admin or owner',
       '--save',
     ])

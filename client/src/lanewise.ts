@@ -67,10 +67,10 @@ export class Lanewise {
 
   /** Shipments, by default newest first, with totals over all matching shipments. */
   shipments(
-    query: Query<'integration-shipments'> = {},
+    query: Query<'search-shipments'> = {},
     options?: CallOptions,
-  ): PendingAnswer<Answer<'integration-shipments'>> {
-    return this.call('integration-shipments', { query }, options)
+  ): PendingAnswer<Answer<'search-shipments'>> {
+    return this.call('search-shipments', { query }, options)
   }
 
   /**
@@ -228,7 +228,7 @@ export class Lanewise {
     const patience = patienceOf({ timeoutMs: options.timeoutMs }, this.#patience)
     const endAt = performance.now() + patience.timeoutMs
     try {
-      const signed = facts.isSigned ? await this.#signer(call) : null
+      const signed = facts.signs !== null ? await this.#signer(call) : null
       const send = () => this.#send(call, { token, signed, patience, endAt, signal, progress })
       return await withRetries(
         {
@@ -309,7 +309,7 @@ export class Lanewise {
    * Creates the headers of a signed write. All attempts use the same signature, so that the service recognizes a
    * repeat. A new signature is created if the old one has expired or the clock was wrong.
    */
-  async #signer({ bytes, name }: PreparedCall): Promise<Signer> {
+  async #signer({ bytes, name, facts, address }: PreparedCall): Promise<Signer> {
     const secret = await credentialOf(this.#options.secret, 'secret')
     if (secret === undefined) {
       throw new ClientError(
@@ -320,6 +320,7 @@ export class Lanewise {
     if (!ArrayBuffer.isView(bytes)) {
       throw new ClientError('invalid-argument', `${name} is a signed operation: pass a body.`)
     }
+    const signedAddress = facts.signs === 'body' ? null : { method: facts.method, path: pathOf(address) }
     let madeAt = 0
     let made: Record<string, string> | null = null
     let wasCorrected = false
@@ -327,7 +328,8 @@ export class Lanewise {
       headers: async () => {
         if (made === null || Math.abs(Date.now() - madeAt) > signatureLifetimeMs) {
           madeAt = Date.now()
-          made = await signatureHeaders(secret, Math.floor((madeAt + this.#clockOffsetMs) / 1000), bytes)
+          const seconds = Math.floor((madeAt + this.#clockOffsetMs) / 1000)
+          made = await signatureHeaders(secret, seconds, bytes, signedAddress)
         }
         return made
       },
@@ -355,7 +357,7 @@ export class Lanewise {
       this.#options.onEvent?.({
         operation: name,
         method: facts.method,
-        path: address.replace(/\?.*$/, ''),
+        path: pathOf(address),
         ...event,
       } as LanewiseEvent)
     } catch {
@@ -402,6 +404,11 @@ function headersOf({ bytes, facts }: PreparedCall, token: string | undefined): R
       : { 'Content-Type': bytes instanceof Blob ? 'text/csv' : 'application/json' }),
     ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
   }
+}
+
+/** An address without its query. */
+function pathOf(address: string): string {
+  return address.replace(/\?.*$/s, '')
 }
 
 /** @throws ClientError for an operation that does not exist, or a value that a request cannot contain */

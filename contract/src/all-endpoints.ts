@@ -27,20 +27,23 @@ import { laneRecord } from './lane-record.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { getPerformance, listMarginGaps } from './performance.ts'
+import { pushOutcomes, pushQuotes } from './push-quotes.ts'
+import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import {
   createQuoteRequest,
   exportLanes,
   exportShipments,
   getLane,
   getQuoteRequest,
-  integrationShipments,
   listChanges,
   listLanes,
   listShipments,
   requote,
   rollback,
+  searchShipments,
   setOutcome,
 } from './quote-requests.ts'
+import { readQuotes, readShipments } from './read-back.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
 import { shipmentUpdate } from './shipment-update.ts'
 import {
@@ -72,7 +75,12 @@ export const allEndpoints = [
   markup,
   laneInsight,
   insightBatch,
-  integrationShipments,
+  pushQuotes,
+  pushOutcomes,
+  pushShipmentUpdates,
+  readQuotes,
+  readShipments,
+  searchShipments,
   createServiceToken,
   listServiceTokens,
   revokeServiceToken,

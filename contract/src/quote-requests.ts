@@ -305,15 +305,15 @@ export const listShipments = endpoint({
   },
 })
 
-/** Shipments for a service token, so that an integration can read back the bookings that it sent. */
-export const integrationShipments = endpoint({
+/** The list of shipments for a service token: AI agents ask for it with filters. */
+export const searchShipments = endpoint({
   ...listShipments,
-  name: 'integration-shipments',
-  path: '/api/integrations/shipments',
-  summary: 'Shipments, for a service token',
+  name: 'search-shipments',
+  path: '/api/integrations/shipments/search',
+  summary: 'Search shipments, with totals',
   description: `The same response as ${listShipments.path}, for a service token. ${listShipments.description}`,
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
 })
 
 export const exportShipments = endpoint({

@@ -136,7 +136,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     ...tokenWords(about, about.tokens === 'hand-over' ? 'transferred' : 'revoked'),
   ],
   'token-created': ({ done_by, about }) =>
-    words`${someone(done_by)} created the service token ${dataOf(about, 'name')}`,
+    words`${someone(done_by)} created the service token ${dataOf(about, 'name')}${typeof about.scope === 'string' ? ` (${about.scope})` : ''}`,
   'token-revoked': ({ done_by, about }) =>
     words`${someone(done_by)} revoked the service token ${dataOf(about, 'name')}`,
   'secret-created': ({ done_by, about }) =>
@@ -185,7 +185,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'role-refused': ({ done_by }) =>
     words`${someone(done_by)} requested an action that their role does not allow`,
   'scope-refused': (event) => [
-    ...plain('A write was rejected because of a missing scope. Credential: '),
+    ...plain('A call was rejected because the token lacks the scope. Credential: '),
     ...credentialOf(event),
   ],
   'csrf-refused': ({ done_by }) => words`Another site sent a request with the session of ${someone(done_by)}`,

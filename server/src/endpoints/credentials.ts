@@ -3,7 +3,6 @@ import { problem } from '#contract/errors.ts'
 import { liveSecretsPerNameMax, secretOverlapHoursDefault } from '#contract/limits.ts'
 import {
   createServiceToken,
-  integrationsScope,
   listServiceTokens,
   revokeServiceToken,
   type ServiceToken,
@@ -15,6 +14,7 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
+import { defaultScope, scopesIn } from '#contract/token-scopes.ts'
 import { issueServiceToken, issueSigningSecret, type PersonCaller } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
 import { credentials } from '../database/queries/index.ts'
@@ -74,16 +74,17 @@ async function issueSecret(
 export const credentialEndpoints: ServedEndpoint[] = [
   serve(createServiceToken, async (call, { database, tokens }) => {
     const { caller, body, now } = call
+    const scope = scopesIn(body.scope ?? defaultScope).join(' ')
     const { row, token } = await database.inTenant(caller.tenant, async (transaction) => {
-      const issued = await issueServiceToken(transaction, { ...caller, name: body.name, now }, tokens)
-      const about = { token_id: issued.row.token_id, name: body.name }
+      const issued = await issueServiceToken(transaction, { ...caller, name: body.name, scope, now }, tokens)
+      const about = { token_id: issued.row.token_id, name: body.name, scope }
       await recordEvent(transaction, call, 'token-created', { about })
       return issued
     })
     return {
       id: row.token_id,
       name: row.name,
-      scope: integrationsScope,
+      scope: row.scope,
       expires_at: row.expires_at.toISOString(),
       token,
       warning: shownOnce('token'),

@@ -234,7 +234,7 @@ describe('200', () => {
 
   test('a service token reads shipments as a person does, its own brokerage’s only', async () => {
     const asRead = (await call(app, 'GET', '/api/shipments?limit=3&sort=booked', { token: acme.owner })).body
-    const path = '/api/integrations/shipments?limit=3&sort=booked'
+    const path = '/api/integrations/shipments/search?limit=3&sort=booked'
     const token = await makeServiceToken(app, acme.owner)
     expect((await call(app, 'GET', path, { token })).body).toEqual(asRead)
     const strange = await makeServiceToken(app, (await makeTenant(app)).owner)

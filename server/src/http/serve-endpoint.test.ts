@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import type { Endpoint } from '#contract/endpoint.ts'
 import { type ProblemCode, problems, problemType } from '#contract/errors.ts'
 import {
   type Answer,
@@ -898,18 +897,6 @@ describe('the order of checks: with two failures, the earlier check answers', ()
     )
     expect(answer?.body.type).toBe('/problems/duplicate-header')
   })
-})
-
-test('one endpoint is signed: a signature covers neither path nor method, so a second one needs a secret of its own', () => {
-  const signed = allEndpoints.filter(({ who }) => who.kind === 'service' && who.signed)
-  expect(signed.map(({ method, path }) => [method, path])).toEqual([['POST', updatePath]])
-})
-
-test('every write that a service token can make is signed', () => {
-  const unsigned = (allEndpoints as readonly Endpoint[]).filter(
-    ({ method, who, isRead }) => who.kind === 'service' && method !== 'GET' && isRead !== true && !who.signed,
-  )
-  expect(unsigned).toEqual([])
 })
 
 describe('the exact bytes', () => {

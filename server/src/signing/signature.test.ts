@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Problem } from '#contract/errors.ts'
+import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'
 
 vi.mock('node:crypto', async (original) => {
@@ -34,11 +36,11 @@ describe('known answers', () => {
 
   test('our own: the key is the whole secret including its prefix, and the text is <timestamp>.<body>', () => {
     // Computed with Python's hmac module.
-    const digest = signatureOf(
-      `lwsec_${'0'.repeat(49)}`,
-      '1772373600',
-      Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}'),
-    )
+    const digest = signatureOf(`lwsec_${'0'.repeat(49)}`, {
+      timestamp: '1772373600',
+      address: null,
+      bodyBytes: Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}'),
+    })
     expect(digest.toString('hex')).toBe('ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b')
   })
 })
@@ -98,16 +100,24 @@ describe('headers', () => {
   })
 })
 
+const sentNow = { timestamp: String(nowSeconds), address: null }
 const secrets = [{ plaintext: 'lwsec_new' }, { plaintext: 'lwsec_old' }]
 const bodyBytes = Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}')
 
 function verified(
-  sent: { secret?: string; timestamp?: string; body?: Buffer },
+  sent: {
+    secret?: string
+    timestamp?: string
+    body?: Buffer
+    signedAddress?: SignedAddress | null
+    address?: SignedAddress | null
+  },
   live: readonly { plaintext: string }[] = secrets,
 ) {
   const timestamp = sent.timestamp ?? String(nowSeconds)
-  const digest = signatureOf(sent.secret ?? 'lwsec_new', timestamp, bodyBytes)
-  return verifySignature({ timestamp, digest, bodyBytes: sent.body ?? bodyBytes }, live, now)
+  const { signedAddress = null, address = null } = sent
+  const digest = signatureOf(sent.secret ?? 'lwsec_new', { timestamp, address: signedAddress, bodyBytes })
+  return verifySignature({ timestamp, digest, address, bodyBytes: sent.body ?? bodyBytes }, live, now)
 }
 
 describe('the signature', () => {
@@ -122,13 +132,11 @@ describe('the signature', () => {
 
   test('over a body in which any one bit is different does not match', () => {
     const body = Buffer.from(JSON.stringify({ lane_ref: '48211093754-1-1', customer_name: 'x'.repeat(250) }))
-    const digest = signatureOf('lwsec_new', String(nowSeconds), body)
+    const digest = signatureOf('lwsec_new', { ...sentNow, bodyBytes: body })
     for (let bit = 0; bit < body.length * 8; bit++) {
       const flipped = Buffer.from(body)
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const code = codeOf(() =>
-        verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: flipped }, secrets, now),
-      )
+      const code = codeOf(() => verifySignature({ ...sentNow, digest, bodyBytes: flipped }, secrets, now))
       expect(code, `bit ${bit}`).toBe('signature-mismatch')
     }
   })
@@ -145,10 +153,8 @@ describe('the signature', () => {
     ['a line end behind', Buffer.from('{"a":1}'), Buffer.from('{"a":1}\r\n')],
     ['a byte-order mark', Buffer.from('{"a":1}'), Buffer.from('\ufeff{"a":1}')],
   ])('does not match a body re-serialised with %s', (_what, signed, received) => {
-    const digest = signatureOf('lwsec_new', String(nowSeconds), signed)
-    const code = codeOf(() =>
-      verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: received }, secrets, now),
-    )
+    const digest = signatureOf('lwsec_new', { ...sentNow, bodyBytes: signed })
+    const code = codeOf(() => verifySignature({ ...sentNow, digest, bodyBytes: received }, secrets, now))
     expect(code).toBe('signature-mismatch')
   })
 
@@ -164,6 +170,56 @@ describe('the signature', () => {
     expect(codeOf(() => verified({}, []))).toBe('signature-mismatch')
     expect(timingSafeEqual).toHaveBeenCalledTimes(1)
     expect(() => verified({}, [])).toThrow('POST /api/integrations/secrets')
+  })
+})
+
+describe('the address', () => {
+  const quotes = { method: 'POST', path: '/api/integrations/quotes' }
+
+  test('is signed between the timestamp and the body', () => {
+    expect(textBeforeBody('1772373600', quotes)).toBe('1772373600.POST /api/integrations/quotes\n')
+    expect(codeOf(() => verified({ signedAddress: quotes, address: quotes }))).toBe('accepted')
+  })
+
+  test.each([
+    ['no address', null],
+    ['another path', { ...quotes, path: '/api/integrations/outcomes' }],
+    ['another method', { ...quotes, method: 'PUT' }],
+    ['the path with a slash at its end', { ...quotes, path: '/api/integrations/quotes/' }],
+  ])('a signature over %s does not match, in either direction', (_what, other) => {
+    expect(codeOf(() => verified({ signedAddress: other, address: quotes }))).toBe('signature-mismatch')
+    expect(codeOf(() => verified({ signedAddress: quotes, address: other }))).toBe('signature-mismatch')
+  })
+
+  test('of the endpoint is in the message', () => {
+    expect(() => verified({ address: quotes })).toThrow(
+      'Sign the text "<timestamp>.POST /api/integrations/quotes", a line feed and the body',
+    )
+  })
+
+  test('two addresses and JSON bodies never have the same signed text', () => {
+    const address = fc.oneof(
+      fc.constant(null),
+      fc.record({
+        method: fc.constantFrom('POST', 'PATCH', 'DELETE'),
+        path: fc.stringMatching(/^\/[!-~]{0,20}$/),
+      }),
+    )
+    const body = fc.oneof(
+      fc.jsonValue().map((value) => JSON.stringify({ value })),
+      fc.string(),
+    )
+    const request = fc
+      .tuple(fc.stringMatching(/^[1-9][0-9]{0,11}$/), address, body)
+      // An endpoint that signs the body only accepts a JSON object only.
+      .map(([timestamp, at, text]) => ({ timestamp, at, text: at === null ? `{${text}` : text }))
+    fc.assert(
+      fc.property(request, request, (one, two) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(two))
+        const textOf = ({ timestamp, at, text }: typeof one) => textBeforeBody(timestamp, at) + text
+        expect(textOf(one)).not.toBe(textOf(two))
+      }),
+    )
   })
 })
 

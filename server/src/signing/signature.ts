@@ -1,16 +1,36 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { problem } from '#contract/errors.ts'
 import { signatureToleranceSeconds } from '#contract/limits.ts'
-import { signatureForm, signaturePrefix, timestampForm } from '#contract/signature.ts'
+import {
+  type SignedAddress,
+  signatureForm,
+  signaturePrefix,
+  textBeforeBody,
+  timestampForm,
+} from '#contract/signature.ts'
 
 export interface SignatureHeaders {
   readonly timestamp: string | undefined
   readonly signature: string | undefined
 }
 
-/** The lowercase hex HMAC-SHA256 of `<timestamp>.<body>`, over the exact bytes. */
-export function signatureOf(secret: string, timestamp: string, bodyBytes: Buffer): Buffer {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(bodyBytes).digest()
+/** A signed request, as received. `address` is null if the endpoint signs the body only. */
+export interface SignedRequest {
+  readonly timestamp: string
+  readonly address: SignedAddress | null
+  readonly bodyBytes: Buffer
+}
+
+/** The HMAC-SHA256 of the signed text, over the exact bytes of the body. */
+export function signatureOf(secret: string, { timestamp, address, bodyBytes }: SignedRequest): Buffer {
+  return createHmac('sha256', secret).update(textBeforeBody(timestamp, address)).update(bodyBytes).digest()
+}
+
+/** One sentence that tells a signer what to sign. */
+export function howToSign(address: SignedAddress | null): string {
+  return address === null
+    ? 'Sign the text "<timestamp>.<body>" over exactly the bytes you send.'
+    : `Sign the text "<timestamp>.${address.method} ${address.path}", a line feed and the body, over exactly the bytes you send.`
 }
 
 /** Rejects absent or malformed headers before anything is computed. */
@@ -51,20 +71,17 @@ const noSecret = createHash('sha256').update('no secret').digest('hex')
  * @throws Problem signature-mismatch, timestamp-out-of-window
  */
 export function verifySignature<Secret extends { readonly plaintext: string }>(
-  signed: { timestamp: string; digest: Buffer; bodyBytes: Buffer },
+  signed: SignedRequest & { readonly digest: Buffer },
   secrets: readonly Secret[],
   now: number,
 ): Secret {
   let fitting: Secret | undefined
   for (const secret of secrets) {
-    const fits = timingSafeEqual(
-      signatureOf(secret.plaintext, signed.timestamp, signed.bodyBytes),
-      signed.digest,
-    )
+    const fits = timingSafeEqual(signatureOf(secret.plaintext, signed), signed.digest)
     if (fits && fitting === undefined) fitting = secret
   }
   if (secrets.length === 0) {
-    timingSafeEqual(signatureOf(noSecret, signed.timestamp, signed.bodyBytes), signed.digest)
+    timingSafeEqual(signatureOf(noSecret, signed), signed.digest)
     throw problem(
       'signature-mismatch',
       'This brokerage has no live signing secret. An admin can create one with POST /api/integrations/secrets.',
@@ -73,7 +90,7 @@ export function verifySignature<Secret extends { readonly plaintext: string }>(
   if (fitting === undefined) {
     throw problem(
       'signature-mismatch',
-      `The X-Service-Signature does not match the body as received (${signed.bodyBytes.length} bytes). Sign the text "<timestamp>.<body>" over exactly the bytes you send.`,
+      `The X-Service-Signature does not match the ${signed.address === null ? 'body' : 'address and body'} as received (${signed.bodyBytes.length} bytes). ${howToSign(signed.address)}`,
     )
   }
   const nowSeconds = Math.floor(now / 1000)

@@ -302,16 +302,22 @@ create table lanes (
   expected_cost_cents integer,
   expected_cost_low_cents integer,
   expected_cost_high_cents integer,
-  search_text text not null generated always as (lower(((((((((((lane_ref || '
+  search_text text not null generated always as (lower(((((((((((((lane_ref || '
 '::text) || origin) || '
 '::text) || destination) || '
 '::text) || quoted_customer_name) || '
 '::text) || COALESCE(customer_name, ''::text)) || '
-'::text) || COALESCE(carrier_name, ''::text)))) stored,
+'::text) || COALESCE(carrier_name, ''::text)) || '
+'::text) || COALESCE(external_id, ''::text)))) stored,
   cancelled_at timestamp with time zone,
   cancel_reason text,
   outcome_before_booking jsonb,
   import_said text,
+  external_id text,
+  rep_name text,
+  rate_type text,
+  valid_until timestamp with time zone,
+  quote_signed_at jsonb not null default '{}'::jsonb,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
@@ -331,12 +337,14 @@ create table lanes (
   constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
+  constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
   constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
 ) with (fillfactor=90);
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
+CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 alter table lanes enable row level security;
@@ -622,7 +630,7 @@ AS $function$
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     event_lane := to_jsonb(of_lane)
-      - '{tenant_id, search_text, signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
+      - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
     about := about || jsonb_build_object('lane', event_lane);
@@ -701,7 +709,8 @@ AS $function$
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
     end if;
-    if new_values is not null then
+    if booking ? 'change' then
+      -- An update that changes only signed times makes no new version of the lane.
       versions := public.advance_versions(tenant, 1, 0, array[lane]);
     end if;
     return json_build_object('booked', true, 'versions', versions);

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
@@ -246,6 +247,12 @@ export interface LanesTable extends BookingColumns {
   import_fingerprint: Buffer | null
   /** A digest of the last row of a file that was imported for this lane. */
   import_said: ColumnType<string | null, string | null | undefined, string | null>
+  external_id: string | null
+  /** The rep, as the system that pushed the quote names them. */
+  rep_name: string | null
+  rate_type: 'spot' | 'contract' | null
+  valid_until: MaybeMoment
+  quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>
@@ -381,6 +388,7 @@ export type UnshownLaneColumn =
   | 'destination_state'
   | 'origin_market'
   | 'destination_market'
+  | 'quote_signed_at'
 
 /** A lane that was read from the database. */
 export type LaneRow = Selectable<LanesTable>

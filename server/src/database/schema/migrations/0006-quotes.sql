@@ -85,6 +85,7 @@ create table lanes (
     lower(
       lane_ref || E'\n' || origin || E'\n' || destination || E'\n' || quoted_customer_name
         || E'\n' || coalesce(customer_name, '') || E'\n' || coalesce(carrier_name, '')
+        || E'\n' || coalesce(external_id, '')
     )
   ) stored,
   cancelled_at timestamptz,
@@ -93,6 +94,13 @@ create table lanes (
   outcome_before_booking jsonb,
   -- A digest of the last row of a file that was imported for this lane: the same row again changes nothing.
   import_said text,
+  -- A quote that another system pushed: its id there, the rep as that system names them, until when the quote is valid,
+  -- and the newest signed times of each pushed field, in the form of signed_at.
+  external_id text,
+  rep_name text,
+  rate_type text check (rate_type in ('spot', 'contract')),
+  valid_until timestamptz,
+  quote_signed_at jsonb not null default '{}',
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
   unique (tenant_id, import_fingerprint),
@@ -112,6 +120,8 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The lanes of a request, and its foreign key.
 create index lanes_by_request on lanes (tenant_id, request_id);
+-- A pushed quote by its id in the other system.
+create unique index lanes_by_external_id on lanes (tenant_id, external_id) where external_id is not null;
 -- Undoing an import in batches by lane_id, and its foreign key.
 create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
 alter table lanes enable row level security;

@@ -146,7 +146,7 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     event_lane := to_jsonb(of_lane)
-      - '{tenant_id, search_text, signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
+      - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
     about := about || jsonb_build_object('lane', event_lane);
