@@ -76,9 +76,7 @@ describe('docs/signing.md', () => {
 
   test('lists the limits that the service applies', () => {
     expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
-    expect(text).toContain(
-      `(${secretOverlapHoursDefault} unless said otherwise, 0 to ${secretOverlapHoursMax})`,
-    )
+    expect(text).toContain(`(${secretOverlapHoursDefault} by default, 0 to ${secretOverlapHoursMax})`)
   })
 
   test('lists every reason why a signature is refused', () => {

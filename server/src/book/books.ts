@@ -111,7 +111,7 @@ function doesNotFit({ fit }: Refusal) {
   const quotes = Math.floor(fit / 1_000) * 1_000 || fit
   return problem(
     'unavailable',
-    `The quotes of your brokerage do not fit into the memory of the service: about ${quotes.toLocaleString('en-US')} do, bounded by MEMORY_MEGABYTES. Nothing was changed.`,
+    `The quotes of your brokerage do not fit into the memory of the service: about ${quotes.toLocaleString('en-US')} fit (MEMORY_MEGABYTES). Nothing was changed.`,
     { headers: { 'Retry-After': '60' } },
   )
 }
@@ -363,7 +363,7 @@ export function books<Quotes extends Book>({
   const waitForFollow = (going: Promise<void>) =>
     waitWithinDeadline(async (leftMs) => {
       if ((await orLate(going, leftMs)) !== late) return
-      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for what changed'))
+      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for the changes of a book'))
     })
 
   /** Brings a book up to date; null when it must be opened again. */
@@ -391,7 +391,7 @@ export function books<Quotes extends Book>({
       const open = await upToDate(entry)
       if (open !== null) return open
     }
-    throw new DatabaseUnavailable(new Error('The quotes changed again and again.'))
+    throw new DatabaseUnavailable(new Error('The quotes changed during every attempt.'))
   }
 
   return {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** What the owner of the tables does, past the service: it gives no lane a version. */
+/** Writes as the owner of the tables, without the service: no lane gets a new version. */
 async function asOwner(own: TenantId, ...statements: readonly string[]): Promise<void> {
   await owner.query(['begin', `select enter_tenant('${own}', 0, 0, 0)`, ...statements, 'commit'].join('; '))
 }
@@ -31,7 +31,7 @@ async function brokerage(quotes: number): Promise<TenantId> {
   const tenant = await makeTenant(app)
   await makeLane(app, tenant, { rate: 2_000 })
   const own = tenantId(tenant.id)
-  // Several have one time, some microseconds, none, or one of before the year 2000.
+  // Several have the same time, times with microseconds, infinite times, or times before the year 2000.
   await asOwner(
     own,
     `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
@@ -51,7 +51,7 @@ async function brokerage(quotes: number): Promise<TenantId> {
   return own
 }
 
-/** A brokerage's quotes as every other reader reads them. */
+/** A brokerage's quotes, read with an ordinary query. */
 async function plainRows(own: TenantId): Promise<Map<number, string>> {
   const book = mapBook()
   const quotes = await app.database.inTenant(own, (transaction) =>
@@ -87,7 +87,7 @@ const followed = async (...args: Parameters<typeof followQuotes>): Promise<Quote
 }
 
 describe('opening', () => {
-  test('reads every quote as the other readers do, once, in portions of any size', async () => {
+  test('reads every quote once, with the same values as an ordinary query, in portions of any size', async () => {
     const own = await brokerage(60)
     const plain = await plainRows(own)
     expect(plain.size).toBe(61)
@@ -99,7 +99,7 @@ describe('opening', () => {
     }
   })
 
-  test('leaves out quotes at a time that no clock can show, wherever a portion ends', async () => {
+  test('leaves out quotes with a time that a Date cannot represent, wherever a portion ends', async () => {
     const own = await brokerage(6)
     const plain = await plainRows(own)
     await asOwner(
@@ -116,7 +116,7 @@ describe('opening', () => {
     }
   })
 
-  test('of a brokerage without quotes, or that there is not, is an empty book', async () => {
+  test('returns an empty book for a brokerage without quotes, or one that does not exist', async () => {
     const own = tenantId((await makeTenant(app)).id)
     for (const tenant of [own, tenantId(2_000_000_000)]) {
       const { rows, read } = await opened(tenant)
@@ -128,7 +128,7 @@ describe('opening', () => {
     }
   })
 
-  test('tells the settings of the brokerage', async () => {
+  test('returns the settings of the brokerage', async () => {
     const own = tenantId((await makeTenant(app)).id)
     await app.database.inTenant(own, (transaction) =>
       updateTenant(transaction, own, {
@@ -149,7 +149,7 @@ describe('opening', () => {
     })
   })
 
-  test('reads fewer quotes at a time where the database is too slow, and gives up where it still is', async () => {
+  test('reads smaller portions if the database is too slow, and fails if it is still too slow', async () => {
     const own = await brokerage(4)
     const slow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
     /** The first transaction reads the versions and the third counts the quotes; the first `portions` of the others time out. */
@@ -171,7 +171,7 @@ describe('opening', () => {
     await expect(openQuotes(slowFor(4), own, mapBook())).rejects.toThrow(DatabaseUnavailable)
   })
 
-  test('whatever is written between two portions comes with the next follow', async () => {
+  test('a quote that is written between two portions arrives with the next update of the book', async () => {
     const own = await brokerage(10)
     const tenant = await makeTenant(app)
     const other = tenantId(tenant.id)
@@ -180,7 +180,7 @@ describe('opening', () => {
     const book = mapBook()
     let portions = 0
     let writing: Promise<unknown> = Promise.resolve()
-    // Newer than what is read by then: the portions to come do not meet it.
+    // The new quotes are newer than those of the remaining portions, so the portions do not contain them.
     app.now += 60_000
     const database = {
       inTenant: async <T>(...args: Parameters<typeof app.database.inTenant<T>>) => {

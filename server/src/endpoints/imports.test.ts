@@ -24,7 +24,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 let app: TestApp
 
 beforeAll(async () => {
-  // As a start of the service does: no request waits for the map.
+  // Loads the map, as the service does at its start, so that no request waits for it.
   gazetteer()
   app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
 })
@@ -134,7 +134,7 @@ describe('202', () => {
     request.end(rowTo('Atlanta'))
     const [answer] = (await answered) as [IncomingMessage]
     const { import_id } = (await json(answer)) as { import_id: number }
-    // One that was silent for so long would count as abandoned.
+    // Without a heartbeat for so long, the import would count as abandoned.
     expect(await ended(tenant, import_id)).toMatchObject({ status: 'done', rows_added: 1 })
     app.now = before
   })
@@ -231,14 +231,14 @@ describe('202 of an undo', () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
     const doing = { caller: { tenant: tenantId(tenant.id), userId: 1 }, now: app.now - 31_000 }
-    // As the request of a process that is lost right after it.
+    // The state after a request whose process is lost immediately afterwards.
     await app.database.inTenant(tenantId(tenant.id), (transaction) =>
       beginUndo(transaction, { ...doing, network: null, requestId: null }, import_id),
     )
     const waiting = await appOn(app.testDatabase, { now: app.now - 2_000, resumeUndosEveryMs: 20 })
     const read = async () =>
       (await call(app, 'GET', `/api/imports/${import_id}`, { token: tenant.owner })).body.status
-    // It may still be alive for this one, which looks meanwhile.
+    // The undo may still be alive for this instance, which polls meanwhile.
     await expect.poll(() => waiting.database.connections().open).toBeGreaterThan(0)
     expect(await read()).toBe('undoing')
     waiting.now = app.now
@@ -386,7 +386,7 @@ describe('409', () => {
   it('accepts one of two files sent at the same time', async () => {
     const tenant = await makeTenant(app)
     let both: Promise<Answer>[] = []
-    // Neither gets its number before both have looked for one that runs.
+    // Holds the lock, so that both check for a running import before either gets its number.
     await app.database.inTenant(tenantId(tenant.id), async (transaction) => {
       await nextTenantNumber(transaction, tenantId(tenant.id), 'import')
       both = ['Macon', 'Savannah'].map((city) => send(tenant, header + rowTo(city).repeat(5_000)))

@@ -31,7 +31,7 @@ interface Request {
   readonly lanes: readonly Partial<NewLane>[]
 }
 
-/** Writes lanes as they are, whatever a caller may send: ties, nulls, thousands. */
+/** Inserts lanes without validation, including ties and nulls. */
 async function insert(tenant: MadeTenant, requests: readonly Request[]): Promise<void> {
   const id = tenantId(tenant.id)
   await app.database.inTenant(id, (transaction) =>
@@ -68,7 +68,7 @@ interface ShownLane {
   readonly [field: string]: unknown
 }
 
-/** Every page of a list, put together; the totals of the first page beside it. */
+/** All pages of a list concatenated, and the totals of the first page. */
 async function walk(path: string, token: string) {
   const lanes: ShownLane[] = []
   const totals: (number | null)[] = []
@@ -89,7 +89,7 @@ beforeAll(async () => {
   acme = await makeTenant(app)
   rep = await makePerson(app, acme, 'member')
   const hour = 3_600_000
-  // Few values each, so that every order has lanes with equal keys on both sides of a page's end, and lanes without one.
+  // Few distinct values, so that in every order, lanes with equal keys are on both sides of a page boundary.
   const lanes = Array.from({ length: 60 }, (_, n) => ({
     quoted_rate_cents: 200_000 + (n % 3) * 5_000,
     estimated_cost_cents: n % 4 === 1 ? null : 180_000,

@@ -65,7 +65,7 @@ test.each(
   expect(answer.closedAfterMs).toBeLessThan(arrivalMs)
 })
 
-test.each(bodies)('/mcp refuses a call without a token before it reads %s', async (_, length) => {
+test.each(bodies)('/mcp rejects a call without a token before it reads %s', async (_, length) => {
   const answer = await sendHead('POST /mcp HTTP/1.1', [json, length])
   expect(answer.status).toBe(401)
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
@@ -87,13 +87,13 @@ test.each([
   expect(answer.closedAfterMs).toBeGreaterThan(arrivalMs - 100)
 })
 
-test('a read with a body that never comes is answered at once, and the connection ends', async () => {
+test('a read with a body that never arrives is answered at once, and the connection is closed', async () => {
   const answer = await sendHead('GET /healthz HTTP/1.1', [['Content-Length', '100']])
   expect(answer.status).toBe(200)
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
 })
 
-test('an upload that is refused does not hold its connection for as long as an upload may take', async () => {
+test('a rejected upload is answered at once, not after the time that an upload may take', async () => {
   const answer = await sendHead('POST /api/imports HTTP/1.1', [
     ['Content-Type', 'text/csv'],
     ['Content-Length', '100'],
@@ -102,7 +102,7 @@ test('an upload that is refused does not hold its connection for as long as an u
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
 })
 
-test('an address that is not there does not cost a caller whose body is there the connection', async () => {
+test("after an unknown address, the connection stays open if the request's body has arrived", async () => {
   const next = head('GET /healthz HTTP/1.1', [
     ['Host', 'x'],
     ['Connection', 'close'],

@@ -118,7 +118,7 @@ async function importRow(tenant: TenantId, importId: number, at = now) {
   return database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, new Date(at)))
 }
 
-/** Undoes an import as the command does, and answers it as it then is. */
+/** Undoes an import like the command, and returns the import afterwards. */
 async function undo(tenant: TenantId, importId: number, through = database) {
   await database.inTenant(tenant, (transaction) => beginUndo(transaction, byOperator(tenant, now), importId))
   const job = { tenant, importId, isStopping: () => false }
@@ -275,7 +275,7 @@ describe('an import', () => {
     const failing: Database = {
       ...database,
       inTenant(of, work) {
-        // The third batch; the next check is the end of the import.
+        // The third call saves the third batch. The next call is at the end of the import.
         if (++calls === 3) return Promise.reject(new Error('a fault'))
         return database.inTenant(of, work)
       },
@@ -518,14 +518,14 @@ describe('undoing an import', () => {
     const broken: Database = {
       ...database,
       inTenant: (of, work) =>
-        // The first batch is done. Every try of the second fails; what comes after is the note of it.
+        // The first batch succeeds. Every attempt of the second one fails. The next call records the failure.
         ++calls > 1 && calls < 8 ? Promise.reject(new Error('a fault')) : database.inTenant(of, work),
     }
     await expect(undoImport({ database: broken, clock: () => now }, job)).rejects.toThrow('a fault')
     expect(await importRow(tenant, importId)).toMatchObject({
       status: 'undoing',
       undo_rows_done: 500,
-      failure: expect.stringContaining('tries again by itself'),
+      failure: expect.stringContaining('The undo is paused'),
     })
     expect(await undo(tenant, importId)).toMatchObject({
       status: 'undone',
@@ -584,7 +584,7 @@ describe('the command', () => {
           code: 1,
           output: expect.stringContaining('Import 1 (loads.csv) is still'),
         })
-        // As after half a minute without a heartbeat.
+        // Makes the heartbeat half a minute old.
         await database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, 1, new Date(now)))
         const { code, output } = await command([path, '--tenant', String(tenant)]).ended
         expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
@@ -630,7 +630,7 @@ describe('the command', () => {
         const refused = await command([path, '--tenant', 'Undone Brokers']).ended
         expect(refused.code).toBe(1)
         expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
-        // By its clock, the process that began the undo has been silent for longer than a heartbeat takes.
+        // By this clock, the heartbeat of the process that started the undo is too old.
         const service = await appOn(testing, { now: Date.now() + 60_000, resumeUndosEveryMs: 20 })
         await expect
           .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })

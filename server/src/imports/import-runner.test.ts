@@ -4,7 +4,7 @@ import { testDatabase } from '#testing/test-database.ts'
 import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
 
-test('files have a place while memory for them is left, one of a brokerage, and again once those before are done', async () => {
+test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const log = pino({ level: 'silent' })

@@ -43,7 +43,7 @@ export async function undoImport(
     }
   } catch (error) {
     const failure =
-      'The undo does not go on at the moment. The service tries again by itself within a minute; undo the import again to try at once.'
+      'The undo is paused. The service retries it within a minute; undo the import again to retry at once.'
     await database
       .inTenant(tenant, (transaction) => noteUndoFailure(transaction, tenant, importId, failure))
       .catch(() => {})

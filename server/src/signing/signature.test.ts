@@ -29,12 +29,12 @@ const read = (timestamp: string | undefined, signature: string | undefined) =>
   codeOf(() => readSignatureHeaders({ timestamp, signature }))
 
 describe('known answers', () => {
-  test('GitHub’s published vector, which has no timestamp, comes out of the same primitive', () => {
+  test('the function computes GitHub’s published example, which has no timestamp', () => {
     const digest = createHmac('sha256', "It's a Secret to Everybody").update('Hello, World!').digest('hex')
     expect(digest).toBe('757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17')
   })
 
-  test('our own: the whole secret, prefix included, is the key; the text is <timestamp>.<body>', () => {
+  test('our own: the key is the whole secret including its prefix, and the text is <timestamp>.<body>', () => {
     // Computed with Python's hmac module.
     const digest = signatureOf(`lwsec_${'0'.repeat(49)}`, {
       timestamp: '1772373600',
@@ -50,7 +50,7 @@ describe('headers', () => {
     expect(read('1772373600', good)).toBe('accepted')
   })
 
-  test('one header missing, or both, is said as missing', () => {
+  test('one missing header, or two, are reported as missing', () => {
     expect(read(undefined, good)).toBe('signature-missing')
     expect(read('1772373600', undefined)).toBe('signature-missing')
     expect(read(undefined, undefined)).toBe('signature-missing')
@@ -121,7 +121,7 @@ function verified(
 }
 
 describe('the signature', () => {
-  test('of each live secret is accepted, and the secret that fits is answered', () => {
+  test('of each live secret is accepted, and the matching secret is returned', () => {
     expect(verified({ secret: 'lwsec_new' })).toBe(secrets[0])
     expect(verified({ secret: 'lwsec_old' })).toBe(secrets[1])
   })
@@ -158,7 +158,7 @@ describe('the signature', () => {
     expect(code).toBe('signature-mismatch')
   })
 
-  test('is compared once for each live secret, whichever matches and whether one does', () => {
+  test('is compared once with each live secret, whichever matches, if any', () => {
     for (const secret of ['lwsec_new', 'lwsec_old', 'lwsec_other']) {
       vi.mocked(timingSafeEqual).mockClear()
       codeOf(() => verified({ secret }))
@@ -166,7 +166,7 @@ describe('the signature', () => {
     }
   })
 
-  test('costs a tenant without a secret the same comparison, and the error says how to create one', () => {
+  test('takes the same comparison for a tenant without a secret, and the error says how to create one', () => {
     expect(codeOf(() => verified({}, []))).toBe('signature-mismatch')
     expect(timingSafeEqual).toHaveBeenCalledTimes(1)
     expect(() => verified({}, [])).toThrow('POST /api/integrations/secrets')

@@ -1115,7 +1115,8 @@ CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
-  -- In the database because announce and announce_quotes call it.
+  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
       return false;
@@ -1255,8 +1256,9 @@ CREATE OR REPLACE FUNCTION public.note_token_use(tenant integer, token integer, 
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database for one round trip, and for the batch below. It does not wait for the disk: a crash may lose the last
-  -- uses.
+  -- In the database so that recording a use is one message instead of three (begin, update, commit), and so that the
+  -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
+  -- may lose the last uses.
   begin
     perform set_config('synchronous_commit', 'off', true);
     update public.service_tokens set last_used_at = used_at, last_used_from = network

@@ -108,7 +108,8 @@ grant select, insert, update, delete on event_deliveries to lanewise_service;
 create function has_subscriber(tenant integer, kind text) returns boolean
   language plpgsql stable
   as $$
-  -- In the database because announce and announce_quotes call it.
+  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
       return false;
