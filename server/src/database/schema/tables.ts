@@ -34,6 +34,7 @@ export interface Tables {
   event_secrets: EventSecretsTable
   events: EventsTable
   event_deliveries: EventDeliveriesTable
+  expiry_notices: ExpiryNoticesTable
   tenant_facts: {
     tenant_id: number
     facts_version: number
@@ -356,6 +357,13 @@ interface EventDeliveriesTable {
   response_text: string | null
   failure: string | null
   duration_ms: number | null
+}
+
+interface ExpiryNoticesTable {
+  tenant_id: number
+  endpoint_id: number
+  credential: 'service_token' | 'signing_secret'
+  credential_id: number
 }
 
 /** A row as JSON has it: each time is text. */
