@@ -237,8 +237,9 @@ describe('202 of an undo', () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const lane = await makeLane(app, tenant)
-    const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
-    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2222 })
+    // The signed update changes nothing, so only its time shows that it confirmed the value.
+    const { import_id } = await imported(tenant, `lane_ref,carrier_name\n${lane.lane_ref},Blue Mesa\n`)
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa' })
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_restored: 0, lanes_kept: 1 } })
     const other = await makeLane(app, tenant)
     await pushUpdate(app, integration, { lane_ref: other.lane_ref, customer_rate: 2000 })
