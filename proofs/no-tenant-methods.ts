@@ -4,6 +4,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
+  'expiry-notices.unannouncedExpiries':
+    'returns the numbers of tenants with credentials that expire soon, for the service itself',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',
   'booking-columns.bookedColumns': 'converts its arguments',
   'booking-columns.bookingOf': 'converts its arguments',

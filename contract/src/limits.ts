@@ -52,7 +52,7 @@ export const labelLengthMax = 100
 export const dollarsMax = 9_999_999.99
 
 export const serviceTokenLifetimeDays = 365
-/** Responses and the dashboard announce the expiry of a service token this many days before. */
+/** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
 /**

@@ -86,9 +86,8 @@ async function importOf(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<imports.ImportRow> {
-  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId, now) : null
+  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
   if (row === null) throw noImport(importId)
   return row
 }
@@ -131,12 +130,10 @@ const limited = concurrencyLimit<'file'>(2)
 
 /** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
 const placeForFile: BeforeBody<typeof createImport> = async (
-  { caller: { tenant }, bytes, now },
+  { caller: { tenant }, bytes },
   { database, imports: runner },
 ) => {
-  await database
-    .inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant, new Date(now)))
-    .catch(conflict)
+  await database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
   const place = runner.reserve(tenant, bytes)
   if (place === 'busy') {
     throw problem(
@@ -157,7 +154,7 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(
     createImport,
-    async ({ caller, query, body }, { database, imports: runner, clock }) => {
+    async ({ caller, query, body }, { database, imports: runner }) => {
       const fileName = query.file_name?.trim() || 'import.csv'
       if (!isDisplayText(fileName)) {
         throw invalid([
@@ -172,24 +169,16 @@ export const importEndpoints: ServedEndpoint[] = [
       const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
         throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
       })
-      // The upload may take minutes. Without a new time, the import would count as abandoned.
-      const at = new Date(clock())
       const row = await database
         .inTenant(caller.tenant, (transaction) =>
-          beginImport(
-            transaction,
-            caller.tenant,
-            {
-              file_name: fileName,
-              dry_run: dryRun,
-              columns: file.columns.names,
-              ignoredColumns: file.columns.ignored,
-              bytes_total: file.csv.bytesTotal,
-              created_by: caller.userId,
-              created_at: at,
-            },
-            at,
-          ),
+          beginImport(transaction, caller.tenant, {
+            file_name: fileName,
+            dry_run: dryRun,
+            columns: file.columns.names,
+            ignoredColumns: file.columns.ignored,
+            bytes_total: file.csv.bytesTotal,
+            created_by: caller.userId,
+          }),
         )
         .catch(conflict)
       runner.start(caller.tenant, row.import_id, body, { map: query.map, dryRun })
@@ -198,22 +187,22 @@ export const importEndpoints: ServedEndpoint[] = [
     { beforeBody: placeForFile },
   ),
 
-  serve(listImports, async ({ caller, now }, { database }) => {
+  serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, (transaction) =>
-      imports.listImports(transaction, caller.tenant, new Date(now)),
+      imports.listImports(transaction, caller.tenant),
     )
     return { imports: rows.map(importAnswer) }
   }),
 
-  serve(getImport, async ({ caller, params, now }, { database }) =>
+  serve(getImport, async ({ caller, params }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) =>
-      importAnswer(await importOf(transaction, caller.tenant, params.import_id, new Date(now))),
+      importAnswer(await importOf(transaction, caller.tenant, params.import_id)),
     ),
   ),
 
-  serve(stopImport, async ({ caller, params, now }, { database }) =>
+  serve(stopImport, async ({ caller, params }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const row = await importOf(transaction, caller.tenant, params.import_id, new Date(now))
+      const row = await importOf(transaction, caller.tenant, params.import_id)
       if (row.status === 'running') await imports.requestStop(transaction, caller.tenant, row.import_id)
       return importAnswer(row)
     }),

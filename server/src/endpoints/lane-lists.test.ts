@@ -222,7 +222,6 @@ describe('200', () => {
         ignoredColumns: [],
         bytes_total: 1,
         created_by: 1,
-        created_at: new Date(app.now),
       }),
     )
     await insert(mine, [{ customer: 'Imported', importId: run.import_id, lanes: [booked(210_000, 170_000)] }])

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Integration, makeIntegration } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
@@ -100,6 +101,34 @@ test('a rejected upload is answered at once, not after the time that an upload m
   ])
   expect(answer.status).toBe(401)
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
+})
+
+test('an upload that arrives slowly is accepted, longer than other bodies may take', async () => {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const began = performance.now()
+  const line = '"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n'
+  const lines = ['origin,destination,equipment,quoted_rate,quoted_at\n', ...Array<string>(6).fill(line)]
+  socket.write(
+    head('POST /api/imports HTTP/1.1', [
+      ['Host', 'x'],
+      ['Authorization', `Bearer ${ours.tenant.owner}`],
+      ['Content-Type', 'text/csv'],
+      ['Content-Length', String(lines.join('').length)],
+      ['Connection', 'close'],
+    ]),
+  )
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1')
+  })
+  for (const part of lines) {
+    await delay(arrivalMs / 3)
+    socket.write(part)
+  }
+  await once(socket, 'close')
+  expect(performance.now() - began).toBeGreaterThan(2 * arrivalMs)
+  expect(answer).toMatch(/^HTTP\/1\.1 202 /)
 })
 
 test("after an unknown address, the connection stays open if the request's body has arrived", async () => {

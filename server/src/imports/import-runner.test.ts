@@ -8,7 +8,7 @@ test('files reserve memory while some is left, one file per brokerage, and again
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const log = pino({ level: 'silent' })
-  const runner = importRunner({ database, clock: Date.now, log }, { bytesHeldMax: 1_000 })
+  const runner = importRunner({ database, log }, { bytesHeldMax: 1_000 })
   const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
   const place = runner.reserve(ours, 400) as number
   expect([runner.reserve(ours, 1), runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])

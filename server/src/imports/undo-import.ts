@@ -17,17 +17,14 @@ export interface UndoJob {
  * @returns the import as it was after the last batch of this call, or null where nothing was left to do
  */
 export async function undoImport(
-  { database, clock }: { database: Database; clock: () => number },
+  database: Database,
   { tenant, importId, isStopping, onProgress }: UndoJob,
 ): Promise<NewImportRow | null> {
   let reached: NewImportRow | null = null
   try {
     for (;;) {
       const row = await persist(
-        () =>
-          database.inTenant(tenant, (transaction) =>
-            undoBatch(transaction, tenant, importId, new Date(clock())),
-          ),
+        () => database.inTenant(tenant, (transaction) => undoBatch(transaction, tenant, importId)),
         'any error',
       )
       if (row === null) return reached

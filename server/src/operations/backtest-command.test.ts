@@ -39,13 +39,16 @@ async function brokerage(number: number, name: string, csv: string): Promise<voi
       ignoredColumns: [],
       bytes_total: file.csv.bytesTotal,
       created_by: null,
-      created_at: at,
     })
   })
-  const end = await importFile(
-    { database, clock: () => now },
-    { tenant, importId: row.import_id, createdBy: null, file, dryRun: false, isStopping: () => false },
-  )
+  const end = await importFile(database, {
+    tenant,
+    importId: row.import_id,
+    createdBy: null,
+    file,
+    dryRun: false,
+    isStopping: () => false,
+  })
   expect(end).toMatchObject({ status: 'done', rowsRefused: 0 })
 }
 

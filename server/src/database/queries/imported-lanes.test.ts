@@ -33,7 +33,6 @@ beforeAll(async () => {
         ignoredColumns: [],
         bytes_total: 1,
         created_by: null,
-        created_at: now,
       })
     })
   }

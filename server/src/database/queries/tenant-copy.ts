@@ -15,6 +15,7 @@ export const tablesLeftBehind: Readonly<Record<string, string>> = {
   event_secrets: sentByOneInstallation,
   events: sentByOneInstallation,
   event_deliveries: sentByOneInstallation,
+  expiry_notices: sentByOneInstallation,
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
   // A transaction id of the source database.

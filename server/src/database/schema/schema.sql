@@ -127,6 +127,21 @@ alter table events force row level security;
 create policy tenant_isolation on events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on events to lanewise_service;
 
+create table expiry_notices (
+  tenant_id integer not null,
+  endpoint_id integer not null,
+  credential text not null,
+  credential_id integer not null,
+  constraint expiry_notices_pkey PRIMARY KEY (tenant_id, endpoint_id, credential, credential_id),
+  constraint expiry_notices_tenant_id_endpoint_id_fkey FOREIGN KEY (tenant_id, endpoint_id) REFERENCES event_endpoints(tenant_id, endpoint_id) ON DELETE CASCADE,
+  constraint expiry_notices_credential_check CHECK ((credential = ANY (ARRAY['service_token'::text, 'signing_secret'::text])))
+);
+alter table expiry_notices enable row level security;
+alter table expiry_notices force row level security;
+create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
+create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on expiry_notices to lanewise_service;
+
 create table imports (
   tenant_id integer not null,
   import_id integer not null,
@@ -397,8 +412,10 @@ create table service_tokens (
   constraint service_tokens_tenant_id_jti_key UNIQUE (tenant_id, jti),
   constraint service_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
 );
+CREATE INDEX service_tokens_by_expiry ON service_tokens USING btree (expires_at) WHERE (revoked_at IS NULL);
 alter table service_tokens enable row level security;
 alter table service_tokens force row level security;
+create policy expiries_for_owner on service_tokens for select to lanewise_owner using (true);
 create policy tenant_isolation on service_tokens for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on service_tokens to lanewise_service;
 
@@ -459,8 +476,10 @@ create table signing_secrets (
   constraint signing_secrets_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES users(tenant_id, user_id),
   constraint signing_secrets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
+CREATE INDEX signing_secrets_by_expiry ON signing_secrets USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
 alter table signing_secrets enable row level security;
 alter table signing_secrets force row level security;
+create policy expiries_for_owner on signing_secrets for select to lanewise_owner using (true);
 create policy tenant_isolation on signing_secrets for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on signing_secrets to lanewise_service;
 
@@ -1424,3 +1443,39 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. It reads the credentials that expire soon, by an index.
+  declare
+    moment constant timestamptz := clock_timestamp();
+    until constant timestamptz := moment + make_interval(days => notice_days);
+  begin
+    return query
+      select distinct t.tenant_id from public.service_tokens t
+      join public.event_endpoints e on e.tenant_id = t.tenant_id
+      where t.revoked_at is null and t.expires_at > moment and t.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'service_token' and n.credential_id = t.token_id
+        );
+    return query
+      select distinct s.tenant_id from public.signing_secrets s
+      join public.event_endpoints e on e.tenant_id = s.tenant_id
+      where s.revoked_at is null and s.expires_at > moment and s.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'signing_secret' and n.credential_id = s.secret_id
+        );
+  end $function$;
+revoke all on function unannounced_expiries(integer) from public;
+grant execute on function unannounced_expiries(integer) to lanewise_service;

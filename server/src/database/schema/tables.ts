@@ -35,6 +35,7 @@ export interface Tables {
   event_secrets: EventSecretsTable
   events: EventsTable
   event_deliveries: EventDeliveriesTable
+  expiry_notices: ExpiryNoticesTable
   tenant_facts: {
     tenant_id: number
     facts_version: number
@@ -366,6 +367,13 @@ interface EventDeliveriesTable {
   response_text: string | null
   failure: string | null
   duration_ms: number | null
+}
+
+interface ExpiryNoticesTable {
+  tenant_id: number
+  endpoint_id: number
+  credential: 'service_token' | 'signing_secret'
+  credential_id: number
 }
 
 /** A row in JSON form: each time is text. */
