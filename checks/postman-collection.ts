@@ -68,7 +68,7 @@ const signing = (signs: Signs) => [
   'const timestamp = String(Math.floor(Date.now() / 1000))',
   signs === 'body'
     ? "const text = timestamp + '.' + body"
-    : "const text = timestamp + '.' + pm.request.method + ' ' + pm.variables.replaceIn(pm.request.url.getPath()) + '\\n' + body",
+    : "const text = timestamp + '.' + pm.request.method + ' ' + pm.variables.replaceIn(pm.request.url.getPathWithQuery()) + '\\n' + body",
   "const digest = cryptoJs.HmacSHA256(text, pm.variables.get('signing_secret'))",
   "pm.request.headers.upsert({ key: 'X-Service-Timestamp', value: timestamp })",
   "pm.request.headers.upsert({ key: 'X-Service-Signature', value: 'sha256=' + digest.toString(cryptoJs.enc.Hex) })",

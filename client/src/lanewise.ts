@@ -317,10 +317,11 @@ export class Lanewise {
         `${name} is a signed operation: configure the client with a secret.`,
       )
     }
-    if (!ArrayBuffer.isView(bytes)) {
+    if (bytes === undefined) {
       throw new ClientError('invalid-argument', `${name} is a signed operation: pass a body.`)
     }
-    const signedAddress = facts.signs === 'body' ? null : { method: facts.method, path: pathOf(address) }
+    const signedBytes = bytes instanceof Blob ? new Uint8Array(await bytes.arrayBuffer()) : bytes
+    const signedAddress = facts.signs === 'body' ? null : { method: facts.method, path: address }
     let madeAt = 0
     let made: Record<string, string> | null = null
     let wasCorrected = false
@@ -329,7 +330,7 @@ export class Lanewise {
         if (made === null || Math.abs(Date.now() - madeAt) > signatureLifetimeMs) {
           madeAt = Date.now()
           const seconds = Math.floor((madeAt + this.#clockOffsetMs) / 1000)
-          made = await signatureHeaders(secret, seconds, bytes, signedAddress)
+          made = await signatureHeaders(secret, seconds, signedBytes, signedAddress)
         }
         return made
       },
@@ -357,7 +358,7 @@ export class Lanewise {
       this.#options.onEvent?.({
         operation: name,
         method: facts.method,
-        path: pathOf(address),
+        path: address.replace(/\?.*$/s, ''),
         ...event,
       } as LanewiseEvent)
     } catch {
@@ -401,14 +402,9 @@ function headersOf({ bytes, facts }: PreparedCall, token: string | undefined): R
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     ...(bytes === undefined
       ? {}
-      : { 'Content-Type': bytes instanceof Blob ? 'text/csv' : 'application/json' }),
+      : { 'Content-Type': facts.bodyKind === 'csv' ? 'text/csv' : 'application/json' }),
     ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
   }
-}
-
-/** An address without its query. */
-function pathOf(address: string): string {
-  return address.replace(/\?.*$/s, '')
 }
 
 /** @throws ClientError for an operation that does not exist, or a value that a request cannot contain */

@@ -230,7 +230,7 @@ function rightsSentences(endpoint: Endpoint): string[] {
     scope,
     who.signs === 'body'
       ? 'The signed text is `<timestamp>.<body>`.'
-      : `The signed text is \`<timestamp>.${method} ${path}\`, a line feed and the body.`,
+      : `The signed text is \`<timestamp>.${method} ${path}\`${endpoint.query === undefined ? '' : ' with the query as sent'}, a line feed and the body.`,
   ]
 }
 

@@ -3,7 +3,7 @@
 /** What a signature covers after the timestamp: the body only, or the method and path of the request, too. */
 export type Signs = 'body' | 'address and body'
 
-/** The method and the path of a signed request. The path is as sent, without the base URL and without a query. */
+/** The method of a signed request, and its path with the query, as sent and without the base URL. */
 export interface SignedAddress {
   readonly method: string
   readonly path: string

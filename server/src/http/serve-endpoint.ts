@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TObject } from 'typebox'
@@ -6,13 +5,7 @@ import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
-import {
-  type SignedAddress,
-  type Signs,
-  signatureHeader,
-  textBeforeBody,
-  timestampHeader,
-} from '#contract/signature.ts'
+import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
 import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
@@ -120,24 +113,22 @@ async function verifySigned(
   callers: Callers,
 ): Promise<Signed> {
   if (caller.kind !== 'service') throw new Error('A signed write has a service token.')
-  const bodyBytes = bytesOf(request)
+  const bodyBytes = Array.isArray(request.body) ? (request.body as readonly Buffer[]) : bytesOf(request)
   const { timestamp, digest } = readSignatureHeaders({
     timestamp: oneHeader(request, timestampHeader),
     signature: oneHeader(request, signatureHeader),
   })
   const secrets = await callers.liveSecrets(caller.tenant, now)
   const address = signs === 'body' ? null : addressOf(request)
-  const secret = verifySignature({ timestamp, digest, address, bodyBytes }, secrets, now)
+  const signed = { timestamp, digest, address, bodyBytes }
+  const { secret, requestDigest } = await verifySignature(signed, secrets, now)
   callers.secretUsed(caller.tenant, secret, now)
-  return {
-    timestampSeconds: Number(timestamp),
-    requestDigest: createHash('sha256').update(textBeforeBody(timestamp, address)).update(bodyBytes).digest(),
-  }
+  return { timestampSeconds: Number(timestamp), requestDigest }
 }
 
-/** The method and path of a request, exactly as sent. */
+/** The method of a request, and its path and query, exactly as sent. */
 function addressOf({ method, raw }: FastifyRequest): SignedAddress {
-  return { method, path: (raw.url ?? '').replace(/\?.*$/s, '') }
+  return { method, path: raw.url ?? '' }
 }
 
 /** The value of a header. A header sent twice is joined, and then matches no accepted form. */

@@ -117,7 +117,14 @@ describe('the address', () => {
 
   test('a write signed with its address is ok, also when the whole URL is pasted', () => {
     expect(explain({ sentTo }).ok).toBe(true)
-    expect(explain({ sentTo: 'post https://host:8443/api/integrations/quotes?x=1' }).ok).toBe(true)
+    expect(explain({ sentTo: 'post https://host:8443/api/integrations/quotes' }).ok).toBe(true)
+  })
+
+  test('the query is signed, too', () => {
+    const withQuery = `${sentTo}?dry_run=true`
+    expect(explain({ sentTo: withQuery }).ok).toBe(true)
+    const without = signed(`${timestamp}.${sentTo}\n${body}`)
+    expect(explain({ sentTo: withQuery, signature: without }).ok).toBe(false)
   })
 
   test('a path with parameters is signed as sent, and a CSV body is not read as JSON', () => {

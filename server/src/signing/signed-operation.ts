@@ -16,15 +16,17 @@ export interface SignedTarget {
 }
 
 /**
- * The target of a request, from its method and path as pasted; null if no signed operation is there. A base URL and a
- * query are left out.
+ * The target of a request, from its method and path as pasted; null if no signed operation is there. A base URL
+ * is left out.
  *
  * @example signedTarget('POST https://host/api/integrations/quotes', operations)?.address?.path // '/api/integrations/quotes'
  */
 export function signedTarget(text: string, operations: readonly SignedOperation[]): SignedTarget | null {
   const [, method = '', url = ''] = /^\s*([A-Za-z]+)\s+(\S+)\s*$/.exec(text) ?? []
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
-  const operation = operations.find((one) => one.method === method.toUpperCase() && isPathOf(one.path, path))
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/#.*$/, '')
+  const operation = operations.find(
+    (one) => one.method === method.toUpperCase() && isPathOf(one.path, path.replace(/\?.*$/, '')),
+  )
   if (operation === undefined) return null
   const address = operation.signs === 'body' ? null : { method: operation.method, path }
   return { operation, address }
