@@ -29,7 +29,12 @@ afterAll(async () => {
 })
 
 /** Operations that continue after the response. A later failure is recorded with the import or backtest. */
-const continuesInBackground = new Set(['create-import', 'undo-import', 'get-backtest'])
+const continuesInBackground = new Set([
+  'create-import',
+  'integration-create-import',
+  'undo-import',
+  'get-backtest',
+])
 
 test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
   const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'

@@ -1,6 +1,7 @@
 import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
+import { importRequestOf } from './seeded-tenants.ts'
 
 const progress = {
   rowsRead: 9,
@@ -42,6 +43,9 @@ export const importMethods: Readonly<Record<string, Method>> = {
     imports.findImport(transaction, tenant, ids.import),
   ),
   'imports.listImports': returnsCanary(({ transaction, tenant }) => imports.listImports(transaction, tenant)),
+  'imports.findImportOfRequest': returnsCanary(({ transaction, tenant, ids }) =>
+    imports.findImportOfRequest(transaction, tenant, importRequestOf(ids)),
+  ),
   'imports.findBusyImport': {
     ...returnsCanary(({ transaction, tenant }) => imports.findBusyImport(transaction, tenant)),
     importStatus: 'running',

@@ -170,6 +170,15 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
         'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
     },
   }),
+  'integration-create-import': () => ({
+    path: '/api/integrations/imports?file_name=walk.csv',
+    text: {
+      type: 'text/csv',
+      bytes:
+        'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
+    },
+  }),
+  'integration-get-import': (of) => ({ path: `/api/integrations/imports/${of.import}` }),
   'match-import-columns': () => ({
     path: '/api/import-columns',
     body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },

@@ -15,6 +15,8 @@ import { firstSteps } from './first-steps.ts'
 import {
   createImport,
   getImport,
+  integrationCreateImport,
+  integrationGetImport,
   listImports,
   matchImportColumns,
   stopImport,
@@ -81,6 +83,8 @@ export const allEndpoints = [
   readQuotes,
   readShipments,
   searchShipments,
+  integrationCreateImport,
+  integrationGetImport,
   createServiceToken,
   listServiceTokens,
   revokeServiceToken,

@@ -13,11 +13,18 @@ import {
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /** What each scope permits, written by hand: the operations that a token with this scope alone may call. */
-const reads = ['markup', 'lane-insight', 'insight-batch', 'integration-shipments', 'mcp'] as const
+const reads = [
+  'markup',
+  'lane-insight',
+  'insight-batch',
+  'integration-shipments',
+  'integration-get-import',
+  'mcp',
+] as const
 const permitted: Readonly<Record<TokenScope, readonly string[]>> = {
   'integrations:write': ['shipment-update', ...reads],
   'quotes:write': [],
-  'imports:write': [],
+  'imports:write': ['integration-create-import', 'integration-get-import'],
   read: reads,
 }
 

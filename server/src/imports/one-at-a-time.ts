@@ -2,6 +2,7 @@ import { type Doing, recordEvent } from '../audit/index.ts'
 import {
   findBusyImport,
   findImport,
+  findImportOfRequest,
   type ImportRow,
   insertImport,
   lockImports,
@@ -15,7 +16,7 @@ import type { TenantId } from '../database/session/index.ts'
 export class ImportConflict extends Error {}
 
 /**
- * Begins an import.
+ * Begins an import. A signed request that has already begun one gets that import, and `isNew` is false.
  *
  * @throws ImportConflict
  */
@@ -23,12 +24,18 @@ export async function beginImport(
   transaction: TenantTransaction,
   tenant: TenantId,
   given: Parameters<typeof insertImport>[2],
-): Promise<ImportRow> {
+): Promise<{ readonly row: ImportRow; readonly isNew: boolean }> {
+  const { request_digest: digest = null } = given
+  if (digest !== null) {
+    await lockImports(transaction, tenant)
+    const begun = await findImportOfRequest(transaction, tenant, digest)
+    if (begun !== null) return { row: begun, isNew: false }
+  }
   await refuseWhileBusy(transaction, tenant)
   const { import_id } = await insertImport(transaction, tenant, given)
   const row = await findImport(transaction, tenant, import_id)
   if (row === null) throw new Error('The import that was just inserted is not there.')
-  return row
+  return { row, isNew: true }
 }
 
 /**

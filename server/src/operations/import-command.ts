@@ -192,7 +192,7 @@ async function begin(
   tenant: NamedTenant['tenant'],
   { command, file: { columns, csv } }: FileToImport,
 ): Promise<number> {
-  const row = await database
+  const { row } = await database
     .inTenant(tenant, (transaction) =>
       beginImport(transaction, tenant, {
         file_name: basename(command.file).slice(0, 255),

@@ -40,7 +40,10 @@ export interface ImportLists {
 export async function insertImport(
   transaction: TenantTransaction,
   tenant: TenantId,
-  given: Pick<Insertable<Tables['imports']>, 'file_name' | 'dry_run' | 'bytes_total' | 'created_by'> & {
+  given: Pick<
+    Insertable<Tables['imports']>,
+    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'request_digest'
+  > & {
     columns: Readonly<Record<string, string>>
     ignoredColumns: readonly string[]
   },
@@ -62,6 +65,21 @@ export async function insertImport(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/** The import that a signed request began; null if there is none. */
+export async function findImportOfRequest(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  digest: Buffer,
+): Promise<ImportRow | null> {
+  const found = await transaction
+    .selectFrom('imports')
+    .select('import_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_digest', '=', digest)
+    .executeTakeFirst()
+  return found === undefined ? null : findImport(transaction, tenant, found.import_id)
 }
 
 /** Ends the imports whose process was lost: they are `running`, but their heartbeat is too old. */
@@ -145,6 +163,7 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
       'lanes_removed',
       'lanes_restored',
       'lanes_kept',
+      'request_digest',
       ...names,
     ])
     .where('tenant_id', '=', tenant)

@@ -175,10 +175,12 @@ create table imports (
   rows_kept integer not null default 0,
   changes jsonb not null default '[]'::jsonb,
   kept jsonb not null default '[]'::jsonb,
+  request_digest bytea,
   constraint imports_pkey PRIMARY KEY (tenant_id, import_id),
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))
 );
+CREATE UNIQUE INDEX imports_request ON imports USING btree (tenant_id, request_digest) WHERE (request_digest IS NOT NULL);
 CREATE INDEX imports_undoing ON imports USING btree (progress_at) WHERE (status = 'undoing'::text);
 alter table imports enable row level security;
 alter table imports force row level security;

@@ -164,6 +164,7 @@ interface ImportsTable {
   errors: ColumnType<RowError[], string | undefined, string>
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<KeptValue[], string | undefined, string>
+  request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   bytes_read: Generated<number>
   bytes_total: Generated<number>
   created_by: number | null
