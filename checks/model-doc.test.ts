@@ -8,6 +8,7 @@ import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
 import { OUTLIER_RULE, outliers } from '#engine/outliers.ts'
 import { performanceOf, shortfall, WIN_RATE_DEVIATIONS } from '#engine/performance.ts'
 import { countRates } from '#engine/rate-counts.ts'
+import { RATE_WARNING_RULE, rateWarnings } from '#engine/rate-warnings.ts'
 import { SCOPES } from '#engine/scopes.ts'
 import { laneScores, PAR_PRIOR, par, SCORE_RULE } from '#engine/scores.ts'
 import { laneSignals, SIGNAL_RULE } from '#engine/signals.ts'
@@ -192,6 +193,21 @@ describe('the examples in docs/model.md', () => {
     expect([found.winRatePct, found.winRateInterval]).toEqual([ratePct, { lowPct, highPct }])
   })
 
+  test.each(examples('Rates to check'))(
+    'warnings about %s with cost %s, floor %s, going rate %s',
+    (...row) => {
+      const [rate, cost, floor, going, own, warnings] = row
+      const [costCents, goingCents] = [optionalCents(cost), optionalCents(going)]
+      const found = rateWarnings({
+        rateCents: centsOf(rate),
+        cost: costCents === null ? null : { cents: costCents, source: 'expected' },
+        floorCents: optionalCents(floor),
+        goingRate: goingCents === null ? null : { cents: goingCents, isOwn: own === 'yes' },
+      })
+      expect(found.map(({ code }) => code).join(' ') || '-').toBe(warnings)
+    },
+  )
+
   test.each(examples('Miles'))('miles from %s to %s', (from, to, crow, road) => {
     const point = (text = '') => {
       const [latitude = 0, longitude = 0] = text.split(' ').map(Number)
@@ -212,6 +228,7 @@ const rules = {
   PAR_PRIOR,
   SCORE_RULE,
   SIGNAL_RULE,
+  RATE_WARNING_RULE,
   WIN_RATE_DEVIATIONS,
 }
 

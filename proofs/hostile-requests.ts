@@ -81,6 +81,7 @@ const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'rev
 const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
   'read-pasted-lanes',
+  'advise-lanes',
   'check-signature',
   'session-token',
 ])

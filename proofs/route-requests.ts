@@ -133,6 +133,15 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
+  'advise-lanes': () => ({
+    path: '/api/advice/lanes',
+    body: {
+      lanes: [
+        { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 },
+        { origin: 'nowhere' },
+      ],
+    },
+  }),
   'lane-record': () => ({ path: `/api/lane-record?${corridor}` }),
   'read-pasted-lanes': () => ({
     path: '/api/pasted-lanes',

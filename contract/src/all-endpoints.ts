@@ -26,6 +26,7 @@ import { insightBatch } from './insight-batch.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
+import { adviseLanes } from './lanes-advice.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { getPerformance, listMarginGaps } from './performance.ts'
@@ -120,6 +121,7 @@ export const allEndpoints = [
   exportAuditEvents,
   quoteAdvice,
   laneAdvice,
+  adviseLanes,
   laneRecord,
   suggestPlaces,
   suggestCustomers,

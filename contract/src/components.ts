@@ -17,9 +17,9 @@ import {
   time,
 } from './fields.ts'
 import { Import, ImportError } from './imports.ts'
-import { batchLane } from './insight-batch.ts'
+import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { IntegrationCall } from './integration-calls.ts'
-import { changeSources, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
+import { CostRange, changeSources, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
 import {
@@ -31,7 +31,8 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, WinRateInterval } from './performance.ts'
-import { Change, createQuoteRequest, listShipments, QuoteRequest } from './quote-requests.ts'
+import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
+import { RateWarning } from './rate-warnings.ts'
 import { ServiceToken } from './service-token.ts'
 import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
@@ -101,6 +102,16 @@ export const components: Readonly<
     schema: Lane,
     description: 'One priced line of a quote request, with its booking if it has one',
   },
+  QuotedLane: {
+    schema: QuotedLane,
+    description: 'A lane as it was just quoted, with warnings about its rate',
+  },
+  RateWarning: { schema: RateWarning, description: 'A reason to check a rate' },
+  CostRange: {
+    schema: CostRange,
+    description: 'A truck cost expected at quote time, with the range that contains 80 % of costs',
+  },
+  LaneFieldError: { schema: LaneFieldError, description: 'An error in a field of one lane of a list' },
   UserSummary: { schema: UserSummary, description: 'A person of the brokerage' },
   QuoteRequest: { schema: QuoteRequest, description: 'A quote request with its lanes' },
   LaneToQuote: {

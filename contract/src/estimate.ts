@@ -6,6 +6,8 @@ import { nullable } from './fields.ts'
 export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence'] as const
 export type MarkupExtra = (typeof markupExtras)[number]
 
+export const trustLevels = ['good', 'fair', 'weak', 'none'] as const
+
 const number = nullable(Type.Number())
 export const Interval = Type.Object({ low: Type.Number(), high: Type.Number() })
 
@@ -33,6 +35,21 @@ export const Estimate = Type.Object({
   miles: number,
   decided: Type.Integer(),
   won: Type.Integer(),
+  used: Type.Object(
+    {
+      decided: Type.Integer(),
+      won: Type.Integer(),
+      newest_quoted_at: nullable(Type.String({ format: 'date-time' })),
+    },
+    {
+      description:
+        'The decided quotes of this lane that count in the estimate: not older than 600 days, and not left out. decided and won count all ages',
+    },
+  ),
+  trust: Type.Enum([...trustLevels], {
+    description:
+      'How far the estimate can be trusted, from its interval, its scope and its age. none: there is no estimate',
+  }),
   borrowed_share: {
     ...number,
     description: 'Share of the evidence from other lanes: 1 if this lane has no decided quotes',

@@ -30,14 +30,13 @@ const lane = Type.Object({
   ),
 })
 
-const FieldErrors = Type.Array(
-  Type.Object({
-    pointer: Type.String({ description: 'JSON pointer into this lane' }),
-    code: Type.String(),
-    detail: Type.String(),
-    suggestions: Type.Optional(Type.Array(Type.String())),
-  }),
-)
+/** An error in a field of one lane of a list. */
+export const LaneFieldError = Type.Object({
+  pointer: Type.String({ description: 'JSON pointer into this lane' }),
+  code: Type.String(),
+  detail: Type.String(),
+  suggestions: Type.Optional(Type.Array(Type.String())),
+})
 
 export const insightBatch = endpoint({
   name: 'insight-batch',
@@ -84,7 +83,7 @@ export const insightBatch = endpoint({
           id: Type.Optional(Type.String()),
           status: Type.Union([Type.Literal(422), Type.Literal(503)]),
           detail: Type.String(),
-          errors: Type.Optional(FieldErrors),
+          errors: Type.Optional(Type.Array(LaneFieldError)),
         }),
       ]),
     ),

@@ -20,6 +20,9 @@ const moment = nullable(Type.String({ format: 'date-time' }))
 /** A person of the brokerage, as referenced in records. */
 export const UserSummary = Type.Object({ user_id: Type.Integer(), name: Type.String() })
 
+/** A truck cost expected at quote time, with the range that contains 80 % of costs. */
+export const CostRange = Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })
+
 /** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
 export const Lane = Type.Object({
   lane_ref: laneRef,
@@ -51,7 +54,7 @@ export const Lane = Type.Object({
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
-    ...nullable(Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })),
+    ...nullable(CostRange),
     description:
       'The truck cost expected at quote time from the AP history, with the range that contains 80 % of costs',
   },

@@ -87,6 +87,9 @@ export const markup = endpoint({
     market_rate: Type.Optional(
       positiveDollars('External market rate. If given, it is the reference of markup_pct'),
     ),
+    estimated_cost: Type.Optional(
+      positiveDollars('The truck cost that you expect. If given, include=estimate,optimum use it'),
+    ),
     include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),
     evidence_limit: Type.Optional(

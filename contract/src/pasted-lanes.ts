@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable } from './fields.ts'
 import { pastedLengthMax, pastedRowsMax } from './limits.ts'
+import { RateWarnings } from './rate-warnings.ts'
 
 export const pastedFields = [
   'origin',
@@ -25,7 +26,7 @@ export const readPastedLanes = endpoint({
   method: 'POST',
   path: '/api/pasted-lanes',
   summary: 'Parse rows pasted from a spreadsheet or an e-mail',
-  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. Returns the field of each column, the lane of each row, and the errors of each row. Nothing is stored.`,
+  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. Returns the field of each column, the lane of each row, and the errors and warnings of each row. Nothing is stored.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   isRead: true,
@@ -67,6 +68,7 @@ export const readPastedLanes = endpoint({
         errors: Type.Array(Type.Object({ detail: Type.String(), suggestions: Type.Array(Type.String()) }), {
           description: 'The errors of the row; empty if the row can be quoted',
         }),
+        warnings: RateWarnings,
       }),
     ),
   }),
@@ -94,6 +96,7 @@ export const readPastedLanes = endpoint({
           pickup: null,
           customer: null,
           errors: [],
+          warnings: [],
         },
       ],
     },

@@ -31,6 +31,7 @@ import {
   quoteRequestBytesMax,
   quoteRequestKeysMax,
 } from './limits.ts'
+import { RateWarnings } from './rate-warnings.ts'
 
 export const QuoteRequest = Type.Object({
   request_id: Type.Integer(),
@@ -39,6 +40,9 @@ export const QuoteRequest = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
   lanes: Type.Array(Lane),
 })
+
+/** A lane as it was just quoted, with warnings about its rate. */
+export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
 
 const laneRef = Type.Object({ lane_ref: Type.String() })
 
@@ -50,12 +54,24 @@ const exampleRequest = {
   lanes: [openLane],
 }
 
+const quotedExample = {
+  ...openLane,
+  warnings: [
+    {
+      code: 'below_cost' as const,
+      field: 'quoted_rate' as const,
+      detail: '$250 is $1,555 below the expected cost of $1,805.',
+    },
+  ],
+}
+
 export const createQuoteRequest = endpoint({
   name: 'create-quote-request',
   method: 'POST',
   path: '/api/quote-requests',
   summary: 'Quote one or more lanes',
-  description: 'Creates a quote request with 1 to 100 pending lanes, and returns the lane_ref of each.',
+  description:
+    'Creates a quote request with 1 to 100 pending lanes, and returns the lane_ref of each. warnings lists the reasons to check a rate that is below the cost or far from the going rate. Such a rate is saved, too.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   bodyBytesMax: quoteRequestBytesMax,
@@ -104,7 +120,7 @@ export const createQuoteRequest = endpoint({
     ),
   }),
   status: 201,
-  answer: QuoteRequest,
+  answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuotedLane) }),
   problems: ['request-key-reused'],
   examples: {
     body: {
@@ -119,7 +135,7 @@ export const createQuoteRequest = endpoint({
         },
       ],
     },
-    answer: exampleRequest,
+    answer: { ...exampleRequest, lanes: [quotedExample] },
   },
 })
 
@@ -342,7 +358,7 @@ export const requote = endpoint({
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
   description:
-    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome.',
+    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRef,
@@ -353,11 +369,17 @@ export const requote = endpoint({
     pickup_date: Type.Optional(day('Date of pickup')),
   }),
   status: 201,
-  answer: Lane,
+  answer: QuotedLane,
   problems: ['lane-not-found'],
   examples: {
     body: { quoted_rate: 2075 },
-    answer: { ...openLane, lane_ref: '48211093754-1-2', lane_id: 52840917234, quoted_rate: 2075 },
+    answer: {
+      ...openLane,
+      lane_ref: '48211093754-1-2',
+      lane_id: 52840917234,
+      quoted_rate: 2075,
+      warnings: [],
+    },
   },
 })
 

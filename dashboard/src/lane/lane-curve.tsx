@@ -4,6 +4,7 @@ import {
   basedOn,
   count,
   dollars,
+  Margin,
   percent,
   probability,
   range,
@@ -11,7 +12,6 @@ import {
   readCurve,
   readDollars,
   roundDollars,
-  signedDollars,
   signedPercent,
   WinCurve,
 } from '../shared-ui/index.ts'
@@ -147,7 +147,7 @@ function Numbers({
         />
         <Figure
           label="Margin at this rate"
-          value={margin === null ? '–' : signedDollars(Math.round(margin))}
+          value={<Margin amount={margin} isRounded />}
           basis={
             margin === null || cost === null
               ? 'truck cost unknown'

@@ -5,7 +5,7 @@ import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scal
 import { line } from 'd3-shape'
 import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { count, counted, day, dollars, roundDollars, signedDollars, TextLink } from '../shared-ui/index.ts'
+import { count, counted, day, dollars, roundDollars, TextLink } from '../shared-ui/index.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LaneMonth, LanePoint, LaneRecord } from './lane-evidence.ts'
 import { OutcomeMark } from './lane-section.tsx'
@@ -284,7 +284,7 @@ function Tip({ dot: { point, x, y }, width }: { dot: Dot; width: number }) {
       <Text size="xs" c="dimmed">
         {day(point.quoted_at)}
         {point.booked ? ' · booked rate' : ' · quoted rate'}
-        {point.margin === null ? '' : ` · margin ${signedDollars(point.margin)}`}
+        {point.margin === null ? '' : ` · margin ${dollars(point.margin)}`}
       </Text>
       <Text size="xs" c="dimmed" truncate>
         {point.lane_ref}: click to open

@@ -1,6 +1,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { type Column, count, DataTable, dollars, month, percent, roundDollars } from '../shared-ui/index.ts'
+import {
+  type Column,
+  count,
+  DataTable,
+  Margin,
+  MarginPct,
+  month,
+  percent,
+  roundDollars,
+} from '../shared-ui/index.ts'
 import type { LaneMonth } from './lane-evidence.ts'
 import { QuotesLink } from './lane-section.tsx'
 
@@ -53,9 +62,14 @@ export function LaneMonths({ months }: { months: readonly LaneMonth[] }) {
       key: 'margin',
       header: 'Average margin',
       align: 'right',
-      cell: (row) => (row.avg_margin === null ? '–' : dollars(Math.round(row.avg_margin))),
+      cell: (row) => <Margin amount={row.avg_margin} isRounded />,
     },
-    { key: 'margin-pct', header: 'Margin %', align: 'right', cell: (row) => percent(row.margin_pct) },
+    {
+      key: 'margin-pct',
+      header: 'Margin %',
+      align: 'right',
+      cell: (row) => <MarginPct share={row.margin_pct} />,
+    },
   ]
   return (
     <>

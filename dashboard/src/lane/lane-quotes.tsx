@@ -11,6 +11,7 @@ import {
   day,
   dollars,
   Failed,
+  Margin,
   month,
   Nothing,
   ratePerMile,
@@ -204,7 +205,7 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       header: 'Margin',
       align: 'right',
       sorts: ['most-margin', 'least-margin'],
-      cell: ({ point }) => dollars(point.margin),
+      cell: ({ point }) => <Margin amount={point.margin} />,
     },
     { key: 'used', header: 'Used in, or why excluded', wraps: true, cell: used },
   ]

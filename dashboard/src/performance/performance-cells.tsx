@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
-import { count, percent, signedPercent } from '../shared-ui/index.ts'
+import { count, MarginPct, percent } from '../shared-ui/index.ts'
 
 export type PerformanceFigures = Answer<'get-performance'>['totals']
 
@@ -41,7 +41,8 @@ export function MarginShare({ share, longest }: { share: number | null; longest:
   return (
     <>
       <div style={share < 0 ? { color: 'var(--lost)' } : undefined}>
-        {share < 0 ? `loss ${signedPercent(share)}` : percent(share)}
+        {share < 0 ? 'loss ' : ''}
+        <MarginPct share={share} />
       </div>
       <svg width={64} height={6} aria-hidden style={{ display: 'inline-block' }}>
         <rect width={64} height={2} y={2} fill="var(--chart-grid)" />

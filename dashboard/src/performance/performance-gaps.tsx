@@ -10,14 +10,15 @@ import {
   day,
   dollars,
   Failed,
+  InRed,
   Loading,
   laneName,
+  Margin,
   Nothing,
   PageTurner,
   percent,
   roundDollars,
   signedDollars,
-  signedPercent,
   TextLink,
 } from '../shared-ui/index.ts'
 
@@ -101,10 +102,12 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
       align: 'right',
       cell: ({ margin, lane, quoted_margin: quotedMargin }) => (
         <>
-          {margin < 0 ? `loss ${signedDollars(margin)}` : dollars(margin)} ·{' '}
-          {margin < 0 ? signedPercent(lane.margin_pct) : percent(lane.margin_pct)}
+          <InRed when={margin < 0}>
+            {margin < 0 ? 'loss ' : ''}
+            {dollars(margin)} · {percent(lane.margin_pct)}
+          </InRed>
           <Text size="xs" c="dimmed">
-            quoted {quotedMargin < 0 ? signedDollars(quotedMargin) : dollars(quotedMargin)}
+            quoted <Margin amount={quotedMargin} />
           </Text>
         </>
       ),

@@ -9,6 +9,7 @@ import {
   Difference,
   equipmentName,
   laneName,
+  Margin,
   roundDollars,
   TextLink,
 } from '../shared-ui/index.ts'
@@ -102,7 +103,7 @@ function columnsOf(
       sorts: sorts('margin'),
       cell: (row) => (
         <>
-          {roundDollars(row.margin)}
+          <Margin amount={row.margin} isRounded />
           <Text size="xs" c="dimmed">
             {count(row.shipments)} shipped
           </Text>
@@ -125,7 +126,7 @@ function columnsOf(
         <>
           <Difference amount={row.landed_vs_quoted === null ? null : Math.round(row.landed_vs_quoted)} />
           <Text size="xs" c="dimmed">
-            of {roundDollars(row.quoted_margin)} quoted
+            of <Margin amount={row.quoted_margin} isRounded /> quoted
           </Text>
         </>
       ),

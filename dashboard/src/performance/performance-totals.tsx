@@ -1,4 +1,4 @@
-import { counted, Figures, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
+import { counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
 
 /** The totals of the selection, each with its count. */
@@ -34,7 +34,7 @@ export function PerformanceTotals({ totals }: { totals: PerformanceFigures | und
         },
         {
           label: 'Landed margin',
-          value: roundDollars(totals?.margin),
+          value: <Margin amount={totals?.margin} isRounded />,
           note: totals?.margin_pct === null ? 'no AR and AP yet' : `${percent(totals?.margin_pct)} of AR`,
         },
         {

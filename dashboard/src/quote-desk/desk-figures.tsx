@@ -6,7 +6,8 @@ import {
   basedOn,
   counted,
   dollars,
-  percent,
+  Margin,
+  MarginPct,
   probability,
   range,
   ratePerMile,
@@ -203,12 +204,18 @@ function Money({ advice, rate, typedCost, floor }: FiguresProps) {
             '–'
           ) : (
             <>
-              <strong>{roundDollars(margin)}</strong>
-              <span style={{ marginLeft: '0.4rem' }}>{percent((margin / rate) * 100)}</span>
+              <strong>
+                <Margin amount={margin} isRounded />
+              </strong>
+              <span style={{ marginLeft: '0.4rem' }}>
+                <MarginPct share={(margin / rate) * 100} />
+              </span>
             </>
           )}
         </Fact>
-        <Fact name="Expected margin">{rate === null ? '–' : roundDollars(expected_margin)}</Fact>
+        <Fact name="Expected margin">
+          {rate === null ? '–' : <Margin amount={expected_margin} isRounded />}
+        </Fact>
         <Fact name="Left on the table">
           {rate === null || !advice?.optimum ? '–' : roundDollars(advice.optimum.at_stake)}
         </Fact>

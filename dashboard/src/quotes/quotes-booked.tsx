@@ -1,12 +1,21 @@
 import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { DataTable, dollars, percent, ratePerMile, signedDollars, sourcePhrases } from '../shared-ui/index.ts'
+import {
+  DataTable,
+  dollars,
+  Margin,
+  MarginPct,
+  ratePerMile,
+  signedDollars,
+  sourcePhrases,
+} from '../shared-ui/index.ts'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
 interface Compared {
   readonly what: string
-  readonly quoted: string
-  readonly booked: string
+  readonly quoted: ReactNode
+  readonly booked: ReactNode
   readonly difference: string
 }
 
@@ -52,14 +61,14 @@ function compared(lane: Lane): readonly Compared[] {
     },
     {
       what: 'Margin',
-      quoted: dollars(margin),
-      booked: dollars(lane.margin),
+      quoted: <Margin amount={margin} />,
+      booked: <Margin amount={lane.margin} />,
       difference: signedDollars(between(margin, lane.margin)),
     },
     {
       what: 'Margin %',
-      quoted: percent(marginPct),
-      booked: percent(lane.margin_pct),
+      quoted: <MarginPct share={marginPct} />,
+      booked: <MarginPct share={lane.margin_pct} />,
       difference: points(marginPct, lane.margin_pct),
     },
   ]

@@ -6,9 +6,10 @@ import {
   dollars,
   equipmentName,
   laneName,
+  Margin,
+  MarginPct,
   moment,
   OutcomeMark,
-  percent,
   ratePerMile,
   reasonNames,
 } from '../shared-ui/index.ts'
@@ -187,7 +188,12 @@ export const quotesColumns: readonly QuotesColumn[] = [
     from: 'md',
     cell: ({ lane }) => {
       const quoted = quotedMargin(lane)
-      return <TwoLines first={dollars(quoted?.margin)} second={quoted && percent(quoted.marginPct)} />
+      return (
+        <TwoLines
+          first={<Margin amount={quoted?.margin} />}
+          second={quoted && <MarginPct share={quoted.marginPct} />}
+        />
+      )
     },
   },
   { key: 'outcome', header: 'Outcome', cell: OutcomeCell },
@@ -199,8 +205,8 @@ export const quotesColumns: readonly QuotesColumn[] = [
     sorts: ['margin_high', 'margin_low'],
     cell: ({ lane }) => (
       <TwoLines
-        first={dollars(lane.margin)}
-        second={lane.margin_pct === null ? null : percent(lane.margin_pct)}
+        first={<Margin amount={lane.margin} />}
+        second={lane.margin_pct === null ? null : <MarginPct share={lane.margin_pct} />}
       />
     ),
   },

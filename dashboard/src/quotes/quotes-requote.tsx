@@ -10,6 +10,7 @@ import {
   CopyButton,
   dollars,
   Failed,
+  InRed,
   laneName,
   percent,
   ratePerMile,
@@ -164,8 +165,12 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
         <>
           {signedDollars(rate - lane.quoted_rate)} vs the last quote
           {lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
-          {margin !== null && ` · margin ${dollars(margin)} (${percent((margin / rate) * 100)})`}
-          {margin !== null && margin < 0 && <b>, below the expected cost</b>}
+          {margin !== null && (
+            <InRed when={margin < 0}>
+              {` · margin ${dollars(margin)} (${percent((margin / rate) * 100)})`}
+              {margin < 0 && <b>, below the expected cost</b>}
+            </InRed>
+          )}
         </>
       )}
     </Text>

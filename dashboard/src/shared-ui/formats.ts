@@ -1,6 +1,10 @@
-/** Number, date and name formats of American freight. An unknown value is a dash, never a zero. */
+/**
+ * Number, date and name formats of American freight. An unknown value is a dash, never a zero. A negative number has a
+ * minus sign (U+2212), which no screen reader takes for a hyphen and no line break separates from the number.
+ */
 
 const none = '–'
+const minus = '−'
 const locale = 'en-US'
 
 const wholeDollars = new Intl.NumberFormat(locale, {
@@ -14,36 +18,42 @@ const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 
 type Known = number | null | undefined
 
-/** A rate or cost, with cents only if there are any. @example dollars(2150) // '$2,150' */
+/** The formatted size of a number, with a minus sign if it is negative. An amount that rounds to zero has no sign. */
+function withMinus(value: number, format: Intl.NumberFormat): string {
+  const size = format.format(Math.abs(value))
+  return value < 0 && /[1-9]/.test(size) ? `${minus}${size}` : size
+}
+
+/** An amount, with cents only if there are any. @example dollars(2150) // '$2,150' @example dollars(-161) // '−$161' */
 export function dollars(amount: Known): string {
   if (amount === null || amount === undefined) return none
-  return Number.isInteger(amount) ? wholeDollars.format(amount) : centsToo.format(amount)
+  return withMinus(amount, Number.isInteger(amount) ? wholeDollars : centsToo)
 }
 
 /** An amount rounded to whole dollars. @example roundDollars(2149.6) // '$2,150' */
 export function roundDollars(amount: Known): string {
-  return amount === null || amount === undefined ? none : wholeDollars.format(amount)
+  return amount === null || amount === undefined ? none : withMinus(amount, wholeDollars)
 }
 
 /** A difference with its sign. @example signedDollars(-60) // '−$60' */
 export function signedDollars(amount: Known): string {
   if (amount === null || amount === undefined) return none
-  return `${amount > 0 ? '+' : amount < 0 ? '−' : ''}${dollars(Math.abs(amount))}`
+  return `${amount > 0 ? '+' : ''}${dollars(amount)}`
 }
 
 /** Rate per loaded mile. @example ratePerMile(2.754) // '$2.75/mi' */
 export function ratePerMile(amount: Known): string {
-  return amount === null || amount === undefined ? none : `${centsToo.format(amount)}/mi`
+  return amount === null || amount === undefined ? none : `${withMinus(amount, centsToo)}/mi`
 }
 
 /** A percentage with one decimal. @example percent(14.76) // '14.8%' */
 export function percent(share: Known): string {
-  return share === null || share === undefined ? none : `${oneDecimal.format(share)}%`
+  return share === null || share === undefined ? none : `${withMinus(share, oneDecimal)}%`
 }
 
 export function signedPercent(share: Known): string {
   if (share === null || share === undefined) return none
-  return `${share > 0 ? '+' : share < 0 ? '−' : ''}${oneDecimal.format(Math.abs(share))}%`
+  return `${share > 0 ? '+' : ''}${percent(share)}`
 }
 
 /** A probability from 0 to 1 in whole percent. A lane's history does not support more digits. */

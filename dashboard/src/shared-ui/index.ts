@@ -31,6 +31,7 @@ export {
 export { type IntegrationExample, useIntegrationExample } from './integration-example.ts'
 export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 export { ButtonLink, TextLink } from './links.tsx'
+export { InRed, Margin, MarginPct } from './margin.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export {

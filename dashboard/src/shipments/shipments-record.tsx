@@ -15,8 +15,9 @@ import {
   Failed,
   Loading,
   laneName,
+  Margin,
+  MarginPct,
   moment,
-  percent,
   ratePerMile,
   sourceNames,
   TextLink,
@@ -122,7 +123,7 @@ function Facts({ lane }: { lane: Lane }) {
             : ` · from ${source === 'tms' ? 'the TMS' : sourceNames[source].toLowerCase()}`}
         </Fact>
         <Fact label="Margin">
-          {dollars(margin)} · {percent(margin_pct)}
+          <Margin amount={margin} /> · <MarginPct share={margin_pct} />
         </Fact>
         <Fact label="Quoted rate">
           {dollars(lane.quoted_rate)}

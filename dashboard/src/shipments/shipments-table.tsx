@@ -9,9 +9,8 @@ import {
   day,
   dollars,
   laneName,
-  percent,
-  signedDollars,
-  signedPercent,
+  Margin,
+  MarginPct,
 } from '../shared-ui/index.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
@@ -34,15 +33,16 @@ function TwoLines({ first, second }: { first: string; second?: string | null }) 
 }
 
 /** The landed margin, in dollars and as a percentage of the customer rate. */
-export function Margin({ lane: { margin, margin_pct } }: { lane: Lane }) {
+export function LandedMargin({ lane: { margin, margin_pct } }: { lane: Lane }) {
   if (margin === null) return <span>–</span>
-  const color = margin < 0 ? 'var(--lost)' : undefined
   return (
-    <span style={{ color }}>
-      {margin < 0 ? signedDollars(margin) : dollars(margin)}
+    <>
+      <Margin amount={margin} />
       <br />
-      <small>{margin < 0 ? signedPercent(margin_pct) : percent(margin_pct)}</small>
-    </span>
+      <small>
+        <MarginPct share={margin_pct} />
+      </small>
+    </>
   )
 }
 
@@ -116,7 +116,8 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       header: 'Margin',
       align: 'right',
       sorts: ['margin_high', 'margin_low'],
-      cell: (lane) => (lane.cancelled_at === null ? <Margin lane={lane} /> : <CancelledMark lane={lane} />),
+      cell: (lane) =>
+        lane.cancelled_at === null ? <LandedMargin lane={lane} /> : <CancelledMark lane={lane} />,
     },
     {
       key: 'quoted',

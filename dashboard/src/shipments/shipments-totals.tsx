@@ -1,5 +1,5 @@
 import type { Answer } from '../api/index.ts'
-import { counted, Figures, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
+import { counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 
 type Totals = Answer<'list-shipments'>['totals']
 
@@ -48,12 +48,14 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
         },
         {
           label: 'Landed margin',
-          value: ifAny(sums.shipments_with_margin, sums.margin),
+          value: <Margin amount={sums.shipments_with_margin === 0 ? null : sums.margin} isRounded />,
           note: `${percent(sums.margin_pct)} of AR, over ${sums.shipments_with_margin.toLocaleString('en-US')} with AR and AP`,
         },
         {
           label: 'Quoted margin',
-          value: ifAny(sums.shipments_with_quoted_margin, sums.quoted_margin),
+          value: (
+            <Margin amount={sums.shipments_with_quoted_margin === 0 ? null : sums.quoted_margin} isRounded />
+          ),
           note: `${counted(sums.shipments_with_quoted_margin, 'shipment')} with an expected cost`,
         },
         {

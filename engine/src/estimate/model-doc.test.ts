@@ -12,6 +12,7 @@ import { posteriorOf, winMean } from './posterior.ts'
 import { priorOf } from './prior.ts'
 import { addDay, emptyMarket } from './reference-rate.ts'
 import { LANE_KINSHIP, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
+import { TRUST_RULE, trustOf } from './trust.ts'
 import { addInto, difference } from './vector.ts'
 
 const page = readFileSync(new URL('../../../docs/model-estimate.md', import.meta.url), 'utf8')
@@ -118,6 +119,24 @@ test('the optimum', () => {
     best.flatZone.highCents / 100,
   ]
   expect(found.map((value, i) => asPrinted(value, printed[i] ?? ''))).toEqual(printed)
+})
+
+test('trust', () => {
+  const rows = tableOf('trust').slice(1)
+  expect(rows.length).toBe(6)
+  for (const [low, high, borrowed, days = '', trust] of rows) {
+    const found = trustOf({
+      interval80: { low: Number(low), high: Number(high) },
+      borrowedShare: Number(borrowed),
+      newestDays: days === '-' ? null : Number(days),
+    })
+    expect(found).toBe(trust)
+  }
+  const { good, fair } = TRUST_RULE
+  expect(page).toContain(
+    `the interval is at most ${good.widthMax} wide, at most ${good.borrowedMax} is borrowed, and the newest quote is at most ${good.daysMax} days old`,
+  )
+  expect(page).toContain(`fair: the interval is at most ${fair.widthMax} wide`)
 })
 
 test('the length-of-haul curve and the residual chain', () => {

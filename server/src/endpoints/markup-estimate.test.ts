@@ -122,7 +122,7 @@ describe('include=estimate', () => {
       await makeLane(app, tenant, { rate: 2500, origin: 'Houston, TX', outcome: 'lost' })
       const { estimate } = (await markup({ include: 'estimate' }, { ...own, token })).body
       expect(estimate.flags).toContain('only_old_quotes')
-      expect(estimate.sentence).toContain('so old that they weigh next to nothing')
+      expect(estimate.sentence).toContain('too old to count')
     } finally {
       app.now = then
     }

@@ -8,6 +8,7 @@ import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.
 import type { Interval } from '#engine/estimate/interval.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
+import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
@@ -26,6 +27,8 @@ interface Offer {
   /** Null for all types. */
   readonly equipmentCode: string | null
   readonly proposedRateCents: number
+  /** The truck cost that the caller expects; null to use the one expected from AP history. */
+  readonly costCents?: number | null
 }
 
 /** The estimate of an offer. Its members are the three extras of markup. */
@@ -69,16 +72,19 @@ export async function estimatedOffer(
   })
   const miles = milesOf(offer, history)
   // A lane with many quotes takes long, so the work yields between steps.
-  await yieldBetweenSteps(laneInSteps(estimator, lane.key))
+  const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const estimate = estimateOffer({
     estimator,
     lane,
     offerRateCents: offer.proposedRateCents,
     miles,
-    expectedCostCents: cost?.costCents ?? null,
+    expectedCostCents: offer.costCents ?? cost?.costCents ?? null,
     floors,
   })
+  const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
+  const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
+  const used = quotesUsed(ofLane, leftOut, now)
   const newest = history.at(-1)
   const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
   const flags: string[] = [
@@ -99,6 +105,16 @@ export async function estimatedOffer(
       miles,
       decided: estimate.decided,
       won: estimate.won,
+      used: {
+        decided: used.decided,
+        won: used.won,
+        newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
+      },
+      trust: trustOf({
+        interval80: estimate.interval80,
+        borrowedShare: estimate.borrowedShare,
+        newestDays: used.newestAt === null ? null : daysSince(used.newestAt, now),
+      }),
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
       expected_cost: cost === null ? null : costAnswer(cost),
@@ -111,7 +127,7 @@ export async function estimatedOffer(
       })),
       would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
       at_other_rates: others,
-      sentence: sentence(estimate, offer.proposedRateCents, onlyOld),
+      sentence: sentence(estimate, offer.proposedRateCents, used.decided),
     },
     curve: estimate.curve.map((point) => ({
       rate: dollarsFromCents(point.rateCents),
@@ -196,16 +212,16 @@ function spokenRange({ low, high }: Interval): string {
 }
 
 /** One sentence from the fields of the estimate, with its range and its basis. */
-function sentence(estimate: OfferEstimate, offerCents: number, onlyOld: boolean): string {
+function sentence(estimate: OfferEstimate, offerCents: number, used: number): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
     return 'There is no estimate: this brokerage has no quotes to learn from yet.'
   }
   const basis =
-    decided === 0
+    used === 0
       ? 'entirely from your other lanes'
-      : `from ${decided} decided ${decided === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
-  const age = onlyOld ? "; this lane's own quotes are all so old that they weigh next to nothing" : ''
+      : `from ${used} decided ${used === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
+  const age = used === 0 && decided > 0 ? "; this lane's own decided quotes are too old to count" : ''
   return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}.`
 }
 

@@ -129,10 +129,11 @@ async function adviceWithExtras(
   const model = [...include].some((extra) => needEstimator.has(extra)) ? await book.advice(now) : null
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const { places, equipmentCode } = asked
+  const costCents = query.estimated_cost === undefined ? null : centsFromDollars(query.estimated_cost)
   const estimate =
     model === null
       ? null
-      : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents }, history, {
+      : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
           floors: settings.floors,
           now,
         })

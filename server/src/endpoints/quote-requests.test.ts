@@ -45,6 +45,8 @@ const setOutcome = (ref: string, body: Record<string, unknown>, token = owner) =
   call(app, 'POST', `/api/lanes/${ref}/outcome`, { token, body })
 const rollback = (ref: string, changeId: unknown, token = owner) =>
   call(app, 'POST', `/api/lanes/${ref}/rollback`, { token, body: { change_id: changeId } })
+/** A quoted lane as later reads return it: the warnings about its rate are only in the answer to the quote. */
+const withoutWarnings = ({ warnings: _, ...lane }: Record<string, unknown>) => lane
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
 describe('201', () => {
@@ -142,7 +144,8 @@ describe('201', () => {
       const back = await call(app, 'GET', `/api/quote-requests/${body.request_id}`, {
         token: people.viewer.token,
       })
-      expect([back.status, back.body]).toEqual([200, body])
+      const lanes = body.lanes.map(withoutWarnings)
+      expect([back.status, back.body]).toEqual([200, { ...body, lanes }])
     }
   })
 
@@ -251,7 +254,7 @@ describe('200', () => {
     const booked = await laneOf(lane.lane_ref)
     app.now += 1000
     const undone = await rollback(lane.lane_ref, 1, people.admin.token)
-    expect({ ...undone.body, updated_at: null }).toEqual({ ...lane, updated_at: null })
+    expect({ ...undone.body, updated_at: null }).toEqual({ ...withoutWarnings(lane), updated_at: null })
     const redone = await rollback(lane.lane_ref, 2)
     expect({ ...redone.body, updated_at: null }).toEqual({ ...booked, updated_at: null })
     expect(

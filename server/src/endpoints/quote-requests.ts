@@ -19,6 +19,7 @@ import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { rateChecker } from './rate-check.ts'
 
 /**
  * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
@@ -85,6 +86,33 @@ function newLane(
   }
 }
 
+type ToCheck = Pick<
+  lanes.NewLane,
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'equipment_code'
+  | 'miles'
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+>
+
+/** The warnings about the rate of each lane, in the order of the lanes. */
+async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<ReturnType<typeof rateChecker>>) {
+  const warnings = []
+  for (const lane of quoted) {
+    warnings.push(
+      await warningsFor('quoted_rate', {
+        ...lane,
+        rateCents: lane.quoted_rate_cents,
+        enteredCostCents: lane.estimated_cost_cents ?? null,
+      }),
+    )
+  }
+  return warnings
+}
+
 /** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
 function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof createQuoteRequest>): Buffer {
   const quoted = asked.map((lane) => [
@@ -129,7 +157,12 @@ export const quoteEndpoints: ServedEndpoint[] = [
     )
     if (errors.length > 0) throw invalid(errors)
     const costs = await costsOf(books, caller.tenant, now)
-    return database.inTenant(caller.tenant, async (transaction) => {
+    // Compared with the quotes before this one, because the quote itself moves the going rate.
+    const warnings = await warningsOf(
+      read.filter((lane) => lane !== null),
+      await rateChecker({ books }, caller.tenant, now),
+    )
+    const answered = await database.inTenant(caller.tenant, async (transaction) => {
       const key = body.request_key
       const digest = bodyDigest(body)
       const made =
@@ -165,6 +198,10 @@ export const quoteEndpoints: ServedEndpoint[] = [
       }
       return quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
     })
+    return {
+      ...answered,
+      lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: warnings[index] ?? [] })),
+    }
   }),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
@@ -187,9 +224,10 @@ export const quoteEndpoints: ServedEndpoint[] = [
 
   serve(requote, async ({ caller, params, body, now }, { books, database }) => {
     const costs = await costsOf(books, caller.tenant, now)
-    return database.inTenant(caller.tenant, async (transaction) => {
+    const checked = await rateChecker({ books }, caller.tenant, now)
+    const made = await database.inTenant(caller.tenant, async (transaction) => {
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      return laneAnswer(
+      const answered = await laneAnswer(
         transaction,
         caller.tenant,
         await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
@@ -202,7 +240,20 @@ export const quoteEndpoints: ServedEndpoint[] = [
           createdAt: new Date(now),
         }),
       )
+      return { quoted, answered }
     })
+    const { quoted, answered } = made
+    const [warnings = []] = await warningsOf(
+      [
+        {
+          ...quoted,
+          quoted_rate_cents: cents(body.quoted_rate) ?? 0,
+          estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
+        },
+      ],
+      checked,
+    )
+    return { ...answered, warnings }
   }),
 
   serve(setOutcome, async ({ caller, params, body, now }, { database }) => {

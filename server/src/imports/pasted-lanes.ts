@@ -11,8 +11,10 @@ import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } f
 import { type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
 
 type Field = (typeof pastedFields)[number]
-type Pasted = AnswerOf<typeof readPastedLanes>
-type Row = Pasted['rows'][number]
+type Answered = AnswerOf<typeof readPastedLanes>
+/** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
+type Row = Omit<Answered['rows'][number], 'warnings'>
+type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
 
 /** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
 const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {

@@ -1,0 +1,102 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { Estimate, Optimum } from './estimate.ts'
+import { equipment, nullable, place, positiveDollars } from './fields.ts'
+import { LaneFieldError } from './insight-batch.ts'
+import { lanesPerRequestMax, quoteRequestBytesMax, quoteRequestKeysMax } from './limits.ts'
+import { RateWarnings } from './rate-warnings.ts'
+
+/** One lane of the quote desk. Each lane is validated separately. */
+export const deskLane = Type.Object({
+  origin: place('Pickup city and state'),
+  destination: place('Delivery city and state'),
+  equipment: Type.Optional(equipment('Equipment code; all types if absent')),
+  quoted_rate: Type.Optional(
+    positiveDollars(
+      'The rate in dollars being considered. If absent, the best rate is used, else the going rate',
+    ),
+  ),
+  estimated_cost: Type.Optional(positiveDollars('The truck cost that you expect')),
+})
+
+export const adviseLanes = endpoint({
+  name: 'advise-lanes',
+  method: 'POST',
+  path: '/api/advice/lanes',
+  summary: 'Advice on all lanes of a quote, for the quote desk',
+  description: `Returns for each of 1 to ${lanesPerRequestMax} lanes the chance of winning, the margin, the best rate, and the warnings about its rate, in one call. An invalid lane does not affect the others: its result has status 422. Nothing is stored.`,
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  bodyBytesMax: quoteRequestBytesMax,
+  bodyKeysMax: quoteRequestKeysMax,
+  isRead: true,
+  itemsOf: 'lanes',
+  body: Type.Object({
+    lanes: Type.Array(deskLane, {
+      minItems: 1,
+      maxItems: lanesPerRequestMax,
+      'x-expected': `a list of 1 to ${lanesPerRequestMax} lanes`,
+    }),
+  }),
+  status: 200,
+  answer: Type.Object({
+    results: Type.Array(
+      Type.Union([
+        Type.Object({
+          index: Type.Integer({ description: 'Index of the lane in the request, from 0' }),
+          status: Type.Literal(200),
+          rate: nullable(
+            Type.Number({ description: 'The rate that the estimate is for; null if there is none' }),
+          ),
+          estimate: nullable(Estimate),
+          optimum: nullable(Optimum),
+          warnings: RateWarnings,
+        }),
+        Type.Object({
+          index: Type.Integer(),
+          status: Type.Literal(422),
+          detail: Type.String(),
+          errors: Type.Array(LaneFieldError),
+        }),
+      ]),
+    ),
+  }),
+  examples: {
+    body: {
+      lanes: [
+        { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 250 },
+        { origin: 'Chicago, XX', destination: 'Memphis, TN' },
+      ],
+    },
+    answer: {
+      results: [
+        {
+          index: 0,
+          status: 200,
+          rate: 250,
+          estimate: null,
+          optimum: null,
+          warnings: [
+            {
+              code: 'below_cost',
+              field: 'quoted_rate',
+              detail: '$250 is $1,555 below the expected cost of $1,805.',
+            },
+          ],
+        },
+        {
+          index: 1,
+          status: 422,
+          detail: 'origin must be a city and a state of the US, Canada or Mexico.',
+          errors: [
+            {
+              pointer: '/origin',
+              code: 'invalid',
+              detail: 'origin must be a city and a state of the US, Canada or Mexico.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+})

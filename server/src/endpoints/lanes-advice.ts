@@ -1,0 +1,119 @@
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, Problem } from '#contract/errors.ts'
+import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
+import { shape } from '#contract/shape.ts'
+import { newestQuotes } from '#engine/book/scope-counts.ts'
+import { centsFromDollars } from '#engine/money.ts'
+import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
+import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import { type AskedBy, serve } from './endpoint-call.ts'
+import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
+import type { Parts } from './parts.ts'
+import { rateChecker } from './rate-check.ts'
+
+type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
+type Result = AnswerOf<typeof adviseLanes>['results'][number]
+
+const laneShape = shape(deskLane, 'body')
+const inLane = (name: string) => ({ pointer: `/${name}` })
+/** Lanes whose wrong places get suggestions: each takes some milliseconds. */
+const guessedLanesMax = 4
+
+function wrong(index: number, errors: readonly FieldError[]): Result {
+  return {
+    index,
+    status: 422,
+    detail: errors[0]?.detail ?? 'This lane is not valid.',
+    errors: errors.map(({ pointer = '', code, detail, suggestions }) => ({
+      pointer,
+      code,
+      detail,
+      ...(suggestions === undefined ? {} : { suggestions: [...suggestions] }),
+    })),
+  }
+}
+
+/**
+ * The estimate of a lane. Without a rate it is that of the rate with the best expected margin (raised to the floor), or else
+ * of the going rate, in whole dollars as people quote.
+ */
+async function estimateOf(
+  asked: AskedLane,
+  { rateCents, costCents }: { readonly rateCents: number | null; readonly costCents: number | null },
+  { quotes: book, settings }: OpenBook<BrokerageBook>,
+  now: number,
+): Promise<{ readonly rateCents: number; readonly offer: EstimatedOffer }> {
+  const { places, equipmentCode } = asked
+  const scope = ownScope(book.quotes, asked, equipmentCode)
+  const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
+  const model = await book.advice(now)
+  const at = (proposedRateCents: number) =>
+    estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
+      floors: settings.floors,
+      now,
+    })
+  if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
+  // The optimum does not depend on the proposed rate.
+  const first = await at(anyRateCents)
+  const best = first.optimum?.floored_rate ?? first.estimate.reference_rate
+  if (best === null) return { rateCents: anyRateCents, offer: first }
+  const bestCents = Math.max(1, Math.round(best)) * 100
+  return { rateCents: bestCents, offer: await at(bestCents) }
+}
+
+const anyRateCents = 200_000
+
+async function answersFor(
+  { lanes }: BodyOf<typeof adviseLanes>,
+  { caller, now }: AskedBy,
+  parts: Parts,
+): Promise<AnswerOf<typeof adviseLanes>> {
+  const open = await parts.books.read(caller.tenant)
+  const warningsOf = await rateChecker(parts, caller.tenant, now)
+  const results: Result[] = []
+  let guessed = 0
+
+  async function answerTo(lane: Lane, index: number): Promise<Result> {
+    const errors = laneShape.errors(lane)
+    if (errors.length > 0) return wrong(index, errors)
+    const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
+    const rateCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
+    const costCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
+    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents }, open, now)
+    const { estimate, optimum } = offer
+    const warnings =
+      rateCents === null
+        ? []
+        : await warningsOf('quoted_rate', {
+            ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
+            equipment_code: estimate.equipment ?? '',
+            rateCents,
+            enteredCostCents: costCents,
+          })
+    const isKnown = estimate.probability !== null
+    return {
+      index,
+      status: 200,
+      rate: rateCents === null && !isKnown ? null : atCents / 100,
+      estimate: isKnown ? estimate : null,
+      optimum,
+      warnings,
+    }
+  }
+
+  for (const [index, lane] of lanes.entries()) {
+    try {
+      results.push(await answerTo(lane, index))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.errors === undefined) throw error
+      guessed++
+      results.push(wrong(index, error.errors))
+    }
+  }
+  return { results }
+}
+
+export const lanesAdviceEndpoint = serve(adviseLanes, ({ body, caller, now }, parts) =>
+  answersFor(body, { caller, now }, parts),
+)

@@ -1,0 +1,69 @@
+import { Problem } from '#contract/errors.ts'
+import type { rateWarningCodes } from '#contract/rate-warnings.ts'
+import { identityOf } from '#engine/book/quote-book.ts'
+import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
+import { expectedCost } from '#engine/estimate/expected-cost.ts'
+import { floorRateCents } from '#engine/estimate/optimum.ts'
+import { rateWarnings } from '#engine/rate-warnings.ts'
+import type { NewLane } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import type { Parts } from './parts.ts'
+
+/** A lane with the rate to check. */
+type LaneToCheck = Pick<
+  NewLane,
+  'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
+> & { readonly rateCents: number; readonly enteredCostCents: number | null }
+
+/** A warning of `rateWarnings` with the name of the field that holds the rate. */
+interface FieldWarning<Field extends string> {
+  readonly code: (typeof rateWarningCodes)[number]
+  readonly field: Field
+  readonly detail: string
+}
+
+/**
+ * Checks rates of a brokerage against its costs, floors and going rates: see `rateWarnings`. Without room for its quotes in
+ * memory there is nothing to compare with, and no rate has a warning: a quote can be saved without advice.
+ */
+export async function rateChecker(
+  { books }: Pick<Parts, 'books'>,
+  tenant: TenantId,
+  now: number,
+): Promise<<Field extends string>(field: Field, lane: LaneToCheck) => Promise<FieldWarning<Field>[]>> {
+  const open = await books.read(tenant).catch((error: unknown) => {
+    if (error instanceof Problem) return null
+    throw error
+  })
+  if (open === null) return async () => []
+  const { estimator, costs } = await open.quotes.advice(now)
+  return async (field, lane) => {
+    const miles = lane.miles ?? null
+    const identity = identityOf({
+      originKey: lane.origin_key,
+      destinationKey: lane.destination_key,
+      originState: lane.origin_state,
+      destinationState: lane.destination_state,
+      equipmentCode: lane.equipment_code,
+    })
+    // A lane with many quotes takes long, so the work yields between steps.
+    const fold = await yieldBetweenSteps(laneInSteps(estimator, identity.key))
+    const goingCents = referenceRateCents(estimator, identity, miles)
+    const expected = expectedCost(costs, { costKeys: identity.costKeys, miles })
+    const cost =
+      lane.enteredCostCents !== null && lane.enteredCostCents > 0
+        ? { cents: lane.enteredCostCents, source: 'entered' as const }
+        : // The default curve is a shape of 2017, not a cost of this brokerage.
+          expected?.ownCurve === true || (expected?.ownLoads ?? 0) > 0
+          ? { cents: Math.round(expected?.costCents ?? 0), source: 'expected' as const }
+          : null
+    const floorCents = floorRateCents(open.settings.floors, { costCents: cost?.cents ?? Number.NaN, miles })
+    return rateWarnings({
+      rateCents: lane.rateCents,
+      cost,
+      floorCents: floorCents === null ? null : Math.ceil(floorCents),
+      goingRate: goingCents === null ? null : { cents: goingCents, isOwn: (fold?.quotes.length ?? 0) > 0 },
+    }).map((warning) => ({ code: warning.code, field, detail: warning.detail }))
+  }
+}
