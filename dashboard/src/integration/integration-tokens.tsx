@@ -5,6 +5,7 @@ import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limit
 import { type Answer, sessionQuery, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
+  ConfirmDialog,
   CredentialState,
   day,
   Failed,
@@ -16,7 +17,6 @@ import {
   useNotice,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
-import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 
