@@ -27,6 +27,21 @@ export const importMethods: Readonly<Record<string, Method>> = {
       [{ ...newImportedLane, createdAt: now, said: null }],
     ),
   ),
+  'imported-lanes.insertPushedLanes': changesRows(({ database, transaction, tenant, now }) =>
+    imported.insertPushedLanes(transaction, tenant, database.identifiers, [
+      {
+        ...newImportedLane,
+        createdAt: now,
+        externalId: 'pushed by no system',
+        createdBy: null,
+        repName: null,
+        rateType: null,
+        validUntil: null,
+        stamps: {},
+        expected: {},
+      },
+    ]),
+  ),
   'imports.insertImport': returnsResult(async ({ transaction, tenant, ids }) => {
     // The result without its times, which differ between two calls.
     const { import_id, created_by } = await imports.insertImport(transaction, tenant, {

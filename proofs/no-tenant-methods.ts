@@ -20,6 +20,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.outcomeBeforeBooking': 'converts its arguments',
   'lane-changes.outcomeValues': 'converts its arguments',
   'lane-changes.auditedForApi': 'converts its arguments',
+  'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',

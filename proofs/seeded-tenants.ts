@@ -79,6 +79,7 @@ function rowsOf(
     miles: 780,
     outcome: 'won',
     outcome_reason: 'price',
+    rate_type: 'spot',
     outcome_source: 'dashboard',
     decided_at: earlier(24 * number + 1),
     customer_rate_cents: cents + number * 100,

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { sentLaneRef, text } from './fields.ts'
+import { LaneFieldError } from './insight-batch.ts'
 import { batchLanesPerRequest, pushedItemsMax, tenantRequestsPerWindowMax } from './limits.ts'
 
 /** The parts that all pushes share: several items under one signature, each with its own result. */
@@ -16,23 +17,14 @@ export const countedAs = `Every ${batchLanesPerRequest} items, or a part of them
 export const itemErrors = `An item that is not valid does not affect the others: its result has status 422 and names the fields. The same call again changes nothing. Within a call, an id may be used once.`
 
 /** The result of an item that was not applied. */
-export const refusedItem = {
+export const RefusedItem = Type.Object({
   index: Type.Integer({ description: 'Index of the item in the request, from 0' }),
   external_id: Type.Optional(Type.String()),
   lane_ref: Type.Optional(Type.String()),
   status: Type.Union([Type.Literal(404), Type.Literal(422), Type.Literal(503)]),
   detail: Type.String(),
-  errors: Type.Optional(
-    Type.Array(
-      Type.Object({
-        pointer: Type.String({ description: 'JSON pointer into this item' }),
-        code: Type.String(),
-        detail: Type.String(),
-        suggestions: Type.Optional(Type.Array(Type.String())),
-      }),
-    ),
-  ),
-}
+  errors: Type.Optional(Type.Array(LaneFieldError)),
+})
 
 /** How many items of a push had each result. */
 export const pushCounts = {

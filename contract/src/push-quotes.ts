@@ -12,7 +12,7 @@ import {
   ownId,
   pushCounts,
   pushedItems,
-  refusedItem,
+  RefusedItem,
   signsAddress,
 } from './push-items.ts'
 
@@ -76,6 +76,12 @@ const pushedQuoteExample = {
   rate_type: 'spot',
 } as const
 
+/** The result of a pushed quote or outcome. */
+export const PushedQuoteResult = Type.Object({
+  ...appliedItem,
+  result: Type.Enum(['created', 'updated', 'unchanged']),
+})
+
 export const pushQuotes = endpoint({
   name: 'push-quotes',
   method: 'POST',
@@ -91,15 +97,7 @@ export const pushQuotes = endpoint({
   status: 200,
   answer: Type.Object({
     ...pushCounts,
-    results: Type.Array(
-      Type.Union([
-        Type.Object({
-          ...appliedItem,
-          result: Type.Enum(['created', 'updated', 'unchanged']),
-        }),
-        Type.Object(refusedItem),
-      ]),
-    ),
+    results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
   }),
   problems: ['request-in-progress'],
   examples: {
@@ -160,20 +158,14 @@ export const pushOutcomes = endpoint({
   itemsOf: 'outcomes',
   status: 200,
   answer: Type.Object({
-    updated: pushCounts.updated,
-    unchanged: pushCounts.unchanged,
-    failed: pushCounts.failed,
-    results: Type.Array(
-      Type.Union([
-        Type.Object({ ...appliedItem, result: Type.Enum(['updated', 'unchanged']) }),
-        Type.Object(refusedItem),
-      ]),
-    ),
+    ...pushCounts,
+    results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
   }),
   problems: ['request-in-progress'],
   examples: {
     body: { outcomes: [{ external_id: 'TMS-10442', outcome: 'lost', outcome_reason: 'price' }] },
     answer: {
+      created: 0,
       updated: 1,
       unchanged: 0,
       failed: 0,

@@ -8,7 +8,7 @@ import {
   laneOrExternalId,
   pushCounts,
   pushedItems,
-  refusedItem,
+  RefusedItem,
   signsAddress,
 } from './push-items.ts'
 import { shipmentUpdate } from './shipment-update.ts'
@@ -44,7 +44,7 @@ export const pushShipmentUpdates = endpoint({
           lane_id: Type.Integer(),
           updated: shipmentUpdate.answer.properties.updated,
         }),
-        Type.Object(refusedItem),
+        RefusedItem,
       ]),
     ),
   }),

@@ -33,16 +33,13 @@ const version = Type.Integer({
   description: 'Grows with every change in the brokerage. A lane with the same version is the same',
 })
 
-/** The newest state of a lane; or that it is no longer in the list. */
-const changedLane = (removed: string) =>
-  Type.Union([
-    Type.Object({ version, removed: Type.Literal(false), lane: Lane }),
-    Type.Object({
-      version,
-      removed: Type.Literal(true, { description: removed }),
-      lane_id: Type.Integer(),
-    }),
-  ])
+/** The newest state of a lane that changed. */
+export const ChangedLane = Type.Object({ version, removed: Type.Literal(false), lane: Lane })
+
+/** A lane that was deleted; among shipments, also one that has no booking any more. */
+export const RemovedLane = Type.Object({ version, removed: Type.Literal(true), lane_id: Type.Integer() })
+
+const changedLanes = Type.Array(Type.Union([ChangedLane, RemovedLane]))
 
 const pageEnd = {
   next_cursor: Type.String({
@@ -64,7 +61,7 @@ export const readQuotes = endpoint({
   who: { kind: 'service', signed: false, scope: 'read' },
   query: changesQuery,
   status: 200,
-  answer: Type.Object({ quotes: Type.Array(changedLane('The quote was deleted')), ...pageEnd }),
+  answer: Type.Object({ quotes: changedLanes, ...pageEnd }),
   examples: {
     query: { updated_since: '2026-02-27T00:00:00Z' },
     answer: {
@@ -89,7 +86,7 @@ export const readShipments = endpoint({
   query: changesQuery,
   status: 200,
   answer: Type.Object({
-    shipments: Type.Array(changedLane('The lane has no booking any more, or was deleted')),
+    shipments: changedLanes,
     ...pageEnd,
   }),
   examples: {

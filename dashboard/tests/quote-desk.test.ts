@@ -152,7 +152,12 @@ describe('advice while typing', () => {
       await advice(page).locator('.desk-typed-line').getAttribute('data-standing'),
       await advice(page)
         .locator('.desk-typed-line')
-        .evaluate((line) => getComputedStyle(line).color),
+        .evaluate(
+          (line) =>
+            (
+              globalThis as unknown as { getComputedStyle: (of: unknown) => { color: string } }
+            ).getComputedStyle(line).color,
+        ),
     ]
     expect(await colors()).toEqual(['low', 'rgb(179, 55, 43)'])
     await rateOf(page).fill('2062')

@@ -384,7 +384,6 @@ export const pushQuoteEndpoints: ServedEndpoint[] = [
 
   serve(pushOutcomes, async ({ caller, body, signed, now }, parts) => {
     const results = await push(checkOutcomes(body.outcomes), { caller, signed, now }, parts, false)
-    const { created: _, ...counts } = countResults(results)
-    return { ...counts, results } as AnswerOf<typeof pushOutcomes>
+    return { ...countResults(results), results }
   }),
 ]

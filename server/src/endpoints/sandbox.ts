@@ -124,11 +124,11 @@ export const sandboxEndpoints: ServedEndpoint[] = [
   }),
 
   serve(resetSandbox, async (call, parts) => {
-    const { caller, now } = call
+    const { caller } = call
     const { sandbox, row } = await requireSandbox(caller, parts)
     const { database } = parts
     await database
-      .inTenant(sandbox, (transaction) => refuseWhileBusy(transaction, sandbox, new Date(now)))
+      .inTenant(sandbox, (transaction) => refuseWhileBusy(transaction, sandbox))
       .catch((error: unknown) => {
         throw error instanceof ImportConflict ? problem('state-conflict', error.message) : error
       })

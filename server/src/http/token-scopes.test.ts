@@ -17,13 +17,15 @@ const reads = [
   'markup',
   'lane-insight',
   'insight-batch',
-  'integration-shipments',
+  'read-quotes',
+  'read-shipments',
+  'search-shipments',
   'integration-get-import',
   'mcp',
 ] as const
 const permitted: Readonly<Record<TokenScope, readonly string[]>> = {
-  'integrations:write': ['shipment-update', ...reads],
-  'quotes:write': [],
+  'integrations:write': ['shipment-update', 'push-shipment-updates', ...reads],
+  'quotes:write': ['push-quotes', 'push-outcomes'],
   'imports:write': ['integration-create-import', 'integration-get-import'],
   read: reads,
 }
