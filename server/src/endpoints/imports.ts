@@ -144,9 +144,7 @@ const placeForFile: BeforeBody<typeof createImport> = async (
   { caller: { tenant }, bytes },
   { database, imports: runner },
 ) => {
-  await database
-    .inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant))
-    .catch(conflict)
+  await database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
   return reserve(runner, tenant, bytes)
 }
 
