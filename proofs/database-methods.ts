@@ -11,12 +11,14 @@ import {
   people,
   performance,
   laneRecord as record,
+  sandboxes,
   firstSteps as steps,
   suggestions,
   tenantQuotes,
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
@@ -325,6 +327,26 @@ export const methods: Readonly<Record<string, Method>> = {
       invitation: null,
       now,
     }),
+  ),
+  'sandboxes.sandboxOf': noEvidence(({ transaction, tenant }) => sandboxes.sandboxOf(transaction, tenant)),
+  'sandboxes.nameSandbox': changesRows(({ transaction, tenant }) =>
+    sandboxes.nameSandbox(transaction, tenant, tenantId(1_999_999_999), null),
+  ),
+  'sandboxes.createSandbox': noEvidence(({ transaction, tenant, now }) =>
+    sandboxes.createSandbox(
+      transaction,
+      tenant,
+      { tenant_id: tenant, name: 'new', win_probability_method: 'literal' },
+      now,
+    ),
+  ),
+  'sandboxes.sandboxPerson': changesRows(({ transaction, tenant, now }) =>
+    sandboxes.sandboxPerson(
+      transaction,
+      tenant,
+      { name: 'new', email: 'new@example.com', role: 'admin' },
+      now,
+    ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>

@@ -31,6 +31,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
+  'sandboxes.eraseSandboxRows':
+    'works for a test brokerage only; server/src/endpoints/sandbox.test.ts tests that the database refuses every other tenant',
   'people.signInOf':
     'runs before the tenant is known, through a function that returns the numbers of tenant and user',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',

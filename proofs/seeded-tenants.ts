@@ -105,6 +105,8 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         floor_margin_pct: label === 'A' ? 71.5 : null,
         created_at: at,
+        sandbox_of: null,
+        sandbox_id: null,
       },
     ],
     tenant_facts: [{ facts_version: version }],

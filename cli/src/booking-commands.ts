@@ -175,15 +175,20 @@ const addVerifySignature: AddCommands = (program, action) => {
         ])
         run.answer(
           { ok: explained.ok, bytes: bytes.length, parts },
-          [
-            `${explained.ok ? 'The signature is correct' : 'The signature is not correct'} for these ${bytes.length} bytes.`,
-            ...lines,
-            ...secretForm,
-          ].join('\n'),
+          [verdict(explained, bytes.length), ...lines, ...secretForm].join('\n'),
         )
         if (!explained.ok) run.exitWith(7)
       }),
     )
+}
+
+/** The first line of the result: a correct signature with a wrong timestamp is not called incorrect. */
+function verdict({ ok, parts }: ReturnType<typeof explainSignature>, bytes: number): string {
+  const wrong = parts.filter((one) => one.ok !== true)
+  if (ok || wrong.every(({ part }) => part === 'timestamp')) {
+    return `The signature is correct for these ${bytes} bytes${ok ? '.' : ', but the service would reject its timestamp.'}`
+  }
+  return `The signature is not correct for these ${bytes} bytes.`
 }
 
 /** Commands for signed shipment updates, and for checking a signature. */

@@ -243,7 +243,11 @@ describe('verify-signature', () => {
     expect(mismatch.exit).toBe(7)
     expect(mismatch.printed).toMatch(/^! {2}signature {2}.*this secret does not produce it from these bytes/m)
     expect(mismatch.printed).toContain('lanewise verify-signature --help')
+    expect(mismatch.printed).toMatch(/^The signature is not correct for these 20 bytes\.$/m)
     const old = await verify({}, [])
+    expect(old.printed).toMatch(
+      /^The signature is correct for these 71 bytes, but the service would reject its timestamp\.$/m,
+    )
     expect(old.printed).toMatch(/behind the clock of this machine;.*\n.*give its arrival time with --at/)
     const ahead = await verify({}, ['--at', '1772370000'])
     expect(ahead.printed).toMatch(/3,600 seconds ahead of the time given with --at/)

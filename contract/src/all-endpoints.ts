@@ -47,6 +47,7 @@ import {
   setOutcome,
 } from './quote-requests.ts'
 import { readQuotes, readShipments } from './read-back.ts'
+import { createSandbox, enterSandbox, getSandbox, resetSandbox } from './sandbox.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
 import { shipmentUpdate } from './shipment-update.ts'
 import {
@@ -96,6 +97,10 @@ export const allEndpoints = [
   listIntegrationCalls,
   getRateLimit,
   checkSignature,
+  getSandbox,
+  createSandbox,
+  enterSandbox,
+  resetSandbox,
   addEventEndpoint,
   listEventEndpoints,
   changeEventEndpoint,

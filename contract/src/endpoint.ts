@@ -41,6 +41,7 @@ export interface Endpoint<
   readonly tag:
     | 'Integration'
     | 'Credentials'
+    | 'Test brokerage'
     | 'Events'
     | 'Sign-in'
     | 'People'

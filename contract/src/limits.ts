@@ -55,6 +55,8 @@ export const serviceTokenLifetimeDays = 365
 /** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
+/** A session in the test brokerage: short, because it continues if its person loses the role in the real brokerage. */
+export const sandboxSessionHours = 1
 /**
  * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a
  * leak.

@@ -26,6 +26,8 @@ const queries = new QueryClient({
       staleTime: 10_000,
       // Without a connection, a call fails with a message. By default it would wait silently for a connection.
       networkMode: 'always',
+      // The default of networkMode 'always' is to stay on the failure when the connection is back.
+      refetchOnReconnect: true,
       // Temporary failures are retried after the service's Retry-After. All other failures are shown at once.
       retry: (failures, error) =>
         error instanceof CallFailed && error.isTemporary && !isLongWait(error) && failures < 2,

@@ -58,8 +58,12 @@ const row = (page: Page, number = 1) => page.getByRole('group', { name: `Lane ${
 const rateOf = (page: Page, number = 1) =>
   row(page, number).getByRole('textbox', { name: 'Rate', exact: true })
 const advice = (page: Page) => page.getByRole('region', { name: 'Advice' })
-const chanceAt = (page: Page, rate: string) =>
-  advice(page).getByRole('heading', { name: `Chance of winning at ${rate}`, exact: true })
+/** The line that compares a typed rate with the rate to quote. */
+const typedAt = (page: Page, rate: string) =>
+  advice(page)
+    .locator('.desk-typed-line')
+    .filter({ hasText: `Your ${rate}` })
+const answerLine = (page: Page) => advice(page).locator('.desk-quote-line')
 
 async function typeLane(
   page: Page,
@@ -74,34 +78,86 @@ const customer = (page: Page) => page.getByRole('combobox', { name: 'Customer' }
 const saveButton = (page: Page) => page.getByRole('button', { name: /^Save / })
 
 describe('advice while typing', () => {
-  test('shows the chance with its range and counts, and the past win rate separately', async () => {
+  test('is one answer first, even before a rate is typed, and fits above the fold', async () => {
     const { page, troubles } = await openDesk()
-    await typeLane(page)
-    await chanceAt(page, '$2,100').waitFor()
-    await advice(page).getByText('Estimate: 5 of 8 decided quotes won on this lane.').waitFor()
-    await advice(page)
-      .getByText(/^80% range \d/)
+    await page.setViewportSize({ width: 1366, height: 657 })
+    await typeLane(page, { rate: '' })
+    await answerLine(page)
+      .getByText(/^Quote \$2,\d{3}$/)
       .waitFor()
-    await advice(page)
-      .getByText(/Past win rate: .*won \d of \d decided at this rate or lower/)
+    await answerLine(page)
+      .getByText(/^win \d+% \(\d+–\d+%\)/)
       .waitFor()
-    await advice(page).getByText('Confidence: Medium · 8 decided quotes').waitFor()
-    await advice(page).getByText('$1,900 to $2,300', { exact: true }).waitFor()
-    await advice(page).getByText('What would change the estimate').waitFor()
+    const trust = advice(page).getByText('Based on 5 of 8 decided quotes won on this lane, the newest today.')
+    await trust.waitFor()
+    const frame = await advice(page).locator('.desk-answer').boundingBox()
+    expect((frame?.y ?? 0) + (frame?.height ?? 0)).toBeLessThan(657)
+    await page.keyboard.press('Alt+u')
+    const best = await answerLine(page)
+      .getByText(/^Quote \$/)
+      .textContent()
+    expect(`Quote $${Number(await rateOf(page).inputValue()).toLocaleString('en-US')}`).toBe(best)
+    await rateOf(page).and(page.locator(':focus')).waitFor()
+    await advice(page).getByText('this is the rate above').waitFor()
+    await page.setViewportSize({ width: 1280, height: 900 })
     expect(troubles).toEqual([])
   })
 
-  test('computes the margin from the typed cost, as a percentage of the rate', async () => {
+  test('explains itself on request, with what the integration answers', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    await advice(page).getByText('Why?').click()
+    await advice(page).getByText('What would change the estimate at $2,100').waitFor()
+    await advice(page).getByText('What the integration answers').waitFor()
+    await advice(page)
+      .getByText(/won \d of \d decided at this rate or lower/)
+      .first()
+      .waitFor()
+    await advice(page).getByText('medium · 8 decided quotes').waitFor()
+    await advice(page).getByText('$1,900 to $2,300', { exact: true }).waitFor()
+    await advice(page)
+      .getByRole('button', { name: /^Use \$[\d,]+, the suggested rate$/ })
+      .click()
+    await advice(page)
+      .getByText(/^What would change the estimate at \$(?!2,100)/)
+      .waitFor()
+    // Lines about another rate are gone, also those with the same text as another line.
+    expect(await advice(page).getByText('What would change the estimate at $2,100').count()).toBe(0)
+  })
+
+  test('follows every key without a request, and computes the margin from the typed cost', async () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '2000' })
+    await typedAt(page, '$2,000').waitFor()
     await row(page)
       .getByRole('button', { name: /More fields of lane 1/ })
       .click()
+    await page.route('**/api/advice/**', (route) => route.abort('internetdisconnected'))
     await row(page).getByLabel('Estimated cost (optional)').fill('1700')
-    await chanceAt(page, '$2,000').waitFor()
-    await advice(page).getByText('Margin over your cost').waitFor()
-    await advice(page).getByText('$300', { exact: true }).waitFor()
-    await advice(page).getByText('15.0%', { exact: true }).waitFor()
+    await typedAt(page, '$2,000').getByText('margin $300 (15.0%)').waitFor()
+    await rateOf(page).fill('1900')
+    await typedAt(page, '$1,900').getByText('margin $200 (10.5%)').waitFor()
+  })
+
+  test('shows a loss in red, with a minus sign, and a rate far from the best one in amber', async () => {
+    const { page } = await openDesk()
+    await typeLane(page, { rate: '1900' })
+    await row(page)
+      .getByRole('button', { name: /More fields of lane 1/ })
+      .click()
+    await row(page).getByLabel('Estimated cost (optional)').fill('2061')
+    await typedAt(page, '$1,900').getByText('margin \u2212$161 (\u22128.5%)').waitFor()
+    await typedAt(page, '$1,900').getByText('a loss of $161 if you win').waitFor()
+    const colors = async () => [
+      await advice(page).locator('.desk-typed-line').getAttribute('data-standing'),
+      await advice(page)
+        .locator('.desk-typed-line')
+        .evaluate((line) => getComputedStyle(line).color),
+    ]
+    expect(await colors()).toEqual(['low', 'rgb(179, 55, 43)'])
+    await rateOf(page).fill('2062')
+    await typedAt(page, '$2,062').waitFor()
+    expect(await colors()).toEqual(['off', 'rgb(107, 95, 29)'])
   })
 
   test('an older answer never replaces a newer one, and its request is aborted', async () => {
@@ -109,22 +165,26 @@ describe('advice while typing', () => {
     const givenUp: string[] = []
     page.on('requestfailed', (request) => givenUp.push(request.url()))
     const [release, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route('**/api/advice/markup?*proposed_rate=2000*', async (route) => {
+    await page.route('**/api/advice/markup?*proposed_rate=2003*', async (route) => {
       const answer = await route.fetch()
       await release.promise
       await route.fulfill({ response: answer }).catch(() => {})
       arrived.resolve()
     })
-    await typeLane(page, { rate: '2000' })
-    await page.waitForRequest(/proposed_rate=2000/)
-    await rateOf(page).fill('2250')
-    await chanceAt(page, '$2,250').waitFor()
+    await typeLane(page, { rate: '' })
+    await answerLine(page).waitFor()
+    await advice(page).getByText('Why?').click()
+    await rateOf(page).fill('2003')
+    await page.waitForRequest(/proposed_rate=2003/)
+    await rateOf(page).fill('2253')
+    const explained = advice(page).getByText('What would change the estimate at $2,253')
+    await explained.waitFor()
     // The older answer arrives now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-    expect(await chanceAt(page, '$2,250').count()).toBe(1)
-    expect(givenUp.filter((url) => url.includes('proposed_rate=2000'))).toHaveLength(1)
+    expect(await explained.count()).toBe(1)
+    await expect.poll(() => givenUp.filter((url) => url.includes('proposed_rate=2003'))).toHaveLength(1)
   })
 
   test('is requested after a pause in typing, not with every key', async () => {
@@ -135,27 +195,34 @@ describe('advice while typing', () => {
     })
     await typeLane(page, { rate: '' })
     await rateOf(page).pressSequentially('2175', { delay: 40 })
-    await chanceAt(page, '$2,175').waitFor()
+    await expect.poll(() => asked.some((url) => /proposed_rate=2175(&|$)/.test(url))).toBe(true)
     expect(asked.filter((url) => /proposed_rate=(2|21|217)(&|$)/.test(url))).toEqual([])
   })
 
-  test('does not shift the layout while loading: the previous numbers stay, marked as updating', async () => {
+  test('does not shift the layout at two seconds of latency; line, curve and handle always agree', async () => {
     const { page } = await openDesk()
     await typeLane(page)
-    await chanceAt(page, '$2,100').waitFor()
-    const placeOf = () => page.getByText('Rates for this lane').boundingBox()
+    await typedAt(page, '$2,100').waitFor()
+    await expect.poll(() => advice(page).getAttribute('aria-busy')).toBe('false')
+    const placeOf = () => advice(page).getByText('Trust:').boundingBox()
     const curveOf = () =>
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
     const before = [await placeOf(), await curveOf()]
-    await page.route('**/api/advice/markup?*proposed_rate=2105*', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 800))
-      await route.continue()
+    await page.route('**/api/advice/**', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await route.continue().catch(() => {})
     })
     await rateOf(page).fill('2105')
     await advice(page).getByText('updating').waitFor()
-    expect(await chanceAt(page, '$2,100').count()).toBe(1)
+    const agreed = async () => {
+      const line = await typedAt(page, '$2,105').textContent()
+      const chance = /win (\d+%)/.exec(line ?? '')?.[1]
+      expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toContain(`At $2,105: ${chance}`)
+    }
+    await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
-    await chanceAt(page, '$2,105').waitFor()
+    await expect.poll(() => advice(page).getAttribute('aria-busy'), { timeout: 8_000 }).toBe('false')
+    await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
 
@@ -163,37 +230,40 @@ describe('advice while typing', () => {
     const floor = (rate_per_mile: number) =>
       call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
     expect((await floor(2.6)).status).toBe(200)
-    const { page } = await openDesk()
-    await typeLane(page)
-    await advice(page).getByText('below', { exact: true }).waitFor()
-    await rateOf(page).fill('2300')
-    await chanceAt(page, '$2,300').waitFor()
-    expect(await advice(page).getByText('below', { exact: true }).count()).toBe(0)
-    await floor(0)
+    try {
+      const { page } = await openDesk()
+      await typeLane(page)
+      await typedAt(page, '$2,100').getByText('below your floor of $2,').waitFor()
+      await rateOf(page).fill('2300')
+      await typedAt(page, '$2,300').waitFor()
+      expect(await typedAt(page, '$2,300').getByText('below your floor').count()).toBe(0)
+    } finally {
+      await floor(0)
+    }
   })
 
-  test('offers rates before one is typed, without a probability', async () => {
-    const { page } = await openDesk()
-    await typeLane(page, { rate: '' })
-    await advice(page).getByText('Type a rate to see its chance').waitFor()
-    expect(await advice(page).getByText('Estimate:').count()).toBe(0)
-    await advice(page)
-      .getByRole('button', { name: /^Use \$[\d,]+, the suggested rate$/ })
-      .click()
-    expect(await rateOf(page).inputValue()).toMatch(/^\d{4}$/)
-    await advice(page).getByText('Estimate: 5 of 8').waitFor()
-  })
-
-  test('says what is missing on a lane without quotes, with an estimate from other lanes', async () => {
+  test('says what it is based on when a lane has no quotes', async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
+      .getByText(
+        /No decided quotes on this lane, estimated from your other lanes\. Nearest: 8 decided quotes/,
+      )
+      .waitFor()
+    await advice(page).getByText('Why?').click()
+    await advice(page)
       .getByText(/You have no quotes on this lane with Van \(V\) yet/)
       .waitFor()
-    await advice(page)
-      .getByText('Estimate: no decided quotes on this lane, estimated from your other lanes.')
-      .waitFor()
-    await advice(page).getByText('Past win rate: no quotes on this lane').waitFor()
+  })
+
+  test('has nothing to say without any decided quote: one sentence and a button to import', async () => {
+    const fresh = await makeTenant(app)
+    const { page } = await openDesk({ person: fresh })
+    await typeLane(page)
+    await advice(page).getByText('There is no advice yet').waitFor()
+    expect(await page.getByRole('slider').count()).toBe(0)
+    await advice(page).getByRole('link', { name: 'Import past quotes' }).click()
+    await page.waitForURL('**/imports')
   })
 
   test('on an unknown place shows an error at its field, with suggestions', async () => {
@@ -202,18 +272,40 @@ describe('advice while typing', () => {
     await row(page).getByText('Unknown place. Did you mean').waitFor()
     await row(page).getByRole('button', { name: 'Dallas, TX' }).click()
     expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
-    await advice(page).getByText('Estimate: 5 of 8').waitFor()
+    await advice(page).getByText('Based on 5 of 8').waitFor()
   })
 
   test('is announced to screen readers as one sentence when it is complete', async () => {
     const { page } = await openDesk()
     await typeLane(page)
-    await chanceAt(page, '$2,100').waitFor()
+    await typedAt(page, '$2,100').waitFor()
     const live = advice(page).locator('[aria-live="polite"]')
     await expect
       .poll(() => live.textContent())
-      .toMatch(/^At \$2,100: \d+%, 80% range .*, 5 of 8 decided quotes won on this lane\. Suggested rate \$/)
+      .toMatch(/^Quote \$2,\d{3}: win \d+% \(.*\)\. Your \$2,100: win \d+% \(.*\)\.$/)
     expect(await live.count()).toBe(1)
+  })
+
+  test('comes back by itself after the service was unavailable', async () => {
+    const { page } = await openDesk()
+    await page.route('**/api/advice/**', (route) => route.fulfill({ status: 503, body: 'down' }))
+    await typeLane(page)
+    await page.getByRole('alert').getByText('No advice right now').waitFor()
+    await page.unroute('**/api/advice/**')
+    await typedAt(page, '$2,100').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('comes back by itself when the connection is back', async () => {
+    const { page, context } = await openDesk()
+    await typeLane(page, { rate: '' })
+    await answerLine(page).waitFor()
+    await context.setOffline(true)
+    await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
+    await page.getByRole('alert').getByText('No advice right now').waitFor()
+    await context.setOffline(false)
+    await answerLine(page).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
   })
 
   test('that cannot be loaded is reported and can be retried', async () => {
@@ -221,7 +313,7 @@ describe('advice while typing', () => {
     await page.route('**/api/advice/markup?*', (route) =>
       route.fulfill({
         status: 429,
-        headers: { 'Retry-After': '0' },
+        headers: { 'Retry-After': '60' },
         contentType: 'application/problem+json',
         body: JSON.stringify({
           type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -236,7 +328,7 @@ describe('advice while typing', () => {
     await page.getByRole('alert').getByText('No advice right now').waitFor()
     await page.unroute('**/api/advice/markup?*')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await chanceAt(page, '$2,100').waitFor()
+    await typedAt(page, '$2,100').waitFor()
   })
 })
 
@@ -256,7 +348,7 @@ describe('the curve', () => {
     )
     await page.keyboard.press('Home')
     expect(await rateOf(page).inputValue()).toBe(await handle.getAttribute('aria-valuemin'))
-    await chanceAt(page, '$2,080').waitFor({ state: 'detached' })
+    await typedAt(page, '$2,080').waitFor({ state: 'detached' })
   })
 
   test('moves the rate by pointer, and has a table as text alternative', async () => {
@@ -368,7 +460,7 @@ describe('lanes', () => {
     expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
     expect(await row(page).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('V')
     await rateOf(page).fill('2100')
-    await chanceAt(page, '$2,100').waitFor()
+    await typedAt(page, '$2,100').waitFor()
   })
 
   test('are duplicated and removed', async () => {
@@ -389,7 +481,7 @@ describe('lanes', () => {
     await page.reload()
     expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
     expect(await rateOf(page).inputValue()).toBe('2100')
-    await chanceAt(page, '$2,100').waitFor()
+    await typedAt(page, '$2,100').waitFor()
   })
 })
 
@@ -482,7 +574,7 @@ describe('saving', () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2145' })
-    await chanceAt(page, '$2,145').waitFor()
+    await typedAt(page, '$2,145').waitFor()
     await context.clearCookies()
     await saveButton(page).click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
@@ -525,7 +617,7 @@ describe('saving', () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openDesk({ person: viewer })
     await typeLane(page)
-    await chanceAt(page, '$2,100').waitFor()
+    await typedAt(page, '$2,100').waitFor()
     expect(await saveButton(page).isDisabled()).toBe(true)
     await page.getByText(/Your role, viewer, can get advice but cannot save quotes/).waitFor()
   })
@@ -549,7 +641,7 @@ describe('accessibility', () => {
         .click()
       await page.getByRole('button', { name: 'Add a lane' }).click()
       await typeLane(page, { number: 2 })
-      await advice(page).getByText('Estimate: 5 of 8').waitFor()
+      await advice(page).getByText('Based on 5 of 8').waitFor()
       await page.getByText('Show as a table').click()
       expect(await problems()).toEqual([])
       expect(await widest()).toBe(width)

@@ -60,7 +60,7 @@ export function rateWarnings({ rateCents, cost, floorCents, goingRate }: RateToC
   if (floorCents !== null && rateCents < floorCents) {
     warn(
       'below_floor',
-      `${rate} is ${whole(floorCents - rateCents)} below your floor of ${formatDollars(floorCents)}.`,
+      `${rate} is ${whole(floorCents - rateCents)} below your floor of ${formatDollars(Math.ceil(floorCents / 100) * 100)}.`,
     )
   }
   if (goingRate !== null && goingRate.cents > 0) {

@@ -14,6 +14,7 @@ type Arguments<Name extends OperationName> = Omit<Sent<Name>, 'signal'>
  *
  * @param options.keeps keeps the previous answer on screen until the next one arrives, which avoids layout shifts
  * @param options.everyMs polls at this interval while the page is visible; a function computes it from the last answer
+ * @param options.comesBack after a temporary failure, asks again until the service answers
  * @example const lanes = useAnswer('list-lanes', { query: { outcome: 'pending' } })
  */
 export function useAnswer<Name extends OperationName>(
@@ -22,6 +23,7 @@ export function useAnswer<Name extends OperationName>(
   options: {
     enabled?: boolean
     keeps?: boolean
+    comesBack?: boolean
     everyMs?: number | false | ((answer: Answer<Name> | undefined) => number | false)
     staleMs?: number
   } = {},
@@ -37,8 +39,19 @@ export function useAnswer<Name extends OperationName>(
       : {
           refetchInterval: (query) => (typeof everyMs === 'function' ? everyMs(query.state.data) : everyMs),
         }),
+    ...(options.comesBack === true
+      ? { refetchInterval: ({ state }) => (state.status === 'error' ? askAgainMs(state.error) : false) }
+      : {}),
     ...(options.staleMs === undefined ? {} : { staleTime: options.staleMs }),
   })
+}
+
+const askAgainUsuallyMs = 4_000
+
+/** The wait before asking again after a failure; false when the same call would fail again. */
+function askAgainMs(error: CallFailed | null): number | false {
+  if (error === null || !error.isTemporary) return false
+  return Math.max(askAgainUsuallyMs, (error.retryAfterSeconds ?? 0) * 1000)
 }
 
 /**

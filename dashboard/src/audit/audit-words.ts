@@ -56,6 +56,9 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
   'tenant-imported': 'Brokerage imported',
+  'sandbox-created': 'Test brokerage created',
+  'sandbox-entered': 'Test brokerage entered',
+  'sandbox-reset': 'Test brokerage reset',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -176,6 +179,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),
   'tenant-imported': () =>
     plain('The operator of the service imported the brokerage from another installation'),
+  'sandbox-created': ({ done_by }) => words`${someone(done_by)} created the test brokerage`,
+  'sandbox-entered': ({ done_by }) => words`${someone(done_by)} signed in to the test brokerage`,
+  'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`

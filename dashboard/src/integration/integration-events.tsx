@@ -6,6 +6,7 @@ import { eventEndpointsMax, secretOverlapHoursDefault } from '#contract/limits.t
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
+  ConfirmDialog,
   counted,
   DataTable,
   Failed,
@@ -17,7 +18,6 @@ import {
   useNotice,
 } from '../shared-ui/index.ts'
 import type { EventEndpoint } from './event-endpoint.ts'
-import { ConfirmDialog } from './integration-confirm.tsx'
 import { EventDeliveries } from './integration-deliveries.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
+  ConfirmDialog,
   CredentialState,
   counted,
   day,
@@ -14,7 +15,6 @@ import {
   useNotice,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
-import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { RotateSecret } from './integration-rotate.tsx'
 import { isLiveSecret, type Secret, SecretNotMade } from './integration-secret-limit.tsx'

@@ -6,6 +6,7 @@ import { type TokenScope, tokenScopeNames, tokenScopes } from '#contract/token-s
 import { type Answer, sessionQuery, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
+  ConfirmDialog,
   CredentialState,
   day,
   Failed,
@@ -17,7 +18,6 @@ import {
   useNotice,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
-import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 

@@ -38,7 +38,7 @@ export function LaneCurve({
 }) {
   const { estimate, curve = [], optimum = null } = advice
   const quotes = useMemo(() => distinctQuotes(points), [points])
-  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0 }
+  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0, used: estimate?.used }
   if (curve.length === 0) {
     return (
       <Text size="sm">
@@ -116,7 +116,7 @@ function Numbers({
   const miles = estimate?.miles ?? null
   const cost = estimate?.expected_cost ?? null
   const margin = cost === null ? null : rateDollars - cost.amount
-  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0 }
+  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0, used: estimate?.used }
   return (
     <div aria-busy={!isCurrent}>
       <Figures>

@@ -1,11 +1,11 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import type { UseQueryResult } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
 import { type DeskLane, hasState } from './desk-draft.ts'
 
-/** The rate of the request while neither a typed nor an average rate is known. The page shows no probability for it. */
+/** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
 /** The number of the lane's quotes drawn in the chart. */
 const quotesDrawn = 100
@@ -38,12 +38,14 @@ function askedOf({ origin, destination, equipment, rate, market }: DeskLane): As
 }
 
 export interface DeskAnswer {
-  /** The advice for this lane at `rate`; null while there is none. */
+  /** The advice for this lane, perhaps for an earlier rate: its curve and its best rate are the same for every rate. */
   readonly advice: Answer<'quote-advice'> | null
-  /** The rate of the advice; null when no rate is typed. The page then shows no probability. */
+  /** The typed rate; null when there is none. */
   readonly rate: number | null
+  /** True when the parts of the advice that depend on the rate are those of the typed rate. */
+  readonly isForRate: boolean
   readonly insight: Answer<'lane-advice'> | null
-  /** True while newer advice is loading. `advice` is then for an earlier rate. */
+  /** True while newer advice is loading. */
   readonly updating: boolean
   readonly failure: CallFailed | null
   readonly retry: () => void
@@ -57,7 +59,7 @@ const nowhere: LaneAsked = { origin: '', destination: '' }
 
 /**
  * The advice for a row, requested after a pause in typing. Answers are cached by query, so an older answer cannot replace a
- * newer one. Requests that are no longer needed are aborted.
+ * newer one. Requests that are no longer needed are aborted. After a temporary failure, the advice comes back by itself.
  */
 export function useDeskAnswer(row: DeskLane): DeskAnswer {
   const current = askedOf(row)
@@ -69,35 +71,40 @@ export function useDeskAnswer(row: DeskLane): DeskAnswer {
   const insight = useAnswer(
     'lane-advice',
     { query: asked?.lane ?? nowhere },
-    { enabled: asked !== null, keeps: true },
+    { enabled: asked !== null, keeps: true, comesBack: true },
   )
-  const proposed = asked?.rate ?? rateFrom(insight)
   const advice = useAnswer(
     'quote-advice',
     {
       query: {
         ...(asked?.lane ?? nowhere),
-        proposed_rate: proposed ?? fallbackRate,
+        proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
         include: 'estimate,curve,optimum,evidence',
         evidence_limit: quotesDrawn,
       },
     },
-    { enabled: asked !== null && proposed !== null, keeps: true },
+    { enabled: asked !== null, keeps: true, comesBack: true },
   )
   const shown =
     isCurrentLane && advice.data !== undefined && isOf(advice.data.query, asked) ? advice.data : null
+  const failed = useLastFailure(advice)
   const milesUnknown = shown?.estimate?.miles === null
   const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: milesUnknown })
   return {
     advice: shown,
-    rate: current?.rate == null || shown === null ? null : shown.query.proposed_rate,
+    rate: current?.rate ?? null,
+    isForRate:
+      shown !== null &&
+      current?.rate === shown.query.proposed_rate &&
+      current.market === shown.query.market_rate,
     insight:
       isCurrentLane && insight.data !== undefined && isOf(insight.data.query, asked) ? insight.data : null,
     updating:
       current !== null &&
       (typed !== settled || advice.isPlaceholderData || (advice.isPending && !advice.isError)),
-    failure: current === null || typed !== settled ? null : (advice.error ?? null),
+    failure:
+      current === null || typed !== settled ? null : (advice.error ?? (advice.isFetching ? failed : null)),
     retry: () => {
       void insight.refetch()
       void advice.refetch()
@@ -114,11 +121,23 @@ function unknownEnds(record: Answer<'lane-record'> | undefined): DeskAnswer['unk
   return { origin: record.origin.latitude === null, destination: record.destination.latitude === null }
 }
 
-/** The rate of the request while no rate is typed: the lane's average rate. Null while it is loading. */
-function rateFrom(insight: UseQueryResult<Answer<'lane-advice'>, CallFailed>): number | null {
-  if (insight.isError) return fallbackRate
-  if (insight.data === undefined || insight.isPlaceholderData) return null
-  return insight.data.found ? Math.max(1, Math.round(insight.data.history.avg_rate_usd)) : fallbackRate
+/** The failure that is on screen while the same call is tried again; null after a success. */
+function useLastFailure({
+  data,
+  error,
+  isPlaceholderData,
+}: {
+  data: unknown
+  error: CallFailed | null
+  isPlaceholderData: boolean
+}): CallFailed | null {
+  const [failed, setFailed] = useState<CallFailed | null>(null)
+  const isAnswered = data !== undefined && !isPlaceholderData && error === null
+  useEffect(() => {
+    if (error !== null) setFailed(error)
+    else if (isAnswered) setFailed(null)
+  }, [error, isAnswered])
+  return failed
 }
 
 function isOf(

@@ -2,8 +2,19 @@ import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer } from '../api/index.ts'
-import { EquipmentInput, PlaceInput, readEquipment } from '../shared-ui/index.ts'
+import {
+  dollars,
+  EquipmentInput,
+  InRed,
+  PlaceInput,
+  percent,
+  probability,
+  range,
+  readEquipment,
+  roundDollars,
+} from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
+import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
 
 const offeredMax = 8
 const suggestedMax = 3
@@ -15,6 +26,8 @@ export interface RowProps {
   readonly only: boolean
   readonly errors: readonly DeskError[]
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
+  /** The advice for the row; null for a single lane, whose advice is below, and while it is loading. */
+  readonly advice: RowAdvice | null
   /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
 }
@@ -33,7 +46,7 @@ export interface RowEvents {
 
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
-  const { lane, number, active, errors, unknown, on } = props
+  const { lane, number, active, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
   const [opened, setOpened] = useState(false)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
@@ -101,9 +114,64 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       />
       <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
       {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
+      {advice !== null && (
+        <RowAdviceLine lane={lane} advice={advice} onUse={(rate) => onChange('rate', String(rate))} />
+      )}
     </div>
   )
 })
+
+/** The chance, the margin and the best rate of a row, and the warnings about its rate. */
+function RowAdviceLine({
+  lane,
+  advice,
+  onUse,
+}: {
+  lane: DeskLane
+  advice: RowAdvice
+  onUse: (rate: number) => void
+}) {
+  const { estimate, rate, warnings } = advice
+  const best = bestRateOf(advice)
+  const margin = marginOf(lane, advice)
+  const isTyped = lane.rate.trim() !== ''
+  return (
+    <Text size="sm" component="div" className="desk-row-advice desk-figures">
+      {estimate?.probability != null && isTyped && (
+        <span>
+          win <b>{probability(estimate.probability)}</b>
+          {estimate.interval_80 === null ? '' : ` (${range(estimate.interval_80)})`}
+        </span>
+      )}
+      {margin !== null && rate !== null && isTyped && (
+        <span>
+          <InRed when={margin < 0}>
+            margin <b>{roundDollars(margin)}</b> ({percent((margin / rate) * 100)})
+          </InRed>
+        </span>
+      )}
+      {best === null ? (
+        <span>no advice yet</span>
+      ) : (
+        <span>
+          best <b>{dollars(best)}</b>{' '}
+          <UnstyledButton
+            className="desk-suggestion"
+            aria-label={`Use ${dollars(best)}`}
+            onClick={() => onUse(best)}
+          >
+            Use
+          </UnstyledButton>
+        </span>
+      )}
+      {warnings.map(({ code, detail }) => (
+        <span key={code} className="desk-flag">
+          ⚠ {detail}
+        </span>
+      ))}
+    </Text>
+  )
+}
 
 function MoreFields({
   input,
@@ -267,8 +335,8 @@ function Suggested({
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">
-      Press Enter after the rate to add a lane. Press Ctrl or ⌘ + Enter to save. Paste rows copied from a
-      spreadsheet into any field of a lane.
+      Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use the best rate. You can paste
+      spreadsheet rows into any field.
     </Text>
   )
 }

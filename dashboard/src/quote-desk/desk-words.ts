@@ -1,13 +1,16 @@
+import { daysSince, type Trust, trustOf } from '#engine/estimate/trust.ts'
 import type { Answer } from '../api/index.ts'
 import {
   basedOn,
   counted,
   dollars,
+  percent,
   probability,
   range,
   roundDollars,
   signedDollars,
 } from '../shared-ui/index.ts'
+import { type Pricing, type RateValue, standingOf } from './desk-pricing.ts'
 
 type Advice = Answer<'quote-advice'>
 type Estimate = NonNullable<Advice['estimate']>
@@ -55,15 +58,50 @@ export function scopeInWords(scope: string): string {
   return scopeWords[scope] ?? scope
 }
 
-/** @example borrowedInWords(estimate) // '38% is based on your other lanes, nearest 20 decided quotes from lanes between the same two states' */
-export function borrowedInWords({ borrowed_share, borrowed_from }: Estimate): string | null {
+/** @example borrowedInWords(estimate) // '38% comes from other lanes, nearest 20 decided quotes from lanes between the same two states' */
+export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimate): string | null {
   if (borrowed_share === null || borrowed_share < 0.005) return null
   const nearest = borrowed_from.find(({ decided }) => decided > 0)
-  const percent = Math.round(borrowed_share * 100)
-  const share = `${percent === 100 ? 'All of the estimate' : `${percent}% of the estimate`} is based on your other lanes`
-  return nearest === undefined
-    ? share
-    : `${share}, nearest ${counted(nearest.decided, 'decided quote')} from ${scopeInWords(nearest.scope)}`
+  const from =
+    nearest === undefined
+      ? null
+      : `${counted(nearest.decided, 'decided quote')} from ${scopeInWords(nearest.scope)}`
+  if (used.decided === 0) return from === null ? null : `Nearest: ${from}`
+  const percent = Math.max(1, Math.round(borrowed_share * 100))
+  const share = `${percent}% of the estimate comes from other lanes`
+  return from === null ? share : `${share}, nearest ${from}`
+}
+
+const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
+
+/** The trust in an estimate at a rate with this interval: a word, and the quotes that the estimate uses. */
+export function trustInWords(
+  estimate: Estimate,
+  interval80: { readonly low: number; readonly high: number },
+  now: number,
+): { readonly trust: Trust; readonly word: string; readonly basis: string } {
+  const { used, borrowed_share: borrowedShare } = estimate
+  const newest = used.newest_quoted_at === null ? null : Date.parse(used.newest_quoted_at)
+  const newestDays = newest === null ? null : daysSince(newest, now)
+  const trust = trustOf({ interval80, borrowedShare, newestDays })
+  const age =
+    newestDays === null
+      ? ''
+      : `, the newest ${newestDays === 0 ? 'today' : `${counted(newestDays, 'day')} ago`}`
+  const borrowed = borrowedInWords(estimate)
+  const basis = [
+    ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
+    `Based on ${basedOn(estimate)}${age}`
+      .replace('Based on no decided', 'No decided')
+      .replace('Based on from', 'Based on'),
+    ...(borrowed === null ? [] : [borrowed]),
+  ].join('. ')
+  return { trust, word: trustWords[trust], basis: `${basis}.` }
+}
+
+/** True when no quote of the whole brokerage is decided: then there is nothing to learn from. */
+export function hasNothingToSay({ used, borrowed_from }: Estimate): boolean {
+  return used.decided === 0 && borrowed_from.every(({ decided }) => decided === 0)
 }
 
 const changes: Readonly<Record<string, string>> = {
@@ -73,12 +111,18 @@ const changes: Readonly<Record<string, string>> = {
   market_down_5_pct: 'The market falls by 5%',
 }
 
+/** @example signedPoints(-2.4) // '−2 points' */
+function signedPoints(points: number): string {
+  const whole = Math.round(points)
+  return `${whole > 0 ? '+' : whole < 0 ? '−' : ''}${counted(Math.abs(whole), 'point')}`
+}
+
 /** How the estimate would change with other rates, the next outcome, or the market. */
 export function changesInWords({ at_other_rates, would_change_answer }: Estimate): string[] {
   return [
     ...at_other_rates.map(
       ({ rate, probability: chance, points, dollars: more }) =>
-        `At ${roundDollars(rate)} (${signedDollars(Math.round(more))}): ${probability(chance)}, ${points > 0 ? '+' : points < 0 ? '−' : ''}${Math.abs(points).toFixed(0)} points`,
+        `At ${roundDollars(rate)} (${signedDollars(Math.round(more))}): ${probability(chance)}, ${signedPoints(points)}`,
     ),
     ...would_change_answer.map(
       ({ change, probability: chance }) => `${changes[change] ?? change}: ${probability(chance)}`,
@@ -135,23 +179,45 @@ export function countInWords(counts: Counted, share: number): string {
   }
 }
 
+/** A rate with its chance, range, margin and worth, in one line. */
+export function valueInWords(value: RateValue): string {
+  const chance = `${value.beyond === 'below' ? 'at least ' : value.beyond === 'above' ? 'at most ' : ''}${probability(value.chance)}`
+  return [
+    `win ${chance} (${range(value.interval80)})`,
+    ...(value.margin === null ? [] : [`margin ${roundDollars(value.margin)} (${percent(value.marginPct)})`]),
+    ...(value.worth === null ? [] : [`worth ${roundDollars(value.worth)} a quote`]),
+  ].join(' · ')
+}
+
+/** How a typed rate compares with the rate to quote, after its value. Empty when there is nothing to add. */
+export function standingInWords(typed: RateValue, pricing: Pricing): string {
+  const { quote, floor } = pricing
+  const than = dollars(quote.rate)
+  const difference =
+    typed.worth === null || quote.worth === null ? null : Math.round(quote.worth) - Math.round(typed.worth)
+  const less =
+    difference === null || difference <= 0 ? '' : `, ${dollars(difference)} less a quote than ${than}`
+  switch (standingOf(typed, pricing)) {
+    case 'same':
+      return ': this is the rate above'
+    case 'near':
+      return pricing.zone === null ? '' : `: nearly as good as ${than}`
+    case 'off':
+      return less
+    case 'low':
+      return typed.margin !== null && typed.margin < 0
+        ? `: a loss of ${roundDollars(-typed.margin)} if you win`
+        : `: below your floor of ${dollars(Math.ceil(floor ?? 0))}`
+  }
+}
+
 /** The announcement of new advice for screen readers. */
-export function spokenAdvice(advice: Advice, rate: number | null, floor: number | null): string {
-  const { estimate, optimum } = advice
-  const parts: string[] = []
-  if (rate !== null && estimate?.probability != null && estimate.interval_80 !== null) {
-    parts.push(
-      `At ${dollars(rate)}: ${probability(estimate.probability)}, 80% range ${range(estimate.interval_80)}, ${basedOn(estimate)}`,
-    )
-  } else if (rate !== null) {
-    parts.push(`At ${dollars(rate)}: no estimate`)
+export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): string {
+  if (pricing === null) return 'No advice for this lane yet.'
+  const { quote } = pricing
+  const parts = [`Quote ${dollars(quote.rate)}: ${valueInWords(quote)}`]
+  if (typed !== null) {
+    parts.push(`Your ${dollars(typed.rate)}: ${valueInWords(typed)}${standingInWords(typed, pricing)}`)
   }
-  if (advice.found && advice.suggested_rate !== null) {
-    parts.push(`Suggested rate ${dollars(advice.suggested_rate)}`)
-  }
-  if (optimum) parts.push(`Best expected margin at ${roundDollars(optimum.rate)}`)
-  if (rate !== null && floor !== null && rate < floor) {
-    parts.push(`Below your floor of ${dollars(floor)}`)
-  }
-  return parts.length === 0 ? 'No advice for this lane yet.' : `${parts.join('. ')}.`
+  return `${parts.join('. ').replaceAll(' · ', ', ')}.`
 }

@@ -1,13 +1,22 @@
 import './desk.css'
-import { Anchor, Button, Checkbox, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Checkbox, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession } from '../api/index.ts'
-import { CustomerInput, counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
+import {
+  CustomerInput,
+  counted,
+  Failed,
+  Page,
+  readDollars,
+  useNotice,
+  useOnceSettled,
+} from '../shared-ui/index.ts'
 import { DeskAdvice } from './desk-advice.tsx'
 import { useDeskAnswer } from './desk-answer.ts'
+import { ConfirmRates } from './desk-confirm.tsx'
 import {
   blankDraft,
   blankLane,
@@ -15,6 +24,7 @@ import {
   type DeskLane,
   type Draft,
   errorsAt,
+  gapsIn,
   isBlank,
   keepDraft,
   keptDraft,
@@ -24,10 +34,14 @@ import {
   unreadableIn,
   withLanes,
 } from './desk-draft.ts'
+import { floorOf } from './desk-floor.ts'
+import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
+import { type RateToConfirm, useLanesAdvice, useRateCheck } from './desk-lanes-advice.ts'
 import { PasteDialog } from './desk-paste-dialog.tsx'
-import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
+import { type Pricing, pricingOf } from './desk-pricing.ts'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
+import { hasNothingToSay } from './desk-words.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
@@ -118,6 +132,16 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       if (next !== undefined) go(next.id)
       else if (!isBlank(lane)) insertAfter(lane, blankLane(nextId(lanes), lane.equipment))
     },
+    /** Sets the rates of several lanes at once. */
+    setRates: (rates: ReadonlyMap<number, number>) => {
+      setLanes((all) =>
+        all.map((lane) => {
+          const rate = rates.get(lane.id)
+          return rate === undefined ? lane : { ...lane, rate: String(rate) }
+        }),
+      )
+      for (const id of rates.keys()) saving.forget(id, 'rate')
+    },
     remove: (lane: DeskLane) => {
       const at = lanes.indexOf(lane)
       const left = lanes.filter(({ id }) => id !== lane.id)
@@ -134,7 +158,78 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
-type Lanes = ReturnType<typeof useLanes>
+/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate. */
+function useConfirmedSave({ draft, saving }: Pick<DeskProps, 'draft' | 'saving'>) {
+  const [toConfirm, setToConfirm] = useState<readonly RateToConfirm[]>([])
+  const [checking, setChecking] = useState(false)
+  const busy = useRef(false)
+  const confirmed = useRef('')
+  const ratesToConfirm = useRateCheck()
+  return {
+    toConfirm,
+    checking,
+    /** Checks and saves the draft as it is now. A draft that was confirmed is not asked about again. */
+    begin: async (acceptUnknown: boolean) => {
+      if (busy.current) return
+      const content = JSON.stringify(draft)
+      if (gapsIn(draft).length === 0 && confirmed.current !== content) {
+        busy.current = true
+        setChecking(true)
+        const found = await ratesToConfirm(draft)
+        busy.current = false
+        setChecking(false)
+        if (found.length > 0) {
+          setToConfirm(found)
+          return
+        }
+      }
+      saving.save(draft, acceptUnknown)
+    },
+    confirm: (acceptUnknown: boolean) => {
+      confirmed.current = JSON.stringify(draft)
+      setToConfirm([])
+      saving.save(draft, acceptUnknown)
+    },
+    goBack: () => {
+      const [first] = toConfirm
+      setToConfirm([])
+      if (first !== undefined) focusLane(first.lane.id, 'rate')
+    },
+  }
+}
+
+/** Ctrl or ⌘ + Enter saves, from every field of the desk. Alt + U uses the best rate, from everywhere. */
+function useDeskKeys(useBest: (() => void) | null) {
+  const latest = useRef(useBest)
+  useLayoutEffect(() => {
+    latest.current = useBest
+  })
+  useEffect(() => {
+    const listen = (event: globalThis.KeyboardEvent) => {
+      // The code of the key, because Alt (Option) + U types another letter on a Mac.
+      if (event.code !== 'KeyU' || !event.altKey || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      latest.current?.()
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [])
+}
+
+/** The rates of the active lane, from its advice, its typed cost and the floors of the brokerage. */
+function usePricing(lane: DeskLane, { advice }: ReturnType<typeof useDeskAnswer>): Pricing | null {
+  const { tenant } = useSession()
+  const typedCost = readDollars(lane.cost)
+  return useMemo(() => {
+    if (advice?.estimate === undefined || hasNothingToSay(advice.estimate)) return null
+    const floor = floorOf(tenant.floors, {
+      advised: advice.optimum?.floor ?? null,
+      typedCost,
+      miles: advice.estimate.miles,
+    })
+    return pricingOf(advice, { typedCost, floor })
+  }, [advice, typedCost, tenant.floors])
+}
 
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving } = props
@@ -142,66 +237,79 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   const answer = useDeskAnswer(lanes.active)
+  const pricing = usePricing(lanes.active, answer)
+  const adviceOf = useLanesAdvice(lanes.lanes, lanes.lanes.length > 1)
+  const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
-    if (mayQuote) saving.save(draft, acceptUnknown)
+    if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
-  const room = lanesPerRequestMax - filled
-  const paste = (text: string): boolean => {
-    if (!/[\t\n\r]/.test(text.trim())) return false
-    // The dialog shows how each column was read before it adds the rows.
-    setPasted(text)
-    return true
+  const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
+  const takeRate = (rate: number) => {
+    setRate(rate)
+    focusLane(lanes.active.id, 'rate')
   }
+  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate))
+  const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const keys = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
     save()
   }
+  const paste = (text: string) => {
+    // The dialog shows how each column was read before it adds the rows.
+    if (looksLikeRows(text)) setPasted(text)
+    return looksLikeRows(text)
+  }
   const on = useRowEvents({ ...lanes, paste })
-  const saveErrors = saving.errors
-  const errors = [
-    ...saveErrors,
-    ...notIn(saveErrors, unreadableIn(lanes.active)),
-    ...adviceErrors(answer, lanes.active, saveErrors),
-  ]
-  const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
     <div onKeyDown={keys}>
-      <Stack gap="md">
+      <Stack gap="sm">
         <Paper withBorder p="sm">
-          <Stack gap="sm">
+          <Stack gap="xs">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} />
-            <LaneRows lanes={lanes} errors={errors} unknown={answer.unknown} on={on} />
+            <LaneRows
+              {...lanes}
+              errors={errorsShown(saving.errors, lanes.active, answer)}
+              unknown={answer.unknown}
+              adviceOf={adviceOf}
+              on={on}
+            />
+            <LanesTotals lanes={lanes.lanes} adviceOf={adviceOf} onUseBest={lanes.setRates} />
             <DeskButtons
-              lanes={lanes}
               laneCount={filled}
-              isSaving={saving.saving}
+              isFull={lanes.isFull}
+              isSaving={saving.saving || confirmed.checking}
+              onAdd={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
               onPaste={() => setPasted('')}
               onSave={save}
             />
-            {saving.errors.some(({ unknownPlace }) => unknownPlace) && (
-              <Checkbox
-                label="These places are correct: save them as typed"
-                checked={acceptUnknown}
-                onChange={(event) => setAcceptUnknown(event.currentTarget.checked)}
-              />
-            )}
-            {saving.failure !== null && <SaveFailed saving={saving} retry={save} />}
+            <SaveProblems
+              saving={saving}
+              retry={save}
+              acceptUnknown={acceptUnknown}
+              onAcceptUnknown={setAcceptUnknown}
+            />
           </Stack>
         </Paper>
         <DeskAdvice
           lane={lanes.active}
           number={lanes.lanes.indexOf(lanes.active) + 1}
           answer={answer}
+          pricing={pricing}
           onRate={setRate}
+          onUse={takeRate}
         />
       </Stack>
+      <ConfirmRates
+        rates={confirmed.toConfirm}
+        onSave={() => confirmed.confirm(acceptUnknown)}
+        onClose={confirmed.goBack}
+      />
       <PasteDialog
         text={pasted}
-        room={room}
+        room={lanesPerRequestMax - filled}
         onText={setPasted}
         customer={draft.customer}
         onAdd={(added, customer) => {
@@ -214,113 +322,48 @@ function Desk(props: DeskProps) {
   )
 }
 
-function LaneRows({
-  lanes: { lanes, active },
-  errors,
-  unknown,
-  on,
+function SaveProblems({
+  saving,
+  retry,
+  acceptUnknown,
+  onAcceptUnknown,
 }: {
-  lanes: Lanes
-  errors: readonly DeskError[]
-  unknown: ReturnType<typeof useDeskAnswer>['unknown']
-  on: RowEvents
+  saving: DeskSave
+  retry: () => void
+  acceptUnknown: boolean
+  onAcceptUnknown: (accept: boolean) => void
 }) {
-  return (
-    <div className="desk-rows" data-many={lanes.length > 7 || undefined}>
-      {lanes.map((lane, index) => (
-        <DeskRow
-          key={lane.id}
-          lane={lane}
-          number={index + 1}
-          active={lane.id === active.id}
-          only={lanes.length === 1}
-          errors={errorsOf(errors, lane)}
-          unknown={lane.id === active.id ? unknown : nothingUnknown}
-          on={on}
-        />
-      ))}
-    </div>
-  )
-}
-
-function DeskButtons({
-  lanes,
-  laneCount,
-  isSaving,
-  onPaste,
-  onSave,
-}: {
-  lanes: Lanes
-  laneCount: number
-  isSaving: boolean
-  onPaste: () => void
-  onSave: () => void
-}) {
-  const mayQuote = useMay('member')
   return (
     <>
-      <Group justify="space-between" gap="xs">
-        <Group gap="xs">
-          <Button
-            variant="default"
-            size="sm"
-            disabled={lanes.isFull}
-            onClick={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
-          >
-            Add a lane
-          </Button>
-          <Button variant="default" size="sm" onClick={onPaste}>
-            Paste rows
-          </Button>
-        </Group>
-        <Button
-          disabled={!mayQuote}
-          loading={isSaving}
-          onClick={onSave}
-          aria-keyshortcuts="Control+Enter Meta+Enter"
-        >
-          {laneCount > 1 ? `Save ${laneCount} lanes` : 'Save quote'}
-        </Button>
-      </Group>
-      {mayQuote ? (
-        <KeyboardHint />
-      ) : (
-        <Text size="sm">
-          Your role, viewer, can get advice but cannot save quotes. An owner or admin can change your role on
-          the Team page.
-        </Text>
+      {saving.errors.some(({ unknownPlace }) => unknownPlace) && (
+        <Checkbox
+          label="These places are correct: save them as typed"
+          checked={acceptUnknown}
+          onChange={(event) => onAcceptUnknown(event.currentTarget.checked)}
+        />
       )}
+      {saving.failure !== null && <SaveFailed saving={saving} retry={retry} />}
     </>
   )
 }
 
-const noErrors: readonly DeskError[] = []
-
-function errorsOf(errors: readonly DeskError[], lane: DeskLane): readonly DeskError[] {
-  const own = errors.filter(({ laneId }) => laneId === lane.id)
-  return own.length === 0 ? noErrors : own
+/** True for pasted text with several cells or rows. The dialog shows how they were read before it adds them. */
+function looksLikeRows(text: string): boolean {
+  return /[\t\n\r]/.test(text.trim())
 }
 
-/** Row events with a stable identity that call the handlers of the latest render. */
-function useRowEvents(events: RowEvents): RowEvents {
-  const latest = useRef(events)
-  useLayoutEffect(() => {
-    latest.current = events
-  })
-  return useMemo(
-    () => ({
-      change: (...event) => latest.current.change(...event),
-      activate: (lane) => latest.current.activate(lane),
-      enter: (lane) => latest.current.enter(lane),
-      duplicate: (lane) => latest.current.duplicate(lane),
-      remove: (lane) => latest.current.remove(lane),
-      paste: (text) => latest.current.paste(text),
-    }),
-    [],
-  )
+/** The errors to show: those of the save, then unreadable amounts, then those of the advice. */
+function errorsShown(
+  saveErrors: readonly DeskError[],
+  active: DeskLane,
+  answer: ReturnType<typeof useDeskAnswer>,
+): DeskError[] {
+  return [
+    ...saveErrors,
+    ...notIn(saveErrors, unreadableIn(active)),
+    ...adviceErrors(answer, active, saveErrors),
+  ]
 }
-
-const nothingUnknown = { origin: false, destination: false }
 
 /** Errors of the advice request at the fields of the lane, except at fields that have a save error. */
 function adviceErrors(

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
-import { count, dollars, probability, signedPercent } from '../shared-ui/index.ts'
+import { basedOn, dollars, probability, range, signedPercent } from '../shared-ui/index.ts'
 
 /** Short advice on one rate: the chance of winning with its counts, the suggested rate and the rate band. */
 export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
@@ -14,11 +14,8 @@ export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
         <Text>
           <b>{probability(estimate.probability)} chance to win</b>{' '}
           <Text span size="sm" c="dimmed">
-            {estimate.interval_80 !== null &&
-              `(${probability(estimate.interval_80.low)} to ${probability(estimate.interval_80.high)}) · `}
-            {estimate.decided === 0
-              ? 'no decided quotes on this lane; estimated from your other lanes'
-              : `${count(estimate.won)} of ${count(estimate.decided)} decided quotes won on this lane`}
+            {estimate.interval_80 !== null && `(80% range ${range(estimate.interval_80)}) · `}
+            {basedOn(estimate)}
           </Text>
         </Text>
       )}

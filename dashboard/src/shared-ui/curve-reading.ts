@@ -1,5 +1,5 @@
 import type { Answer } from '../api/index.ts'
-import { counted, dollars, probability } from './formats.ts'
+import { count, counted, dollars, probability } from './formats.ts'
 
 /** A point of the win curve: a rate, its win probability with two ranges, and the lane's quotes near that rate. */
 export type CurvePoint = NonNullable<Answer<'quote-advice'>['curve']>[number]
@@ -47,18 +47,36 @@ export function range({ low, high }: { readonly low: number; readonly high: numb
   return `${least}–${most}%`
 }
 
-/** The counts behind a probability, always shown with it. @example basedOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won on this lane' */
-export function basedOn({ won, decided }: { readonly won: number; readonly decided: number }): string {
-  return decided === 0
-    ? 'no decided quotes on this lane, estimated from your other lanes'
-    : `${won} of ${counted(decided, 'decided quote')} won on this lane`
+/** The decided quotes of a lane: those of any age, and those that the estimate uses. */
+export interface QuotesBehind {
+  readonly won: number
+  readonly decided: number
+  readonly used?: { readonly won: number; readonly decided: number } | undefined
+}
+
+/**
+ * The quotes that a probability was estimated from, always shown with it. Quotes that are too old to count are not named as
+ * its basis.
+ *
+ * @example basedOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won on this lane'
+ * @example basedOn({ won: 876, decided: 876, used: { won: 0, decided: 0 } })
+ *   // 'from your other lanes; the 876 decided quotes on this lane are too old to count'
+ */
+export function basedOn({ won, decided, used = { won, decided } }: QuotesBehind): string {
+  if (decided === 0) return 'no decided quotes on this lane, estimated from your other lanes'
+  if (used.decided > 0) {
+    const older = decided - used.decided
+    return `${used.won} of ${counted(used.decided, 'decided quote')} won on this lane${
+      older > 0 ? ` (${count(older)} older or left out)` : ''
+    }`
+  }
+  return decided === 1
+    ? 'from your other lanes; the only decided quote on this lane is too old to count'
+    : `from your other lanes; the ${counted(decided, 'decided quote')} on this lane are too old to count`
 }
 
 /** A reading as a sentence, for display and for screen readers. */
-export function readingInWords(
-  reading: CurveReading,
-  counts: { readonly won: number; readonly decided: number },
-): string {
+export function readingInWords(reading: CurveReading, counts: QuotesBehind): string {
   if (reading.beyond !== null) {
     return `${dollars(reading.rate)} is ${reading.beyond} the rates of the curve; at its ${
       reading.beyond === 'below' ? 'lowest' : 'highest'

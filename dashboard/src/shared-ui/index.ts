@@ -1,8 +1,9 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress } from './address.ts'
 export { CodeBlock } from './code-block.tsx'
+export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
-export { basedOn, range, readCurve } from './curve-reading.ts'
+export { basedOn, type CurvePoint, range, readCurve } from './curve-reading.ts'
 export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'

@@ -3,7 +3,7 @@ import { useElementSize } from '@mantine/hooks'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { area, curveMonotoneX, line } from 'd3-shape'
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
-import { type CurvePoint, range, readCurve, readingInWords } from './curve-reading.ts'
+import { type CurvePoint, type QuotesBehind, range, readCurve, readingInWords } from './curve-reading.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
@@ -30,7 +30,7 @@ interface Known {
 export interface WinCurveProps extends Known {
   readonly points: readonly CurvePoint[]
   /** The lane's decided and won quotes. They are shown with every probability. */
-  readonly counts: { readonly won: number; readonly decided: number }
+  readonly counts: QuotesBehind
   /** The rate of the handle; null without a handle. */
   readonly rateDollars: number | null
   /** Makes the handle movable by pointer and keyboard. */

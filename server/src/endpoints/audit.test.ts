@@ -134,6 +134,15 @@ const events: Partial<
       }),
   },
   'password-reset': { make: (tenant) => resetPassword(tenant.email, around(), app.now) },
+  'sandbox-created': { make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}) },
+  'sandbox-entered': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
+    make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
+  },
+  'sandbox-reset': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
+    make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),
+  },
   'person-invited': { make: (tenant) => invite(tenant) },
   'invitation-accepted': {
     before: async (tenant) => (await invite(tenant)).body.invitation,

@@ -164,6 +164,7 @@ describe('200', () => {
         'id',
         'name',
         'scope',
+        'test',
         'created_at',
         'expires_at',
         'last_used_at',
@@ -176,6 +177,7 @@ describe('200', () => {
       expect(Object.keys(secret)).toEqual([
         'id',
         'name',
+        'test',
         'created_at',
         'expires_at',
         'last_used_at',

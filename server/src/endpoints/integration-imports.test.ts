@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { call, type Integration, makeIntegration, makeServiceToken, signedHeaders } from '#testing/make.ts'
+import {
+  type Answer,
+  call,
+  type Integration,
+  makeIntegration,
+  makeServiceToken,
+  signedHeaders,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 const path = '/api/integrations/imports'
@@ -33,7 +40,11 @@ interface Push {
   readonly type?: string
 }
 
-async function push(of: Pick<Integration, 'token' | 'secret'>, file: string | Buffer, options: Push = {}) {
+async function push(
+  of: Pick<Integration, 'token' | 'secret'>,
+  file: string | Buffer,
+  options: Push = {},
+): Promise<Answer> {
   const { query = '', signedQuery = query, signedMethod = 'POST' } = options
   const { timestamp = Math.floor(app.now / 1000), type = 'text/csv' } = options
   const address = { method: signedMethod, path: `${path}${signedQuery}` }
@@ -42,8 +53,7 @@ async function push(of: Pick<Integration, 'token' | 'secret'>, file: string | Bu
     headers: { ...signedHeaders(of, file, timestamp, address), 'Content-Type': type },
     body: typeof file === 'string' ? file : new Uint8Array(file),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+  return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
 async function ended(of: Pick<Integration, 'token'>, importId: number) {

@@ -56,7 +56,7 @@ export async function rateChecker(
         ? { cents: lane.enteredCostCents, source: 'entered' as const }
         : // The default curve is a shape of 2017, not a cost of this brokerage.
           expected?.ownCurve === true || (expected?.ownLoads ?? 0) > 0
-          ? { cents: Math.round(expected?.costCents ?? 0), source: 'expected' as const }
+          ? { cents: 100 * Math.round((expected?.costCents ?? 0) / 100), source: 'expected' as const }
           : null
     const floorCents = floorRateCents(open.settings.floors, { costCents: cost?.cents ?? Number.NaN, miles })
     return rateWarnings({

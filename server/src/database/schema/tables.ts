@@ -72,6 +72,10 @@ interface TenantsTable {
   floor_margin_cents: Generated<number | null>
   floor_rate_per_mile_cents: Generated<number | null>
   created_at: Moment
+  /** The tenant that a test brokerage belongs to. */
+  sandbox_of: ColumnType<number | null, number | undefined, never>
+  /** The test brokerage of a tenant. */
+  sandbox_id: ColumnType<number | null, never, number>
 }
 
 interface UsersTable {

@@ -7,6 +7,7 @@ const reviewedFunctions = sql.raw(
     'changed_tenants',
     'claim_sign_in',
     'due_endpoints',
+    'erase_sandbox_rows',
     'event_queue',
     'release_sign_in',
     'sign_in_of',

@@ -18,7 +18,11 @@ create table tenants (
   -- The floors below which the tenant does not quote.
   floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
   floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
-  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999)
+  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999),
+  -- A test brokerage names the tenant that it belongs to, and that tenant names its test brokerage. Neither is a foreign key:
+  -- the tenant of a transaction sees its own row only.
+  sandbox_of integer,
+  sandbox_id integer
 );
 alter table tenants enable row level security;
 alter table tenants force row level security;

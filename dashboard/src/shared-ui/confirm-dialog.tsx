@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Failed } from '../shared-ui/index.ts'
+import { Failed } from './states.tsx'
 
 /** Confirms an action that cannot be undone. `children` says what will stop working. */
 export function ConfirmDialog({

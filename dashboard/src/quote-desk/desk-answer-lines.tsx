@@ -1,0 +1,160 @@
+import { Button, Group, Kbd, Paper, Text } from '@mantine/core'
+import { pagePaths } from '#contract/pages.ts'
+import type { Answer } from '../api/index.ts'
+import { ButtonLink, dollars, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
+import type { DeskAnswer } from './desk-answer.ts'
+import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
+import { standingInWords, trustInWords } from './desk-words.ts'
+
+type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
+
+interface LinesProps {
+  readonly answer: DeskAnswer
+  readonly pricing: Pricing | null
+  readonly typed: RateValue | null
+  readonly onUse: (rate: number) => void
+}
+
+/**
+ * The answer for a lane in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
+ * keeps its size while data loads.
+ */
+export function AnswerLines({ answer, pricing, typed, onUse }: LinesProps) {
+  const { advice, asking, failure } = answer
+  const estimate = advice?.estimate
+  return (
+    <Paper withBorder p="sm" className="desk-answer">
+      {pricing !== null && estimate !== undefined ? (
+        <>
+          <QuoteLine pricing={pricing} onUse={onUse} />
+          <TypedLine pricing={pricing} typed={typed} />
+          <TrustLine estimate={estimate} interval80={(typed ?? pricing.quote).interval80} />
+        </>
+      ) : advice !== null ? (
+        <Group justify="space-between" gap="sm">
+          <Text size="sm">
+            There is no advice yet, because your brokerage has no decided quotes to learn from.
+          </Text>
+          <ButtonLink to={pagePaths.imports} size="sm">
+            Import past quotes
+          </ButtonLink>
+        </Group>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {!asking
+            ? 'Enter an origin and a destination as City, ST. The rate to quote then appears here.'
+            : failure === null
+              ? 'Loading the advice…'
+              : 'The advice appears here when the service answers.'}
+        </Text>
+      )}
+    </Paper>
+  )
+}
+
+const basisWords: Readonly<Record<Pricing['basis'], string>> = {
+  best: 'the best expected margin',
+  floor: 'your floor',
+  going: 'the going rate; no truck cost is known',
+}
+
+function QuoteLine({
+  pricing: { quote, basis, cost },
+  onUse,
+}: Pick<LinesProps, 'onUse'> & { pricing: Pricing }) {
+  return (
+    <div className="desk-quote-line">
+      <div>
+        <Text span fw={700} fz="xl">
+          Quote {dollars(quote.rate)}
+        </Text>
+        {' · '}
+        <Figures value={quote} />
+        <Text span size="xs" c="dimmed">
+          {' '}
+          {basis === 'best' && cost?.isTyped ? `${basisWords.best} over your cost` : basisWords[basis]}
+        </Text>
+      </div>
+      <Button
+        size="sm"
+        style={{ flex: 'none' }}
+        aria-keyshortcuts="Alt+U"
+        rightSection={
+          <Kbd size="xs" aria-hidden visibleFrom="sm">
+            Alt+U
+          </Kbd>
+        }
+        onClick={() => onUse(quote.rate)}
+      >
+        Use {dollars(quote.rate)}
+      </Button>
+    </div>
+  )
+}
+
+/** The chance, the margin and the worth of a rate. */
+function Figures({ value }: { value: RateValue }) {
+  const { chance, interval80, margin, marginPct, worth, beyond } = value
+  return (
+    <Text span className="desk-figures">
+      <span>
+        win {beyond === null ? '' : beyond === 'below' ? 'at least ' : 'at most '}
+        <b>{probability(chance)}</b> ({range(interval80)})
+      </span>
+      {margin !== null && (
+        <span>
+          <InRed when={margin < 0}>
+            margin <b>{roundDollars(margin)}</b> ({percent(marginPct)})
+          </InRed>
+        </span>
+      )}
+      {worth !== null && (
+        <span>
+          <InRed when={worth < 0}>
+            worth <b>{roundDollars(worth)}</b> a quote
+          </InRed>
+        </span>
+      )}
+    </Text>
+  )
+}
+
+const standingMarks: Readonly<Record<Standing, string>> = { same: '✓', near: '≈', off: '▲', low: '▼' }
+
+function TypedLine({ pricing, typed }: { pricing: Pricing; typed: RateValue | null }) {
+  if (typed === null) {
+    return (
+      <Text size="sm" c="dimmed" className="desk-typed-line">
+        Type a rate to compare it with this quote.
+      </Text>
+    )
+  }
+  const standing = standingOf(typed, pricing)
+  return (
+    <Text size="sm" component="div" className="desk-typed-line" data-standing={standing}>
+      <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(typed.rate)}</b>
+      {standing === 'same' ? null : (
+        <>
+          {': '}
+          <Figures value={typed} />
+        </>
+      )}
+      {standingInWords(typed, pricing)}
+    </Text>
+  )
+}
+
+function TrustLine({
+  estimate,
+  interval80,
+}: {
+  estimate: Estimate
+  interval80: { readonly low: number; readonly high: number }
+}) {
+  const { trust, word, basis } = trustInWords(estimate, interval80, Date.now())
+  return (
+    <Text size="sm" component="div" data-trust={trust}>
+      <b>Trust: {word.toLowerCase()}.</b> {basis}
+    </Text>
+  )
+}

@@ -1,0 +1,158 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { typingPauseMs } from '#client/debounce.ts'
+import { type Answer, type Body, call, useAnswer } from '../api/index.ts'
+import { readDollars } from '../shared-ui/index.ts'
+import { type DeskLane, type Draft, hasState, lanesToSave } from './desk-draft.ts'
+
+type AskedLane = Body<'advise-lanes'>['lanes'][number]
+type Result = Answer<'advise-lanes'>['results'][number]
+export type RowAdvice = Extract<Result, { status: 200 }>
+
+/** A row as the request for advice; null while its places are incomplete. */
+function askedOf({ origin, destination, equipment, rate, cost }: DeskLane): AskedLane | null {
+  if (!hasState(origin) || !hasState(destination)) return null
+  const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
+  return {
+    origin: origin.trim(),
+    destination: destination.trim(),
+    ...(code === '' ? {} : { equipment: code }),
+    ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
+    ...(typedCost === null ? {} : { estimated_cost: typedCost }),
+  }
+}
+
+const noResults: ReadonlyMap<string, RowAdvice> = new Map()
+
+/**
+ * The advice for each row, by its number in the draft, from one request for all rows after a pause in typing. A row whose
+ * fields changed since has no advice until the next answer; the other rows keep theirs.
+ */
+export function useLanesAdvice(
+  lanes: readonly DeskLane[],
+  isNeeded: boolean,
+): (lane: DeskLane) => RowAdvice | null {
+  const asked = [...new Set(lanes.map((lane) => JSON.stringify(askedOf(lane))))].filter(
+    (one) => one !== 'null',
+  )
+  const [settled] = useDebouncedValue(JSON.stringify(asked), typingPauseMs)
+  const keys = JSON.parse(settled) as string[]
+  const body = { lanes: keys.map((key) => JSON.parse(key) as AskedLane) }
+  const { data } = useAnswer(
+    'advise-lanes',
+    { body },
+    { enabled: isNeeded && keys.length > 0, staleMs: 10_000, comesBack: true },
+  )
+  const [results, setResults] = useState(noResults)
+  useEffect(() => {
+    if (data === undefined) return
+    const answered = JSON.parse(settled) as string[]
+    setResults(
+      new Map(
+        data.results.flatMap((result) =>
+          result.status === 200 ? [[answered[result.index] ?? '', result] as const] : [],
+        ),
+      ),
+    )
+  }, [data, settled])
+  return (lane) => results.get(JSON.stringify(askedOf(lane))) ?? null
+}
+
+/** A rate to confirm before it is saved. */
+export interface RateToConfirm {
+  readonly lane: DeskLane
+  readonly reasons: readonly string[]
+}
+
+/** How long saving waits for the check of the rates. */
+const checkWaitMs = 6_000
+
+/**
+ * Checks the rates of a draft before it is saved. A check that cannot be made asks nothing: the answer of the save has the
+ * same warnings.
+ */
+export function useRateCheck(): (draft: Draft) => Promise<RateToConfirm[]> {
+  const queries = useQueryClient()
+  return async (draft) => {
+    const lanes = lanesToSave(draft).filter((lane) => askedOf(lane) !== null)
+    if (lanes.length === 0) return []
+    const body = { lanes: lanes.map((lane) => askedOf(lane) as AskedLane) }
+    try {
+      const { results } = await queries.fetchQuery({
+        queryKey: ['advise-lanes', { body }],
+        queryFn: () => call('advise-lanes', { body, signal: AbortSignal.timeout(checkWaitMs) }),
+        staleTime: 60_000,
+        retry: false,
+      })
+      return results.flatMap((result) => {
+        const lane = lanes[result.index]
+        return lane === undefined || result.status !== 200 || result.warnings.length === 0
+          ? []
+          : [{ lane, reasons: result.warnings.map(({ detail }) => detail) }]
+      })
+    } catch {
+      return []
+    }
+  }
+}
+
+/** The rate to quote on a row, in whole dollars: the best rate raised to the floor, or else the going rate. */
+export function bestRateOf({ optimum, estimate }: Pick<RowAdvice, 'optimum' | 'estimate'>): number | null {
+  if (optimum !== null) {
+    return optimum.floored_rate > optimum.rate ? Math.ceil(optimum.floored_rate) : Math.round(optimum.rate)
+  }
+  return estimate?.reference_rate == null ? null : Math.round(estimate.reference_rate)
+}
+
+/** The margin of a row over the entered cost, or else over the expected one; null when neither is known. */
+export function marginOf(
+  lane: DeskLane,
+  { rate, estimate }: Pick<RowAdvice, 'rate' | 'estimate'>,
+): number | null {
+  const cost = readDollars(lane.cost) ?? estimate?.expected_cost?.amount ?? null
+  return rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
+}
+
+/** The sums of the rows with a rate. A margin or worth is counted only where it is known. */
+export interface LanesTotals {
+  readonly rated: number
+  readonly rate: number
+  readonly margin: number | null
+  readonly marginPct: number | null
+  readonly worth: number | null
+  readonly withMargin: number
+  readonly toCheck: number
+}
+
+export function totalsOf(
+  rows: readonly { readonly lane: DeskLane; readonly advice: RowAdvice | null }[],
+): LanesTotals {
+  const rated = rows.flatMap(({ lane, advice }) => {
+    const rate = readDollars(lane.rate)
+    if (rate === null) return []
+    const margin = advice === null ? null : marginOf(lane, advice)
+    return [
+      {
+        rate,
+        margin,
+        worth: advice?.estimate?.expected_margin ?? null,
+        toCheck: (advice?.warnings.length ?? 0) > 0,
+      },
+    ]
+  })
+  const known = rated.filter(({ margin }) => margin !== null)
+  const sum = (values: readonly (number | null)[]) =>
+    values.reduce<number>((all, value) => all + (value ?? 0), 0)
+  const margin = known.length === 0 ? null : sum(known.map((row) => row.margin))
+  const ofKnown = sum(known.map(({ rate }) => rate))
+  return {
+    rated: rated.length,
+    rate: sum(rated.map(({ rate }) => rate)),
+    margin,
+    marginPct: margin === null || ofKnown === 0 ? null : (margin / ofKnown) * 100,
+    worth: known.length === 0 ? null : sum(known.map(({ worth }) => worth)),
+    withMargin: known.length,
+    toCheck: rated.filter(({ toCheck }) => toCheck).length,
+  }
+}

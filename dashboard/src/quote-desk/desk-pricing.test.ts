@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { pricingOf, standingOf, typedValue } from './desk-pricing.ts'
+
+/** A chance that falls from 100% at $1,500 to 0% at $3,500, with points every $50. */
+const curve = Array.from({ length: 41 }, (_, at) => {
+  const probability = 1 - at / 40
+  const interval = { low: Math.max(0, probability - 0.1), high: Math.min(1, probability + 0.1) }
+  return {
+    rate: 1500 + 50 * at,
+    probability,
+    interval_80: interval,
+    interval_95: interval,
+    nearby: { won: 0, lost: 0, pending: 0 },
+  }
+})
+const estimate = { expected_cost: { amount: 2061, low: 1900, high: 2200 }, reference_rate: 2700 }
+const optimum = { rate: 2780.4, flat_zone: { low: 2680, high: 2880 } }
+const advice = { curve, estimate, optimum } as unknown as Parameters<typeof pricingOf>[0]
+const plain = { typedCost: null, floor: null }
+const pricing = (from = advice, to: Parameters<typeof pricingOf>[1] = plain) => {
+  const found = pricingOf(from, to)
+  if (found === null) throw new Error('There is no price.')
+  return found
+}
+
+describe('the rate to quote', () => {
+  test('is the best one in whole dollars, with its chance, margin and worth', () => {
+    const { quote, basis, safer, going } = pricing()
+    expect(basis).toBe('best')
+    expect(quote).toMatchObject({ rate: 2780, chance: expect.closeTo(0.36), margin: 719, beyond: null })
+    expect(quote.marginPct).toBeCloseTo(25.86, 2)
+    expect(quote.worth).toBeCloseTo(0.36 * 719, 6)
+    expect([safer?.rate, going?.rate]).toEqual([2680, 2700])
+    expect(safer?.chance).toBeGreaterThan(quote.chance)
+  })
+
+  test('is the floor when the best rate is below it; nothing below the floor is offered', () => {
+    const { quote, basis, safer } = pricing(advice, { typedCost: null, floor: 2900.2 })
+    expect([quote.rate, basis, safer]).toEqual([2901, 'floor', null])
+  })
+
+  test('follows an entered cost without a request', () => {
+    // The worth (3500 - rate)(rate - cost) is highest in the middle between cost and $3,500.
+    const { quote, cost, zone } = pricing(advice, { typedCost: 2300, floor: null })
+    expect(Math.abs(quote.rate - 2900)).toBeLessThan(8)
+    expect(cost).toEqual({ amount: 2300, isTyped: true })
+    expect(zone?.low).toBeLessThan(2900)
+    expect(zone?.high).toBeGreaterThan(2900)
+  })
+
+  test('is the going rate without a cost, with a chance and without a margin', () => {
+    const { quote, basis, zone } = pricing({
+      ...advice,
+      estimate: { ...estimate, expected_cost: null },
+      optimum: null,
+    } as unknown as Parameters<typeof pricingOf>[0])
+    expect([quote.rate, basis, zone, quote.margin, quote.worth]).toEqual([2700, 'going', null, null, null])
+    expect(quote.chance).toBeCloseTo(0.4)
+  })
+
+  test('does not exist without a curve', () => {
+    expect(pricingOf({ curve: [], estimate: undefined, optimum: null } as never, plain)).toBeNull()
+  })
+})
+
+describe('a typed rate', () => {
+  const standing = (rate: number, to = plain as Parameters<typeof pricingOf>[1]) => {
+    const lane = pricing(advice, to)
+    const typed = typedValue(advice, lane, rate)
+    return typed === null ? null : standingOf(typed, lane)
+  }
+
+  test('is compared with the rate to quote: the same, nearly as good, or off on either side', () => {
+    expect([2780, 2690, 2870, 2670, 2890].map((rate) => standing(rate))).toEqual([
+      'same',
+      'near',
+      'near',
+      'off',
+      'off',
+    ])
+  })
+
+  test('is too low below the cost or below the floor', () => {
+    expect([standing(2060), standing(2061)]).toEqual(['low', 'off'])
+    expect(standing(2700, { typedCost: null, floor: 2750 })).toBe('low')
+    expect(standing(2700, { typedCost: 2750, floor: null })).toBe('low')
+  })
+
+  test('outside of the curve has the chance of its end, and says so', () => {
+    expect(typedValue(advice, pricing(), 250)).toMatchObject({ chance: 1, beyond: 'below', margin: -1811 })
+    expect(typedValue(advice, pricing(), 9000)).toMatchObject({ chance: 0, beyond: 'above' })
+    expect(typedValue(advice, pricing(), null)).toBeNull()
+  })
+})
