@@ -65,6 +65,10 @@ const typedAt = (page: Page, rate: string) =>
     .filter({ hasText: `Your ${rate}` })
 const answerLine = (page: Page) => advice(page).locator('.desk-quote-line')
 
+/** The list of what would change the estimate, behind Why?, when it is for the rate. */
+const explainedAt = (page: Page, rate: RegExp) =>
+  advice(page).getByRole('heading', { name: new RegExp(`^What would change the estimate at ${rate.source}`) })
+
 async function typeLane(
   page: Page,
   { number = 1, origin = 'Dallas, TX', destination = 'Atlanta, GA', rate = '2100' } = {},
@@ -107,7 +111,7 @@ describe('advice while typing', () => {
     const { page } = await openDesk()
     await typeLane(page)
     await advice(page).getByText('Why?').click()
-    await advice(page).getByText('What would change the estimate at $2,100').waitFor()
+    await explainedAt(page, /\$2,100$/).waitFor()
     await advice(page).getByText('What the integration answers').waitFor()
     await advice(page)
       .getByText(/won \d of \d decided at this rate or lower/)
@@ -118,11 +122,9 @@ describe('advice while typing', () => {
     await advice(page)
       .getByRole('button', { name: /^Use \$[\d,]+, the suggested rate$/ })
       .click()
-    await advice(page)
-      .getByText(/^What would change the estimate at \$(?!2,100)/)
-      .waitFor()
+    await explainedAt(page, /\$(?!2,100)/).waitFor()
     // Lines about another rate are gone, also those with the same text as another line.
-    expect(await advice(page).getByText('What would change the estimate at $2,100').count()).toBe(0)
+    expect(await explainedAt(page, /\$2,100$/).count()).toBe(0)
   })
 
   test('follows every key without a request, and computes the margin from the typed cost', async () => {
@@ -182,7 +184,7 @@ describe('advice while typing', () => {
     await rateOf(page).fill('2003')
     await page.waitForRequest(/proposed_rate=2003/)
     await rateOf(page).fill('2253')
-    const explained = advice(page).getByText('What would change the estimate at $2,253')
+    const explained = explainedAt(page, /\$2,253$/)
     await explained.waitFor()
     // The older answer arrives now.
     release.resolve()
@@ -442,17 +444,25 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 
-  test('are taken from the lane page once', async () => {
+  test('are taken from the lane page once; the lane stays in the address', async () => {
     const { page } = await openDesk()
     await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
     await page.getByRole('link', { name: 'Quote this lane' }).click()
     await row(page).waitFor()
     expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
     expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
-    await page.waitForURL((url) => url.search === '')
+    await rateOf(page).fill('2222')
+    await page.waitForURL((url) => url.searchParams.get('rate') === '2222')
     await page.reload()
     await row(page).waitFor()
     expect(await row(page, 2).count()).toBe(0)
+    expect(await rateOf(page).inputValue()).toBe('2222')
+    // A colleague who opens the address sees the same lane.
+    const colleague = await openDesk({ person: await makePerson(app, tenant, 'member') })
+    await colleague.page.goto(page.url())
+    await typedAt(colleague.page, '$2,222').waitFor()
+    await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dal')
+    await page.waitForURL((url) => url.search === '')
   })
 
   test('are read as users type them, and an invalid rate is reported', async () => {
@@ -487,6 +497,176 @@ describe('lanes', () => {
     expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
     expect(await rateOf(page).inputValue()).toBe('2100')
     await typedAt(page, '$2,100').waitFor()
+  })
+})
+
+describe('after saving', () => {
+  test('W and L work at once, and Enter begins the next quote', async () => {
+    const { page, troubles } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2121' })
+    await rateOf(page).press('Control+Enter')
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    const ref = await page.getByRole('link', { name: /^\d+-1-1$/ }).textContent()
+    const outcome = async () =>
+      (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body.outcome
+    await page.keyboard.press('w')
+    await page.getByRole('table').getByText('Won').waitFor()
+    await expect.poll(outcome).toBe('won')
+    await page.keyboard.press('l')
+    await page.getByRole('dialog', { name: 'Why was it lost?' }).waitFor()
+    await page.keyboard.press('1')
+    await page.getByRole('table').getByText('Lost').waitFor()
+    await expect.poll(outcome).toBe('lost')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('')
+    await page.getByRole('heading', { name: '1 lane quoted' }).focus()
+    await page.keyboard.press('Enter')
+    await customer(page).and(page.locator(':focus')).waitFor()
+    expect(await rateOf(page).inputValue()).toBe('')
+    expect(troubles).toEqual([])
+  })
+
+  test('the quote can be copied as an e-mail, and only the quote is printed', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await page.getByRole('textbox', { name: 'Reference (optional)' }).fill('PO-7781')
+    await typeLane(page, { rate: '2122' })
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
+    await page.getByRole('button', { name: 'Copy as e-mail' }).click()
+    const text = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(text).toContain('Dallas, TX → Atlanta, GA, Van (V): $2,122')
+    expect(text).toContain('Your reference: PO-7781')
+    expect(text).toMatch(/Valid until \w{3} \d+, \d{4}/)
+    await page.emulateMedia({ media: 'print' })
+    await page.getByRole('heading', { name: 'Test Brokers' }).waitFor()
+    const printed = page.getByRole('table').filter({ hasText: 'Our reference' })
+    expect(await printed.isVisible()).toBe(true)
+    expect(await page.getByRole('button', { name: 'New request', includeHidden: true }).isVisible()).toBe(
+      false,
+    )
+    await page.emulateMedia({ media: 'screen' })
+  })
+})
+
+describe('a rate that nobody would quote', () => {
+  const dialog = (page: Page) =>
+    page.getByRole('dialog', { name: /^Is this rate right\?|^Are these \d rates right\?/ })
+  const fill = async (page: Page, rate: string) => {
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate })
+  }
+  const quotesAt = async (rate: number) => {
+    const { body } = await call(app, 'GET', '/api/lanes?sort=newest', { token: tenant.owner })
+    return body.lanes.filter((lane: { quoted_rate: number }) => lane.quoted_rate === rate).length
+  }
+
+  test('is saved only after one confirmation, also with Ctrl+Enter before the advice has arrived', async () => {
+    const { page } = await openDesk()
+    await page.route('**/api/advice/markup?*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await route.continue().catch(() => {})
+    })
+    await fill(page, '210')
+    await rateOf(page).press('Control+Enter')
+    await dialog(page)
+      .getByText(/\$210 is 90% below the going rate of \$2,0\d\d\./)
+      .waitFor()
+    expect(await quotesAt(210)).toBe(0)
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+    await dialog(page).waitFor({ state: 'detached' })
+    await rateOf(page).and(page.locator(':focus')).waitFor()
+    expect(await quotesAt(210)).toBe(0)
+    await rateOf(page).press('Control+Enter')
+    await dialog(page).getByRole('button', { name: 'Save it as typed' }).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    expect(await quotesAt(210)).toBe(1)
+  })
+
+  test('is found in every row of several lanes, and a confirmed draft is not asked about again', async () => {
+    const { page } = await openDesk()
+    await fill(page, '2100')
+    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    await rateOf(page, 2).fill('21000')
+    await page.getByRole('button', { name: 'Duplicate lane 2' }).click()
+    await rateOf(page, 3).fill('212')
+    await row(page, 3)
+      .getByText(/\$212 is 90% below/)
+      .waitFor()
+    await page.getByText('2 rates to check').waitFor()
+    await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
+    await saveButton(page).click()
+    expect(await dialog(page).getByRole('listitem').count()).toBe(2)
+    await dialog(page).getByRole('button', { name: 'Save them as typed' }).click()
+    await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
+    await page.unroute('**/api/quote-requests')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: '3 lanes quoted' }).waitFor()
+  })
+
+  test('does not stop a save when the check itself fails: the rate is marked after the save', async () => {
+    const { page } = await openDesk()
+    await fill(page, '213')
+    await page.route('**/api/advice/lanes', (route) => route.fulfill({ status: 503, body: 'down' }))
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.getByText(/\$213 is 90% below the going rate/).waitFor()
+  })
+})
+
+describe('several lanes', () => {
+  test('each has its chance, best rate and margin, with totals, from one request', async () => {
+    const { page, troubles } = await openDesk()
+    await typeLane(page)
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await typeLane(page, { number: 2, origin: 'Reno, NV', destination: 'Boise, ID', rate: '' })
+    await row(page, 2)
+      .getByRole('button', { name: /More fields of lane 2/ })
+      .click()
+    const asked = page.waitForRequest('**/api/advice/lanes')
+    await row(page, 2).getByLabel('Estimated cost (optional)').fill('1000')
+    expect((await asked).postDataJSON().lanes).toHaveLength(2)
+    await row(page, 1)
+      .getByText(/^win \d+%/)
+      .waitFor()
+    await row(page, 2)
+      .getByText(/^best \$/)
+      .waitFor()
+    const all = page.getByRole('group', { name: 'All lanes' })
+    await all.getByText('2 lanes, 1 with a rate').waitFor()
+    await all.getByRole('button', { name: 'Use best for all' }).click()
+    await all.getByText('2 lanes, 2 with a rate').waitFor()
+    await row(page, 2)
+      .getByText(/^margin \$/)
+      .waitFor()
+    await all.getByText(/^total \$\d,\d{3}/).waitFor()
+    expect(troubles).toEqual([])
+  })
+
+  test('sixty pasted rows without rates take one click to price', async () => {
+    const { page } = await openDesk()
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    await dialog.getByRole('textbox', { name: 'Rows' }).fill('Dallas, TX\tAtlanta, GA\tV\n'.repeat(60))
+    await dialog.getByRole('button', { name: 'Add 60 lanes' }).click()
+    const all = page.getByRole('group', { name: 'All lanes' })
+    await all.getByText('60 lanes, 0 with a rate').waitFor()
+    await all.getByRole('button', { name: 'Use best for all' }).click()
+    await all.getByText('60 lanes, 60 with a rate').waitFor()
+    expect(await saveButton(page).textContent()).toBe('Save 60 lanes')
+  })
+
+  test('pasted rows say which rates to check', async () => {
+    const { page } = await openDesk()
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    await dialog
+      .getByRole('textbox', { name: 'Rows' })
+      .fill('Dallas, TX\tAtlanta, GA\tV\t2100\nDallas, TX\tAtlanta, GA\tV\t210')
+    await dialog.getByText('2 lanes read, 1 rate to check.').waitFor()
+    await dialog.getByText(/\$210 is 90% below the going rate/).waitFor()
   })
 })
 
@@ -646,7 +826,9 @@ describe('accessibility', () => {
         .click()
       await page.getByRole('button', { name: 'Add a lane' }).click()
       await typeLane(page, { number: 2 })
-      await advice(page).getByText('Based on 5 of 8').waitFor()
+      await advice(page)
+        .getByText(/Based on \d of \d+ decided quotes/)
+        .waitFor()
       await page.getByText('Show as a table').click()
       expect(await problems()).toEqual([])
       expect(await widest()).toBe(width)

@@ -65,13 +65,18 @@ export function PasteDialog({
               onChange={(event) => onText(event.currentTarget.value)}
             />
             <Text size="sm" role="status" mih={22}>
-              {statusWords(read, text ?? '', { good: good.length, bad: bad.length })}
+              {statusWords(read, text ?? '', {
+                good: good.length,
+                bad: bad.length,
+                toCheck: toCheck(rows).length,
+              })}
               {tooMany && ` A request can have ${lanesPerRequestMax} lanes: you can add ${room} more.`}
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
             {pasted !== null && <ColumnsRead columns={pasted.columns} />}
             {customers.length > 1 && <SeveralCustomers customers={customers} />}
             {bad.length > 0 && <RowErrors rows={bad} />}
+            <RatesToCheck rows={toCheck(rows)} />
             {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
@@ -125,13 +130,14 @@ function customersOf(rows: readonly PastedRow[], ofRequest: string): string[] {
 function statusWords(
   { pasted, failure, isTooLong }: ReadPaste,
   text: string,
-  { good, bad }: { readonly good: number; readonly bad: number },
+  { good, bad, toCheck }: { readonly good: number; readonly bad: number; readonly toCheck: number },
 ): string {
   if (isTooLong) return `Paste at most ${pastedLengthMax.toLocaleString('en-US')} characters at a time.`
   if (text.trim() === '') return 'No rows pasted yet.'
   if (pasted === null) return failure === null ? 'Reading the rows…' : ''
   if (pasted.problem !== null) return pasted.problem
-  return `${counted(good, 'lane')} read${bad === 0 ? '' : `, ${counted(bad, 'row')} with errors`}.`
+  const errors = bad === 0 ? '' : `, ${counted(bad, 'row')} with errors`
+  return `${counted(good, 'lane')} read${errors}${toCheck === 0 ? '' : `, ${counted(toCheck, 'rate')} to check`}.`
 }
 
 function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
@@ -143,6 +149,25 @@ function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
         </li>
       ))}
       {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more row')}</li>}
+    </ul>
+  )
+}
+
+function toCheck(rows: readonly PastedRow[]): readonly PastedRow[] {
+  return rows.filter(({ warnings }) => warnings.length > 0)
+}
+
+/** Rates that are far from cost, floor or going rate. They can be added: saving asks for a confirmation. */
+function RatesToCheck({ rows }: { rows: readonly PastedRow[] }) {
+  if (rows.length === 0) return null
+  return (
+    <ul className="desk-list" aria-label="Rates to check">
+      {rows.slice(0, errorsShown).map(({ line, warnings }) => (
+        <li key={line}>
+          Row {line}: {warnings.map(({ detail }) => detail).join(' ')}
+        </li>
+      ))}
+      {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more rate')}</li>}
     </ul>
   )
 }
@@ -163,7 +188,12 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
         { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
         { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(laneOf(row).equipment) },
         { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
-        { key: 'read', header: 'Status', cell: ({ errors }) => (errors.length === 0 ? 'OK' : 'Error') },
+        {
+          key: 'read',
+          header: 'Status',
+          cell: ({ errors, warnings }) =>
+            errors.length > 0 ? 'Error' : warnings.length > 0 ? 'Check the rate' : 'OK',
+        },
       ]}
     />
   )

@@ -87,9 +87,14 @@ export function useDeskSave(): DeskSave {
     create.mutate(
       { body: { ...request, request_key: keyOf(request) } },
       {
-        onSuccess: () => {
+        onSuccess: (saved) => {
           keepKey('')
           void queries.invalidateQueries()
+          const lanes = saved.lanes.map(({ warnings: _, ...lane }) => lane)
+          queries.setQueryData(['get-quote-request', { params: { request_id: saved.request_id } }], {
+            ...saved,
+            lanes,
+          })
         },
         onError: (error) => {
           if (error.code === 'request-key-reused') keepKey('')

@@ -1,15 +1,33 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { Button, Group, Kbd, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
-import type { Answer } from '../api/index.ts'
-import { CopyButton, counted, DataTable, dollars, equipmentName, laneName } from '../shared-ui/index.ts'
+import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
+import {
+  CopyButton,
+  counted,
+  DataTable,
+  dollars,
+  equipmentName,
+  laneName,
+  OutcomeMark,
+  ReasonDialog,
+  TextLink,
+  useOutcomeMarks,
+  useShortcutsSwitch,
+} from '../shared-ui/index.ts'
+import { emailText, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
 
-/** The saved request, with the lane_ref of every lane to copy into the TMS. */
-export function Saved({ request, onNew }: { request: Answer<'create-quote-request'>; onNew: () => void }) {
+type Request = Answer<'create-quote-request'>
+
+/** The saved request: what to send to the customer, what to enter in the TMS, and the outcome if it is known at once. */
+export function Saved({ request, onNew }: { request: Request; onNew: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
-  const { lanes, customer_name, reference } = request
+  const { customer_name, reference } = request
+  const lanes = useSavedLanes(request)
+  const marks = useMarks(lanes)
+  useSavedKeys({ ...marks, rows: lanes.length, onNew })
   const everything = lanes
     .map((lane) =>
       [lane.lane_ref, lane.origin, lane.destination, lane.equipment, lane.quoted_rate].join('\t'),
@@ -28,49 +46,211 @@ export function Saved({ request, onNew }: { request: Answer<'create-quote-reques
             books the load.
           </Text>
         </div>
-        <DataTable
-          caption="Lanes of this request"
-          rows={lanes}
-          rowKey={({ lane_ref }) => lane_ref}
-          columns={[
-            {
-              key: 'ref',
-              header: 'lane_ref',
-              cell: ({ lane_ref }) => (
-                <Group gap="xs" wrap="nowrap">
-                  <Anchor component={Link} to={pagePaths.quote.replace('{lane_ref}', lane_ref)} size="sm">
-                    {lane_ref}
-                  </Anchor>
-                  <CopyButton text={lane_ref} what={`lane_ref ${lane_ref}`} compact />
-                </Group>
-              ),
-            },
-            {
-              key: 'lane',
-              header: 'Lane',
-              cell: ({ origin, destination, equipment }) => (
-                <Anchor
-                  component={Link}
-                  to={pagePaths.lane}
-                  search={{ origin, destination, equipment } as never}
-                  size="sm"
-                >
-                  {laneName(origin, destination)}
-                </Anchor>
-              ),
-            },
-            { key: 'equipment', header: 'Equipment', cell: ({ equipment }) => equipmentName(equipment) },
-            { key: 'rate', header: 'Rate', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
-          ]}
-        />
+        <Warnings request={request} />
+        <SavedLanes lanes={lanes} chosen={marks.chosen} choose={marks.choose} />
         <Group>
-          <Button onClick={onNew}>New request</Button>
+          <Button
+            onClick={onNew}
+            rightSection={
+              <Kbd size="xs" aria-hidden visibleFrom="sm">
+                Enter
+              </Kbd>
+            }
+          >
+            New request
+          </Button>
           <CopyButton
             text={everything}
             what={lanes.length === 1 ? 'the line' : `all ${lanes.length} lines`}
           />
         </Group>
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          Enter: next quote. W: mark won. L: mark lost. U: pending again.
+          {lanes.length > 1 && ' Up and Down choose the lane.'}
+        </Text>
+        <ForCustomer request={request} />
       </Stack>
+      <ReasonDialog lane={marks.losing} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
+  )
+}
+
+/** The lanes with their current outcomes: the save and every mark write them to the cached request. */
+function useSavedLanes({ request_id, lanes }: Request): readonly Lane[] {
+  const { data } = useAnswer('get-quote-request', { params: { request_id } }, { staleMs: 60_000 })
+  return data?.lanes ?? lanes
+}
+
+/** The chosen lane, and the marks on it. */
+function useMarks(lanes: readonly Lane[]) {
+  const [at, choose] = useState(0)
+  const [losing, setLosing] = useState<Lane | null>(null)
+  const mark = useOutcomeMarks()
+  const mayMark = useMay('member')
+  const chosen = lanes[at] ?? lanes[0] ?? null
+  return {
+    at,
+    choose,
+    chosen,
+    losing,
+    lost: (lane: Lane, reason: Parameters<typeof mark>[2]) => mark(lane, 'lost', reason),
+    keep: () => setLosing(null),
+    mark: (outcome: Lane['outcome']) => {
+      if (chosen === null || !mayMark) return
+      if (outcome === 'lost') setLosing(chosen)
+      else mark(chosen, outcome)
+    },
+  }
+}
+
+const outcomeKeys: Readonly<Record<string, Lane['outcome']>> = { w: 'won', l: 'lost', u: 'pending' }
+const typingTargets = 'input, textarea, select, [role="dialog"], [role="menu"]'
+
+/** Enter begins the next quote; W, L and U mark the chosen lane; Up and Down choose one. */
+function useSavedKeys(on: {
+  at: number
+  rows: number
+  choose: (at: number) => void
+  mark: (outcome: Lane['outcome']) => void
+  onNew: () => void
+}) {
+  const [letters] = useShortcutsSwitch()
+  const latest = useRef(on)
+  useEffect(() => {
+    latest.current = on
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { target, key } = event
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return
+      if (!(target instanceof Element) || target.closest(typingTargets) !== null) return
+      const { at, rows, choose, mark, onNew } = latest.current
+      const outcome = letters ? outcomeKeys[key.toLowerCase()] : undefined
+      if (outcome !== undefined) mark(outcome)
+      else if (key === 'Enter' && target.closest('a, button, summary') === null) onNew()
+      else if (key === 'ArrowDown' && rows > 1) choose(Math.min(rows - 1, at + 1))
+      else if (key === 'ArrowUp' && rows > 1) choose(Math.max(0, at - 1))
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [letters])
+}
+
+/** The warnings of the save, for rates that were saved without or despite a confirmation. */
+function Warnings({ request }: { request: Request }) {
+  const found = request.lanes.filter(({ warnings }) => warnings.length > 0)
+  if (found.length === 0) return null
+  return (
+    <ul className="desk-list desk-flag" aria-label="Rates to check">
+      {found.map(({ lane_ref, warnings }) => (
+        <li key={lane_ref}>
+          {lane_ref}: {warnings.map(({ detail }) => detail).join(' ')}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function SavedLanes({
+  lanes,
+  chosen,
+  choose,
+}: {
+  lanes: readonly Lane[]
+  chosen: Lane | null
+  choose: (at: number) => void
+}) {
+  return (
+    <DataTable
+      caption="Lanes of this request"
+      rows={lanes}
+      rowKey={({ lane_ref }) => lane_ref}
+      chosen={lanes.length > 1 ? (chosen?.lane_ref ?? null) : null}
+      onRowFocus={(lane) => choose(lanes.indexOf(lane))}
+      columns={[
+        {
+          key: 'ref',
+          header: 'lane_ref',
+          cell: ({ lane_ref }) => (
+            <Group gap="xs" wrap="nowrap">
+              <TextLink to={pagePaths.quote.replace('{lane_ref}', lane_ref)}>{lane_ref}</TextLink>
+              <CopyButton text={lane_ref} what={`lane_ref ${lane_ref}`} compact />
+            </Group>
+          ),
+        },
+        {
+          key: 'lane',
+          header: 'Lane',
+          cell: ({ origin, destination, equipment }) => (
+            <TextLink to={pagePaths.lane} query={{ origin, destination, equipment }}>
+              {laneName(origin, destination)}
+            </TextLink>
+          ),
+        },
+        { key: 'equipment', header: 'Equipment', cell: ({ equipment }) => equipmentName(equipment) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
+        {
+          key: 'outcome',
+          header: 'Outcome',
+          cell: ({ outcome }) => <OutcomeMark outcome={outcome} />,
+        },
+      ]}
+    />
+  )
+}
+
+/** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
+function ForCustomer({ request }: { request: Request }) {
+  const { tenant } = useSession()
+  const [hours, setHours] = useState<number>(usualValidityHours)
+  const { lanes, customer_name, reference, created_at } = request
+  return (
+    <section aria-label="For the customer">
+      <Group align="flex-end" gap="sm" className="not-printed">
+        <NativeSelect
+          label="Valid for"
+          w={140}
+          value={String(hours)}
+          data={validities.map((one) => ({ value: String(one.hours), label: one.label }))}
+          onChange={(event) => setHours(Number(event.currentTarget.value))}
+        />
+        <CopyButton text={emailText(request, tenant.name, hours)} what="as e-mail" />
+        <Button size="compact-xs" variant="default" onClick={() => window.print()}>
+          Print
+        </Button>
+      </Group>
+      <div className="printed-only">
+        <Title order={2}>{tenant.name}</Title>
+        <p>
+          Quote for {customer_name}
+          {reference === null ? '' : `, your reference ${reference}`}
+        </p>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Lane</th>
+              <th scope="col">Equipment</th>
+              <th scope="col">Pickup</th>
+              <th scope="col">Rate</th>
+              <th scope="col">Our reference</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lanes.map((lane) => (
+              <tr key={lane.lane_ref}>
+                <td>{laneName(lane.origin, lane.destination)}</td>
+                <td>{equipmentName(lane.equipment)}</td>
+                <td>{lane.pickup_date ?? ''}</td>
+                <td>{dollars(lane.quoted_rate)}</td>
+                <td>{lane.lane_ref}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p>Valid until {validUntil(created_at, hours)}.</p>
+      </div>
+    </section>
   )
 }

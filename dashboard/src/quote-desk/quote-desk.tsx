@@ -1,5 +1,6 @@
 import './desk.css'
 import { Anchor, Checkbox, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
@@ -25,6 +26,7 @@ import {
   type Draft,
   errorsAt,
   gapsIn,
+  hasState,
   isBlank,
   keepDraft,
   keptDraft,
@@ -47,15 +49,15 @@ import { hasNothingToSay } from './desk-words.ts'
 export default function QuoteDesk() {
   const { tenant } = useSession()
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
-  const navigate = useNavigate()
   const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneFromAddress(search)))
-  useEffect(() => {
-    // Removes the lane from the address, so that a reload does not add the lane again.
-    if (laneFromAddress(search) !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true })
-  }, [search, navigate])
   const saving = useDeskSave()
   const { saved } = saving
   useEffect(() => keepDraft(tenant.id, saved === null ? draft : blankDraft()), [tenant.id, draft, saved])
+  const navigate = useNavigate()
+  useEffect(() => {
+    // A reload after the save must not offer the same lane again.
+    if (saved !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true, resetScroll: false })
+  }, [saved, navigate])
   const begin = () => {
     setDraft(blankDraft())
     saving.reset()
@@ -73,13 +75,33 @@ export default function QuoteDesk() {
 
 /** Puts the lane from the address first, unless the draft has the lane already or is full. */
 function draftWith(draft: Draft, lane: Omit<DeskLane, 'id'> | null): Draft {
-  const isThere = draft.lanes.some(
-    ({ origin, destination, equipment }) =>
-      origin === lane?.origin && destination === lane.destination && equipment === lane.equipment,
-  )
+  const isThere = lane !== null && draft.lanes.some((one) => isSameLane(one, lane))
   if (lane === null || isThere || draft.lanes.length >= lanesPerRequestMax) return draft
   const lanes = withLanes(draft.lanes, [lane])
   return { ...draft, lanes: [...lanes.slice(-1), ...lanes.slice(0, -1)] }
+}
+
+type Places = Pick<DeskLane, 'origin' | 'destination' | 'equipment'>
+
+function isSameLane(one: Places, other: Places): boolean {
+  return (
+    one.origin === other.origin && one.destination === other.destination && one.equipment === other.equipment
+  )
+}
+
+const addressPauseMs = 300
+
+/** Keeps the active lane in the address, so that a reload, a bookmark or a colleague opens the same lane. */
+function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane) {
+  const navigate = useNavigate()
+  const isComplete = hasState(origin) && hasState(destination)
+  const address = JSON.stringify(
+    isComplete ? { origin, destination, equipment, ...(rate.trim() === '' ? {} : { rate }) } : {},
+  )
+  const [settled] = useDebouncedValue(address, addressPauseMs)
+  useEffect(() => {
+    void navigate({ to: pagePaths.desk, search: JSON.parse(settled), replace: true, resetScroll: false })
+  }, [settled, navigate])
 }
 
 interface DeskProps {
@@ -94,7 +116,12 @@ function focusLane(id: number, field: LaneField = 'origin'): void {
 
 /** The lanes of a draft, and the actions on them. */
 function useLanes({ draft, onDraft, saving }: DeskProps) {
-  const [activeId, setActiveId] = useState(draft.lanes[0]?.id ?? 1)
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const [activeId, setActiveId] = useState(() => {
+    const asked = laneFromAddress(search)
+    const found = asked === null ? undefined : draft.lanes.find((lane) => isSameLane(lane, asked))
+    return (found ?? draft.lanes[0])?.id ?? 1
+  })
   const notify = useNotice()
   const { lanes } = draft
   const active = lanes.find(({ id }) => id === activeId) ?? lanes[0] ?? blankLane(1)
@@ -236,6 +263,7 @@ function Desk(props: DeskProps) {
   const lanes = useLanes(props)
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
+  useLaneInAddress(lanes.active)
   const answer = useDeskAnswer(lanes.active)
   const pricing = usePricing(lanes.active, answer)
   const adviceOf = useLanesAdvice(lanes.lanes, lanes.lanes.length > 1)

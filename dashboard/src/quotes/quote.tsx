@@ -13,9 +13,9 @@ import {
   laneName,
   Nothing,
   Page,
+  ReasonDialog,
+  useOutcomeMarks,
 } from '../shared-ui/index.ts'
-import { useOutcomeMarks } from './outcome-marks.ts'
-import { ReasonDialog } from './outcome-reason.tsx'
 import { lastQuotesView } from './quotes-address.ts'
 import { QuotedAgainstBooked } from './quotes-booked.tsx'
 import { QuoteFacts } from './quotes-facts.tsx'

@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
-import { Failed, Loading, Nothing, Page } from '../shared-ui/index.ts'
+import { Failed, Loading, Nothing, Page, useShortcutsSwitch } from '../shared-ui/index.ts'
 import { type QuotesPlace, useQuotesView } from './quotes-address.ts'
 import { QuotesFilters } from './quotes-filters.tsx'
 import { QuotesList } from './quotes-list.tsx'
 import { QuotesPager, shownWords } from './quotes-pager.tsx'
-import { ShortcutsDialog, useShortcutsSwitch } from './quotes-shortcuts.tsx'
+import { ShortcutsDialog } from './quotes-shortcuts.tsx'
 
 /** All quotes of the brokerage: filter, sort, mark won or lost, requote. */
 export default function QuotesPage() {

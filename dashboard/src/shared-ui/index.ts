@@ -35,6 +35,8 @@ export { ButtonLink, TextLink } from './links.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { Notices, useNotice } from './notices.tsx'
+export { type Mark, useOutcomeMarks } from './outcome-marks.ts'
+export { ReasonDialog } from './outcome-reason.tsx'
 export {
   CancelledMark,
   cancelledWords,
@@ -57,5 +59,6 @@ export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'
 export { useOnceSettled } from './settled-fields.ts'
+export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
 export { WinCurve } from './win-curve.tsx'

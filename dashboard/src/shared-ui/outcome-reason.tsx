@@ -1,7 +1,8 @@
 import { Button, Group, Kbd, Modal, Stack, Text } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { laneName, type Reason, reasonNames, reasons } from '../shared-ui/index.ts'
+import { laneName } from './formats.ts'
+import { type Reason, reasonNames, reasons } from './outcome-words.tsx'
 
 /** Asks why a lane was lost. Choose one of five reasons by number key, by arrow keys and Enter, or by click. */
 export function ReasonDialog({

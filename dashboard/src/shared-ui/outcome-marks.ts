@@ -2,7 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { CallFailed, call, laneHasChanged, showLane } from '../api/index.ts'
-import { laneName, outcomeWords, type Reason, useNotice } from '../shared-ui/index.ts'
+import { laneName } from './formats.ts'
+import { useNotice } from './notices.tsx'
+import { outcomeWords, type Reason } from './outcome-words.tsx'
 
 export type Mark = (lane: Lane, outcome: Lane['outcome'], reason?: Reason | null) => void
 

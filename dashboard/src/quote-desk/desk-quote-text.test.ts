@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { emailText } from './desk-quote-text.ts'
+
+const lane = {
+  lane_ref: '48211093754-1-1',
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  quoted_rate: 2150,
+  pickup_date: '2026-03-04',
+  // Facts that the customer must not see.
+  estimated_cost: 1800,
+  expected_cost: { amount: 1805, low: 1640, high: 1990 },
+}
+const request = {
+  customer_name: 'Harvest Table Foods',
+  reference: 'PO-7781',
+  created_at: '2026-02-27T16:12:09.000Z',
+  lanes: [lane],
+}
+
+test('an e-mail names lane, equipment, rate, validity and references, and no cost', () => {
+  const text = emailText(request, 'Meridian Fox Freight', 24)
+  expect(text.split('\n').slice(0, 8)).toEqual([
+    'Subject: Quote from Meridian Fox Freight: Dallas, TX → Atlanta, GA',
+    '',
+    'Quote for Harvest Table Foods',
+    'Your reference: PO-7781',
+    '',
+    'Dallas, TX → Atlanta, GA, Van (V): $2,150',
+    '  Pickup 2026-03-04',
+    '  Our reference 48211093754-1-1',
+  ])
+  expect(text).toMatch(/Valid until Feb 28, 2026, \d+:12 [AP]M \S+\./)
+  expect(text).not.toMatch(/1,?80[05]|margin|cost/i)
+})
+
+test('several lanes have a total', () => {
+  const text = emailText(
+    {
+      ...request,
+      reference: null,
+      lanes: [lane, { ...lane, lane_ref: '48211093754-2-1', quoted_rate: 1000.5 }],
+    },
+    'Meridian Fox Freight',
+    4,
+  )
+  expect(text).toContain('Subject: Quote from Meridian Fox Freight: 2 lanes')
+  expect(text).toContain('Total: $3,150.50')
+  expect(text).not.toContain('Your reference')
+})
