@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tokenScopes } from '#contract/token-scopes.ts'
-import { type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
+import { type Integration, makeIntegration, makeLane, makePerson, makeServiceToken } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
 import { exits } from './exits.ts'
@@ -186,6 +186,38 @@ describe('from a quote to its margin', () => {
     expect(done.printed).toMatch(/rows read +2\nwould be added +1/)
     expect(done.printed).toContain('line 2')
     expect(done.exit).toBe(6)
+  })
+
+  test('import --signed pushes the file with the service token and the secret', async () => {
+    file(
+      'pushed.csv',
+      'Origin,Destination,Equipment,Quoted Rate,Quoted At\n"Reno, NV","Boise, ID",V,1400,2026-01-02\n',
+    )
+    const owner = integration.tenant.owner
+    env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'imports:write')
+    env.LANEWISE_SECRET = integration.secret
+    const done = await lanewise(['import', 'pushed.csv', '--signed', '--dry-run'])
+    expect([done.exit, done.remarked]).toEqual([0, ''])
+    expect(done.printed).toMatch(/would be added +1/)
+    env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'read')
+    expect(await lanewise(['import', 'pushed.csv', '--signed'])).toMatchObject({
+      exit: 3,
+      remarked: expect.stringContaining('this token has read'),
+    })
+  })
+
+  test('sandbox: created, entered, and reset; a token made inside is a test token', async () => {
+    const created = await lanewise(['sandbox', 'create'])
+    expect([created.exit, created.printed]).toEqual([0, expect.stringContaining('(test)')])
+    expect((await lanewise(['sandbox', 'show'])).printed).toMatch(/test +true/)
+    const token = env.LANEWISE_SESSION
+    const entered = await lanewise(['sandbox', 'enter', '--json'])
+    expect(JSON.parse(entered.printed)).toMatchObject({ tenant: { test: true } })
+    delete env.LANEWISE_SESSION
+    const made = await lanewise(['token', 'create', 'trial', '--scope', 'read quotes:write', '--json'])
+    expect(JSON.parse(made.printed)).toMatchObject({ scope: 'quotes:write read', test: true })
+    if (token !== undefined) env.LANEWISE_SESSION = token
+    expect((await lanewise(['sandbox', 'reset'])).printed).toMatch(/Reset .*\(test\): \d+ rows erased/)
   })
 
   test('a missing role is reported', async () => {
