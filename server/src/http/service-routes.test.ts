@@ -40,7 +40,9 @@ describe('problems', () => {
     const page = await browse('/problems/signature-mismatch')
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const text = await page.text()
-    expect(text).toContain('The detail states the text to sign: &lt;timestamp&gt;.&lt;body&gt; for shipment-update')
+    expect(text).toContain(
+      'The detail states the text to sign: &lt;timestamp&gt;.&lt;body&gt; for shipment-update',
+    )
     const style = /<style>(.*)<\/style>/.exec(text)?.[1] ?? ''
     const hash = createHash('sha256').update(style).digest('base64')
     expect(page.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`)
@@ -126,7 +128,7 @@ describe('readiness', () => {
       expect(performance.now() - began).toBeLessThan(3_000)
       letGo()
       await holding
-      expect((await call(one, 'GET', '/readyz')).status).toBe(200)
+      await expect.poll(async () => (await call(one, 'GET', '/readyz')).status).toBe(200)
     } finally {
       letGo()
       await one.close()
