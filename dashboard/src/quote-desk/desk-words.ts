@@ -72,6 +72,11 @@ export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimat
   return from === null ? share : `${share}, nearest ${from}`
 }
 
+/** @example basisInWords('no decided quotes') // 'No decided quotes' */
+function basisInWords(based: string): string {
+  return based.startsWith('no ') ? `No ${based.slice(3)}` : `Based on ${based.replace(/^from /, '')}`
+}
+
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The trust in an estimate at a rate with this interval: a word, and the quotes that the estimate uses. */
@@ -91,9 +96,7 @@ export function trustInWords(
   const borrowed = borrowedInWords(estimate)
   const basis = [
     ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
-    `Based on ${basedOn(estimate)}${age}`
-      .replace('Based on no decided', 'No decided')
-      .replace('Based on from', 'Based on'),
+    `${basisInWords(basedOn(estimate))}${age}`,
     ...(borrowed === null ? [] : [borrowed]),
   ].join('. ')
   return { trust, word: trustWords[trust], basis: `${basis}.` }
