@@ -5,10 +5,10 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { tablerIcons } from './dashboard/tabler-icons.ts'
 
-/** Tests that take long and guard what seldom changes: `npm run prove` runs them, `npm test` does not. */
+/** Long tests of code that seldom changes: `npm run prove` runs them, `npm test` does not. */
 const isForProve = (file: string) => file.endsWith('.long.test.ts')
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/') && !isForProve(file)
-/** Proofs that take long, and whose services are given long to answer. `npm run prove` is their long form. */
+/** Proofs with long timeouts. `npm run prove` runs their full length. */
 const isLongProof = (file: string) =>
   /^proofs\/(crash-safety|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
     file,
@@ -16,16 +16,16 @@ const isLongProof = (file: string) =>
 const tests = globSync(
   '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
 )
-/** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
+/** Tests that need a database or the service import these helpers. The other tests do not wait for a database. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
-/** Tests that put something else in the place of a module: whoever shared it with them would get that, too. */
+/** Tests that mock a module. They run isolated: files that share a process also share its modules. */
 const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
 const isOrdinary = (file: string) =>
   !isInBrowser(file) && !isLongProof(file) && !replacesModules(file) && !isForProve(file)
 
 /**
- * What takes longest comes first: begun last, all the others would be waited for and then it alone. Crashes wait for
- * processes most of the time, so others compute beside them.
+ * Starts the longest files first: a long file that started last would run alone at the end. The crash tests are the very
+ * first, because they mostly wait for processes, so other files compute meanwhile.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -37,25 +37,25 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Tests end within seconds. On a machine that others fill as well, a program that one starts may take half a minute. */
+/** Tests take seconds. On a busy machine, a program that a test starts may need half a minute. */
 const testTimeout = 60_000
-/** What is looked at again and again until it is so. */
+/** How long `expect.poll` retries. */
 const expectation = { poll: { timeout: 15_000 } }
 
 export default defineConfig({
   test: {
-    // Two cores are the smallest machine this must pass on. Databases and time to pass are waited for about as long as
-    // anything computes; beside them pages are drawn, which computes all the time: so many at a time fill the gaps.
+    // The tests must pass on two cores. Most files wait for databases and timers about as long as they compute, and browser
+    // tests compute all the time, so four files at a time keep two cores busy.
     maxWorkers: 4,
     reporters: ['verbose'],
-    // To load the service anew for each file took a third of the processor time of all tests.
+    // Loading the service again for each file took a third of the CPU time of all tests.
     isolate: false,
-    // Programs that tests start find what Node compiled of the service before: half the time of a start goes into that.
+    // Programs that tests start share Node's compile cache: compiling is half the time of a start.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        // The wording of pages is entered through the same first files as their components.
+        // Tests of the pages' wording import the index.ts of their folder, which also exports components with icons.
         plugins: [tablerIcons()],
         test: {
           name: 'pure',
@@ -94,21 +94,21 @@ export default defineConfig({
           testTimeout: 120_000,
           expect: expectation,
           hookTimeout: 120_000,
-          // Kills, restarts and slow callers wait most of the time: so many at a time are enough for two cores.
+          // Kills, restarts and slow callers mostly wait, so five at a time fit on two cores.
           maxConcurrency: 5,
         },
       },
       {
         test: {
-          // People's journeys through the built dashboard, in a real browser.
+          // Journeys of users through the built dashboard, in a real browser.
           name: 'browser',
           include: tests.filter(isInBrowser),
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
-          // The longest walks through a page take 50 s while everything else runs.
+          // The longest test of a page takes 50 s while the other projects run.
           testTimeout: 120_000,
           expect: expectation,
           hookTimeout: 120_000,
-          // Four files at a time share two cores already.
+          // Four files at a time already use two cores.
           maxConcurrency: 2,
         },
       },

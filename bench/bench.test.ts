@@ -53,6 +53,16 @@ describe('workingDay', () => {
     expect(advice.refused.size).toBe(0)
   })
 
+  test('each caller sends at least one request, also if the period ends before the request is due', async () => {
+    const send = async (): Promise<Answer> => ({ status: 200, text: '{"curve":[]}', ms: 1 })
+    const late = (['advice', 'save', 'update'] as const).map((kind) => ({
+      ...caller(kind, 60_000),
+      firstMs: 50_000,
+    }))
+    const day = await workingDay(send, late, Promise.resolve())
+    expect(Object.values(day).map(({ times }) => times.length)).toEqual([1, 1, 1])
+  })
+
   test('counts failed calls, and advice without the requested content, as faults', async () => {
     const send = async ({ path }: { path: string }): Promise<Answer> =>
       path === '/update'

@@ -15,7 +15,10 @@ const locked = Object.entries(
 ).filter(([path, entry]) => path.startsWith('node_modules/') && entry.link !== true)
 const manifest = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Record<string, string>
-  /** What the build of the dashboard and the command line need: `npm start` installs it, the image of the service does not. */
+  /**
+   * Packages for the builds of the dashboard and the command line. `npm start` installs them; the image of the service
+   * does not contain them.
+   */
   readonly peerDependencies: Record<string, string>
   readonly optionalDependencies: Record<string, string>
   readonly scripts: Record<string, string>

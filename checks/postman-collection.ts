@@ -1,4 +1,5 @@
 import { openApiDocument } from '#contract/openapi.ts'
+import type { Signs } from '#contract/signature.ts'
 
 /** The parts of the OpenAPI document that the collection uses. */
 interface Document {
@@ -15,6 +16,7 @@ interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> }
   readonly responses: Readonly<Record<string, unknown>>
+  readonly 'x-signs'?: Signs
 }
 interface Parameter {
   readonly name: string
@@ -59,12 +61,15 @@ const variableMembers: Readonly<Record<string, Readonly<Record<string, string>>>
 }
 
 /** Signs the request: substitutes the variables in the body, signs that text, and sends exactly that text. */
-const signing = [
+const signing = (signs: Signs) => [
   "const cryptoJs = require('crypto-js')",
   'const body = pm.variables.replaceIn(pm.request.body.raw)',
   'pm.request.body.raw = body',
   'const timestamp = String(Math.floor(Date.now() / 1000))',
-  "const digest = cryptoJs.HmacSHA256(timestamp + '.' + body, pm.variables.get('signing_secret'))",
+  signs === 'body'
+    ? "const text = timestamp + '.' + body"
+    : "const text = timestamp + '.' + pm.request.method + ' ' + pm.variables.replaceIn(pm.request.url.getPathWithQuery()) + '\\n' + body",
+  "const digest = cryptoJs.HmacSHA256(text, pm.variables.get('signing_secret'))",
   "pm.request.headers.upsert({ key: 'X-Service-Timestamp', value: timestamp })",
   "pm.request.headers.upsert({ key: 'X-Service-Signature', value: 'sha256=' + digest.toString(cryptoJs.enc.Hex) })",
 ]
@@ -113,7 +118,7 @@ export function postmanCollection(version: string) {
 }
 
 function request({ path, method, operation }: Placed) {
-  const { operationId, summary, description, security, parameters = [] } = operation
+  const { operationId, summary, description, security, parameters = [], 'x-signs': signs } = operation
   const [needed = {}] = security
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200'
   const variable = kept[operationId]
@@ -135,7 +140,7 @@ function request({ path, method, operation }: Placed) {
       ...bodyOf(operation),
       url: urlOf(path, parameters),
     },
-    event: [...('signature' in needed ? [script('prerequest', signing)] : []), script('test', tests)],
+    event: [...(signs === undefined ? [] : [script('prerequest', signing(signs))]), script('test', tests)],
   }
 }
 

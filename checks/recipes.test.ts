@@ -29,6 +29,7 @@ afterAll(async () => {
 interface Vector {
   readonly secret: string
   readonly timestamp: string
+  readonly address?: string
   readonly body: string
   readonly signature: string
 }
@@ -84,9 +85,9 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
   test.skipIf(!has(...needs))('computes the signatures of the test vectors', async () => {
     const [program, ...args] = command
     for (const [secret, of] of Map.groupBy(vectors, (vector) => vector.secret)) {
-      const files = of.flatMap(({ timestamp, body }, at) => {
+      const files = of.flatMap(({ timestamp, address, body }, at) => {
         const file = join(folder, `body-${at}`)
-        writeFileSync(file, body)
+        writeFileSync(file, address === undefined ? body : `${address}\n${body}`)
         return [timestamp, file]
       })
       const signed = await run(program, [...args, 'sign', ...files], { env: { LANEWISE_SECRET: secret } })

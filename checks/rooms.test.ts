@@ -5,8 +5,9 @@ import { importsOf, shippedFiles, sourceFiles, textOf, withoutComments } from '.
 const server = 'server/src/'
 
 /**
- * The rooms of the server, from the lowest to the highest: which rooms each one imports, and what else (folders end in
- * a slash, `node:` is any module of Node). The last row is the files beside the rooms: main.ts, start.ts, serving.ts.
+ * The rooms (folders) of the server, from the lowest to the highest: the rooms that each one imports, and its other
+ * imports (a name that ends in a slash is a folder, `node:` is any module of Node). The last row is the files next to
+ * the rooms: main.ts, start.ts, serving.ts.
  */
 const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readonly string[] }>> = {
   runtime: {
@@ -178,7 +179,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'access',
       'audit',
     ],
-    outside: ['engine/src/', 'node:'],
+    outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
   },
   operations: {
     rooms: [
@@ -232,7 +233,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
 }
 
-/** What the code of a room must not touch. Only start.ts, the commands and http/problem-answers.ts read the clock. */
+/** What the code of a room must not use. Only start.ts, the commands and http/problem-answers.ts read the clock. */
 const mustNotTouch: Readonly<Record<string, RegExp>> = {
   security: /\bprocess\b/,
   signing: /\bprocess\b/,
@@ -245,7 +246,7 @@ const dashboard = 'dashboard/src/'
 
 /**
  * The folders of the dashboard, from the lowest to the highest, with the folders that each one imports. A folder from
- * `audit` on is a page, and no page imports another page. The last row is the files beside the folders.
+ * `audit` on is a page, and no page imports another page. The last row is the files next to the folders.
  */
 const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   'code-samples': [],
@@ -284,7 +285,7 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The two trees whose folders have a table: their tests are the same. */
+/** The two trees with a table of folders. Both have the same tests. */
 const trees = [
   {
     root: server,
@@ -294,7 +295,7 @@ const trees = [
   { root: dashboard, table: dashboardFolders, firstLines: /^\/\*\* [A-Z]/ },
 ]
 
-/** The folder of a file below the root of its tree; empty for the files beside the folders. */
+/** The folder of a file below the root of its tree; empty for the files next to the folders. */
 const folderOf = (root: string, path: string) => `${dirname(path)}/`.slice(root.length).replace(/\/$/, '')
 const filesOf = (root: string) => shippedFiles().filter((path) => path.startsWith(root))
 const filesIn = (root: string, folder: string) =>

@@ -7,6 +7,7 @@ import {
   signatureToleranceSeconds,
 } from '#contract/limits.ts'
 import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
+import { defaultScope, tokenScopes } from '#contract/token-scopes.ts'
 import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
@@ -21,19 +22,24 @@ interface Vector {
   readonly name: string
   readonly secret: string
   readonly timestamp: string
+  /** The method and path, if the endpoint signs them. */
+  readonly address?: string
   readonly body: string
   readonly signature: string
 }
 const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
 
 describe('the test vectors', () => {
-  test.each(vectors)('$name', ({ secret, timestamp, body, signature }) => {
-    const bodyBytes = Buffer.from(body)
-    expect(`sha256=${signatureOf(secret, timestamp, bodyBytes).toString('hex')}`).toBe(signature)
+  test.each(vectors)('$name', async ({ secret, timestamp, address: written, body, signature }) => {
+    const [method = '', path = ''] = written?.split(' ') ?? []
+    const address = written === undefined ? null : { method, path }
+    const request = { timestamp, address, bodyBytes: Buffer.from(body) }
+    expect(`sha256=${signatureOf(secret, request).toString('hex')}`).toBe(signature)
     const { digest } = readSignatureHeaders({ timestamp, signature })
-    const signed = { timestamp, digest, bodyBytes }
+    const signed = { ...request, digest }
     const now = Number(timestamp) * 1000
-    expect(verifySignature(signed, [{ plaintext: secret }], now)).toEqual({ plaintext: secret })
+    const verified = await verifySignature(signed, [{ plaintext: secret }], now)
+    expect(verified.secret).toEqual({ plaintext: secret })
   })
 
   test('have different signatures', () => {
@@ -62,11 +68,16 @@ describe('docs/signing.md', () => {
       expect(text).toContain(`\`${form.source}\``)
   })
 
+  test('lists the scopes of tokens with the words of the contract', () => {
+    expect(tableRows(page, 'Scopes of a service token')).toEqual(
+      Object.entries(tokenScopes).map(([name, { permits }]) => [name, permits]),
+    )
+    expect(text).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
+  })
+
   test('lists the limits that the service applies', () => {
     expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
-    expect(text).toContain(
-      `(${secretOverlapHoursDefault} unless said otherwise, 0 to ${secretOverlapHoursMax})`,
-    )
+    expect(text).toContain(`(${secretOverlapHoursDefault} by default, 0 to ${secretOverlapHoursMax})`)
   })
 
   test('lists every reason why a signature is refused', () => {

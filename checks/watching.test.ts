@@ -43,7 +43,7 @@ const queries = [
   ),
 ]
 
-/** What Grafana puts in before Prometheus sees a query. */
+/** Replaces the variables that Grafana substitutes before it sends a query to Prometheus. */
 const asAsked = (expr: string) =>
   expr.replaceAll('$__rate_interval', '5m').replaceAll('"$instance"', '"127.0.0.1:9464"')
 
@@ -52,7 +52,7 @@ interface Selected {
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[]
 }
 
-/** The metrics that a query asks for, each with its conditions, and the labels that it groups by. */
+/** The metrics of a query with their label conditions, the labels that it groups by, and its syntax errors. */
 function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wrong: string[] } {
   const asked = asAsked(expr)
   const selected: Selected[] = []
@@ -77,11 +77,11 @@ function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wro
   return { selected, grouped, wrong }
 }
 
-/** Given by Prometheus, not by the service. */
+/** Labels that Prometheus adds. */
 const givenLabels = new Set(['job', 'instance', 'le'])
 const givenMetrics = new Set(['up'])
 const statuses = Object.values(problems).map(({ status }) => String(status))
-/** Of which a service that is well has no number yet: what may stand there. */
+/** Possible values of labels that a healthy service has not counted yet. */
 const words: Readonly<Record<string, readonly string[]>> = {
   'lanewise_refusals_total code': Object.keys(problems),
   'lanewise_http_requests_total status': ['200', '201', '404', '499', ...statuses],
@@ -112,7 +112,7 @@ beforeAll(async () => {
   }
   await pushUpdate(app, ours, { lane_ref: 'none' })
   await call(app, 'GET', '/readyz')
-  // Until garbage was collected, and so counted.
+  // Wait until a garbage collection has run, so that its metric has a sample.
   for (let tries = 0; tries < 100; tries++) {
     Array.from({ length: 1e6 }, (_, at) => ({ at }))
     scrape = readScrape(await watching.read())
@@ -134,7 +134,7 @@ const labelsOf = (metric: string) =>
   )
 
 describe('a query', () => {
-  test('that is wrong is found', () => {
+  test('with a syntax error is detected', () => {
     expect(readQuery('sum(rate(lanewise_http_requests_total[5m])').wrong).not.toEqual([])
     expect(readQuery('sum by (le) (rate(x_total{a="1", b!~"2.*"}[5m])) / up')).toEqual({
       selected: [
@@ -152,30 +152,33 @@ describe('a query', () => {
     })
   })
 
-  test.each(queries)('of $from is well-formed, and asks for what the service serves', ({ expr }) => {
-    const { selected, grouped, wrong } = readQuery(expr)
-    expect(wrong).toEqual([])
-    expect(selected).not.toEqual([])
-    for (const { metric, matchers } of selected) {
-      if (givenMetrics.has(metric)) continue
-      const labels = labelsOf(metric)
-      expect([metric, scrape.samples.some(({ name }) => name === metric)]).toEqual([metric, true])
-      for (const { label, operator, value } of matchers) {
-        if (givenLabels.has(label)) continue
-        expect([metric, label, labels.has(label)]).toEqual([metric, label, true])
-        // Each word that is asked for is there.
-        const asked = operator.endsWith('~') ? value.split('|') : [value]
-        const values = words[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
-        expect(
-          asked.filter((word) => !values.some((known) => new RegExp(`^(?:${word})$`).test(known))),
-        ).toEqual([])
+  test.each(queries)(
+    'of $from is well-formed, and its metrics and labels exist in the service',
+    ({ expr }) => {
+      const { selected, grouped, wrong } = readQuery(expr)
+      expect(wrong).toEqual([])
+      expect(selected).not.toEqual([])
+      for (const { metric, matchers } of selected) {
+        if (givenMetrics.has(metric)) continue
+        const labels = labelsOf(metric)
+        expect([metric, scrape.samples.some(({ name }) => name === metric)]).toEqual([metric, true])
+        for (const { label, operator, value } of matchers) {
+          if (givenLabels.has(label)) continue
+          expect([metric, label, labels.has(label)]).toEqual([metric, label, true])
+          // Each value in the condition is possible.
+          const asked = operator.endsWith('~') ? value.split('|') : [value]
+          const values = words[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
+          expect(
+            asked.filter((word) => !values.some((known) => new RegExp(`^(?:${word})$`).test(known))),
+          ).toEqual([])
+        }
       }
-    }
-    const known = new Set(selected.flatMap(({ metric }) => [...labelsOf(metric).keys(), ...givenLabels]))
-    expect(grouped.filter((label) => !known.has(label))).toEqual([])
-  })
+      const known = new Set(selected.flatMap(({ metric }) => [...labelsOf(metric).keys(), ...givenLabels]))
+      expect(grouped.filter((label) => !known.has(label))).toEqual([])
+    },
+  )
 
-  test.each(queries)('of $from takes the rate of what only grows, and of nothing else', ({ expr }) => {
+  test.each(queries)('of $from uses the rate of counters, and of counters only', ({ expr }) => {
     for (const [, metric = ''] of asAsked(expr).matchAll(/\b(?:rate|increase)\(\s*([\w:]+)/g)) {
       expect([metric, scrape.types.get(metric.replace(/_(bucket|sum|count)$/, ''))]).toEqual([
         metric,
@@ -190,7 +193,7 @@ describe('a query', () => {
 })
 
 describe('the dashboard', () => {
-  test('is laid out on 24 columns, and no panel lies on another', () => {
+  test('is laid out on 24 columns, and no panel overlaps another', () => {
     const taken = new Map<string, string>()
     for (const { title, gridPos } of dashboard.panels) {
       const { x, y, w, h } = gridPos
@@ -204,7 +207,7 @@ describe('the dashboard', () => {
     }
   })
 
-  test('has panels with names and numbers of their own, which ask the data source that was chosen', () => {
+  test('has panels with unique names and numbers, which use the selected data source', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
@@ -221,7 +224,7 @@ describe('the dashboard', () => {
 })
 
 describe('the alerts', () => {
-  test('have names of their own, a severity, and a page that says what to do', () => {
+  test('have unique names, a severity, and a section in docs/watching.md', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     const listed = tableRows('docs/watching.md', 'Alerts')
     expect(listed.map(([alert]) => alert)).toEqual(rules.map(({ alert }) => alert))
@@ -235,23 +238,26 @@ describe('the alerts', () => {
     }
   })
 
-  test.skipIf(!has('promtool'))('say what they should of hours that were written down', async () => {
-    const folder = `${root}/deploy/watching`
-    for (const args of [
-      ['check', 'rules', `${folder}/alerts.yml`],
-      ['test', 'rules', `${folder}/alerts-test.yml`],
-    ]) {
-      const { code, output, complaint } = await run('promtool', args)
-      expect([basename(args[2] ?? ''), code, code === 0 ? '' : output + complaint]).toEqual([
-        basename(args[2] ?? ''),
-        0,
-        '',
-      ])
-    }
-  })
+  test.skipIf(!has('fire as expected on recorded series'))(
+    'say what they should of hours that were written down',
+    async () => {
+      const folder = `${root}/deploy/watching`
+      for (const args of [
+        ['check', 'rules', `${folder}/alerts.yml`],
+        ['test', 'rules', `${folder}/alerts-test.yml`],
+      ]) {
+        const { code, output, complaint } = await run('promtool', args)
+        expect([basename(args[2] ?? ''), code, code === 0 ? '' : output + complaint]).toEqual([
+          basename(args[2] ?? ''),
+          0,
+          '',
+        ])
+      }
+    },
+  )
 })
 
-test('what is not asked for is not loaded: the packages stand behind two files, and nobody imports those at once', () => {
+test('the packages for metrics and traces are imported by one file each, and no other file imports these two statically', () => {
   const loading = shippedFiles()
     .filter((path) => path.startsWith('server/'))
     .flatMap((path) =>
@@ -268,7 +274,7 @@ test('what is not asked for is not loaded: the packages stand behind two files, 
   expect(of(/\/(metrics|traces)\.ts$/)).toEqual([])
 })
 
-test('docs/watching.md lists every metric of the service, with its kind, and no other', () => {
+test('docs/watching.md lists every metric of the service with its kind, and no other', () => {
   const own = [...scrape.types].filter(([name]) => name.startsWith('lanewise_'))
   const listed = tableRows('docs/watching.md', 'Metrics').map(([name = '', kind = '']) => [name, kind])
   expect(listed.toSorted()).toEqual(own.map(([name, kind]) => [name, kind]).toSorted())

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { shippedFiles as allShippedFiles, importsOf, textOf, withoutComments } from './repository.ts'
 
-/** Programs that people paste stand in it as text: what they import and read, they do elsewhere. It imports nothing itself. */
+/** Contains programs to paste as text. The imports in them are not imports of the file, which has none. */
 const programsAsText = 'dashboard/src/code-samples/integration-code.ts'
 const shippedFiles = () => allShippedFiles().filter((path) => path !== programsAsText)
 
-/** What the files of a folder may import: folders (ending in /), files, packages. Whatever is not here is refused. */
+/** What the files of a folder may import: folders (ending in /), files, and packages. Everything else is refused. */
 const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: RegExp }[] = [
   {
     // Freight and pricing arithmetic: pure, no dependencies, no clock, no randomness.
@@ -16,7 +16,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
   },
   { files: /^contract\/src\//, may: ['contract/src/', 'typebox'], mustNotTouch: /\bprocess\b|\bDate\.now\b/ },
   {
-    // Reads the data that its packages ship, so it may read files.
+    // Reads the data files of its packages.
     files: /^geography\/src\//,
     may: [
       'geography/src/',
@@ -32,18 +32,19 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bMath\.random\b/,
   },
   {
-    // Published for any runtime: the contract's words and nothing else. What needs a package stays behind when it is built.
+    // Published for any runtime: only the contract. Its build removes the code that needs packages.
     files: /^client\/src\//,
     may: ['client/src/', 'contract/src/'],
     mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
   },
   {
-    // Runs on the machine of its user: the client, and the two rooms of the server that are pure.
+    // Runs on the machine of its user: the client, and the two folders of the server that are pure.
     files: /^cli\/src\//,
     may: [
       'cli/src/',
       'client/src/',
       'contract/src/limits.ts',
+      'contract/src/token-scopes.ts',
       'server/src/csv/',
       'server/src/signing/',
       'cli-progress',
@@ -53,7 +54,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     ],
   },
   {
-    // Runs in browsers: the client, the contract, the pure engine, and packages for pages and charts. Nothing of the server.
+    // Runs in browsers: the client, the contract, the engine, and packages for pages and charts. Never the server.
     files: /^dashboard\/src\//,
     may: [
       'dashboard/src/',
@@ -109,18 +110,18 @@ describe('who may import whom', () => {
   }
 })
 
-test('one file of the client fetches, for the dashboard too', () => {
+test('only one file of the client calls fetch, for the dashboard, too', () => {
   const fetching = shippedFiles()
     .filter((path) => /^(dashboard|client|cli)\/src\//.test(path))
     .filter((path) =>
       /\bfetch\b(?!:)|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))),
     )
   expect(fetching).toContain('client/src/call.ts')
-  // What hands on another fetch than the platform's names it and calls none.
+  // These two pass another function as fetch, and do not call it.
   expect(fetching.filter((path) => !/^client\/src\/(call|lanewise|options)\.ts$/.test(path))).toEqual([])
 })
 
-test('of the contract the client takes types and plain values, and its schemas in one file that the builds replace', () => {
+test('the client imports types and plain values of the contract, and schemas in one file only, which the builds replace', () => {
   const values = shippedFiles()
     .filter((path) => path.startsWith('client/src/'))
     .filter((path) =>
@@ -132,7 +133,7 @@ test('of the contract the client takes types and plain values, and its schemas i
   expect(values).toEqual(['client/src/operations.ts'])
 })
 
-test('of the contract the dashboard takes types, and values of files that need no package', () => {
+test('the dashboard imports types of the contract, and values of files without packages', () => {
   const values = shippedFiles()
     .filter((path) => path.startsWith('dashboard/src/'))
     .flatMap((path) =>
@@ -146,18 +147,19 @@ test('of the contract the dashboard takes types, and values of files that need n
   expect(needing).toEqual([])
 })
 
-test('only the main files, and the tests’ own cluster, read the environment', () => {
+test('only the main files and the test cluster read the environment', () => {
   const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
   expect(
     readers.filter((path) => !/^(server\/src\/(operations\/)?|cli\/src\/)([a-z]+-)*main\.ts$/.test(path)),
   ).toEqual(
-    // A command for developers, with one optional folder of data.
+    // A command for developers, with an optional folder of data.
     readers.filter((path) => path.startsWith('evaluation/src/')),
   )
 })
 
-test('the server’s clock is read where the service is started, and handed on from there', () => {
-  // problem-answers.ts writes the Date header of the response to bytes that are not HTTP, which no other part of the service sees.
+test('only the files that start the service read its clock, and they pass the time on', () => {
+  // problem-answers.ts writes the Date header of its response to bytes that are not HTTP, which no other part of the
+  // service receives.
   const allowed =
     /^server\/src\/(start|operations\/(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|http\/problem-answers)\.ts$/
   const readers = shippedFiles()

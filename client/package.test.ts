@@ -195,10 +195,11 @@ void lanewise.shipmentUpdate({ lane_ref: '7-1-1', custommer_rate: 2150 })
 export { applied, left, state }
 `
 
-/** True if every operation has the same types in the package as in the contract; false if a difference was planted. */
+/** True if every operation and webhook has the same types in the package as in the contract; false if a difference was planted. */
 const compared = `
-import type { Operations } from '../../src/wire.ts'
-import type { Operations as Published } from './published.d.ts'
+import type { Operations, Webhooks } from '../../src/wire.ts'
+import type { Operations as Published, Webhooks as PublishedWebhooks } from './published.d.ts'
+import type { Webhooks as OtherWebhooks } from './other-webhook.d.ts'
 import type { Operations as OtherAnswer } from './other-answer.d.ts'
 import type { Operations as OtherQuery } from './other-query.d.ts'
 type Part = 'params' | 'query' | 'body' | 'answer'
@@ -206,6 +207,8 @@ type Differs<A, B> = [A] extends [B] ? ([B] extends [A] ? never : true) : true
 type Different<P extends Operations> = { [K in keyof Operations]: { [Q in Part]: Differs<Operations[K][Q], P[K][Q]> }[Part] }[keyof Operations]
 type Same<P> = P extends Operations ? ([Different<P>, Exclude<keyof P, keyof Operations>] extends [never, never] ? true : false) : false
 export const same: [Same<Published>, Same<OtherAnswer>, Same<OtherQuery>] = [true, false, false]
+type SameWebhooks<W> = Differs<Webhooks, W> extends never ? true : false
+export const sameWebhooks: [SameWebhooks<PublishedWebhooks>, SameWebhooks<OtherWebhooks>] = [true, false]
 `
 
 function compile(folder: string, files: readonly string[], options: Record<string, unknown>): string {
@@ -273,7 +276,7 @@ describe('the types', () => {
       )
       return name
     })
-    expect(files).toHaveLength(6)
+    expect(files).toHaveLength(7)
     const options = { ...strict, module: 'nodenext', noFallthroughCasesInSwitch: false }
     expect(compile(project, ['typed.ts', ...files], options)).toBe('')
   })
@@ -295,6 +298,7 @@ describe('the types', () => {
       'published.d.ts': published,
       'other-answer.d.ts': published.replace('lane_id: number', 'lane_id: string'),
       'other-query.d.ts': published.replace('equipment?: string | null | undefined', 'equipment?: string'),
+      'other-webhook.d.ts': published.replace('kind: "service_token" | "signing_secret"', 'kind: string'),
       'compared.ts': compared,
     }
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(tried, name), text)

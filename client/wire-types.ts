@@ -1,21 +1,10 @@
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
-
-/** The subset of JSON Schema that the contract uses. */
-interface Schema {
-  readonly type?: string
-  readonly description?: string
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly patternProperties?: Readonly<Record<string, Schema>>
-}
+import { eventBodies } from '#contract/events.ts'
+import type { Schema } from '#contract/openapi-schemas.ts'
 
 /**
- * Generates the request and response types from the contract's schemas. In the published package they replace
+ * Generates the types of requests, responses and webhooks from the contract's schemas. In the published package they replace
  * `client/src/wire.ts`, so that the package depends on neither the contract nor the schema library.
  */
 export function wireTypes(): string {
@@ -28,9 +17,18 @@ export function wireTypes(): string {
     readonly answer: ${typeOf(endpoint.answer as Schema, '    ', 'answered')}
   }`,
   )
+  const webhooks = Object.entries(eventBodies).map(
+    ([type, { description, schema }]) => `  /** ${comment(description)} */
+  readonly '${type}': ${typeOf(schema as unknown as Schema, '  ', 'answered')}`,
+  )
   return `/** The request and response types of each Lanewise operation, by name. Generated from the service's contract. */
 export interface Operations {
 ${entries.join('\n')}
+}
+
+/** The body of each webhook that Lanewise sends, by its type. */
+export interface Webhooks {
+${webhooks.join('\n')}
 }
 `
 }

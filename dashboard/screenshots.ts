@@ -78,18 +78,20 @@ try {
   const [, email = '', password = ''] = /sign-in\s+(\S+)\s+(\S+)/.exec(service.printed()) ?? []
   const browser = await openBrowser(await findBrowser())
   mkdirSync(folder, { recursive: true })
+  // One sign-in for all pictures: each is an event in the picture of the audit log.
+  const signedIn = await openWindow(browser, service.url, { person: { email, password } })
+  const cookies = await signedIn.context.cookies()
   for (const { name, path, width = 1280, colorScheme = 'light', prepare } of pictures) {
-    const { page, context } = await openWindow(browser, service.url, {
-      person: { email, password },
-      width,
-      colorScheme,
-    })
+    const { page, context } = await openWindow(browser, service.url, { width, colorScheme })
+    await context.addCookies(cookies)
     await page.goto(path)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await prepare?.(page)
     await page.waitForLoadState('networkidle')
     const height = await page.evaluate('document.documentElement.scrollHeight')
     await page.setViewportSize({ width, height: Math.min(Number(height), heightMax) })
+    // The menu gets the new height after the next frame.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
     await page.screenshot({ path: join(folder, `${name}.png`) })
     await context.close()
     say(`docs/screenshots/${name}.png`)

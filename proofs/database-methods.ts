@@ -10,13 +10,16 @@ import {
   packedQuotes as packed,
   people,
   performance,
+  pushedLanes as pushed,
   laneRecord as record,
+  sandboxes,
   firstSteps as steps,
   suggestions,
   tenantQuotes,
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
@@ -25,6 +28,18 @@ import { sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
+
+/** An update of a bulk call. */
+const recordedUpdate = (digest: Buffer, laneId: number) => ({
+  digest,
+  laneId,
+  signedAt: new Date(0),
+  receivedAt: new Date(0),
+  tokenId: 1,
+  carried: {},
+  applied: [],
+  updated: true,
+})
 
 /** Removes the generated identifiers, which differ between two calls of the same function. */
 const withoutIdentifiers = (rows: readonly LaneRow[]) =>
@@ -142,7 +157,7 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
   ),
   'packed-quotes.readChangedLanes': returnsResult(({ transaction, tenant }) =>
-    packed.readChangedLanes(transaction, tenant, 0, 1),
+    packed.readChangedLanes(transaction, tenant, 0),
   ),
   'tenant-quotes.readTenantQuotes': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
@@ -233,6 +248,34 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-changes.findChange': returnsCanary(({ transaction, tenant, ids }) =>
     changes.findChange(transaction, tenant, ids.lane, 1),
   ),
+  'pushed-lanes.lockPushes': noEvidence(({ transaction, tenant }) => pushed.lockPushes(transaction, tenant)),
+  'pushed-lanes.lockNamedLanes': returnsCanary(({ transaction, tenant, lane }) =>
+    pushed.lockNamedLanes(transaction, tenant, { externalIds: [], laneRefs: [lane.lane_ref] }),
+  ),
+  'pushed-lanes.findReps': returnsResult(async ({ transaction, tenant, ids }) => {
+    const owner = await people.findUser(transaction, tenant, ids.owner)
+    return [...(await pushed.findReps(transaction, tenant, [owner?.name ?? '']))]
+  }),
+  'pushed-lanes.findRecordedUpdates': returnsResult(async ({ transaction, tenant, lane }) => {
+    const digest = Buffer.alloc(32, 7)
+    await pushed.insertRecordedUpdates(transaction, tenant, [recordedUpdate(digest, lane.lane_id)])
+    return [...(await pushed.findRecordedUpdates(transaction, tenant, [digest]))]
+  }),
+  'pushed-lanes.insertRecordedUpdates': changesRows(({ transaction, tenant, ids }) =>
+    pushed.insertRecordedUpdates(transaction, tenant, [recordedUpdate(Buffer.alloc(32, 8), ids.lane)]),
+  ),
+  'pushed-lanes.readLaneChanges': returnsCanary(({ transaction, tenant }) =>
+    pushed.readLaneChanges(
+      transaction,
+      tenant,
+      { version: -1, laneId: 0 },
+      { updatedSince: null, laneRef: null, externalId: null },
+      10,
+    ),
+  ),
+  'pushed-lanes.lanesWithHistory': returnsResult(async ({ transaction, tenant, ids }) => [
+    ...(await pushed.lanesWithHistory(transaction, tenant, [ids.lane])),
+  ]),
   'lane-lists.listLanes': returnsCanary(({ transaction, tenant }) =>
     lists.listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 50 }),
   ),
@@ -325,6 +368,26 @@ export const methods: Readonly<Record<string, Method>> = {
       invitation: null,
       now,
     }),
+  ),
+  'sandboxes.sandboxOf': noEvidence(({ transaction, tenant }) => sandboxes.sandboxOf(transaction, tenant)),
+  'sandboxes.nameSandbox': changesRows(({ transaction, tenant }) =>
+    sandboxes.nameSandbox(transaction, tenant, tenantId(1_999_999_999), null),
+  ),
+  'sandboxes.createSandbox': noEvidence(({ transaction, tenant, now }) =>
+    sandboxes.createSandbox(
+      transaction,
+      tenant,
+      { tenant_id: tenant, name: 'new', win_probability_method: 'literal' },
+      now,
+    ),
+  ),
+  'sandboxes.sandboxPerson': changesRows(({ transaction, tenant, now }) =>
+    sandboxes.sandboxPerson(
+      transaction,
+      tenant,
+      { name: 'new', email: 'new@example.com', role: 'admin' },
+      now,
+    ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>

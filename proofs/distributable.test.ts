@@ -148,12 +148,12 @@ test.each([
     'users is not restricted to a tenant',
   ],
   [
-    `insert into quote_changes select ${b.tenant}, version, '{}' from unnest('{8,9}'::bigint[]) as version`,
-    'quote_changes is filled from rows that belong to no tenant',
+    `insert into lane_versions select ${b.tenant}, lane, 8, now() from unnest('{8,9}'::bigint[]) as lane`,
+    'lane_versions is filled from rows that belong to no tenant',
   ],
   [
-    `with one as (insert into quote_changes values (${b.tenant}, 8, '{}')) select count(*) from lanes where tenant_id = ${b.tenant}`,
-    'quote_changes is written by a statement inside another statement',
+    `with one as (insert into lane_versions values (${b.tenant}, 8, 8, now())) select count(*) from lanes where tenant_id = ${b.tenant}`,
+    'lane_versions is written by a statement inside another statement',
   ],
   [
     `select count(*) from lanes, instances where tenant_id = ${b.tenant}`,

@@ -1,4 +1,4 @@
-import { eventEndpoints as endpoints, events } from '#server/database/queries/index.ts'
+import { eventEndpoints as endpoints, events, expiryNotices } from '#server/database/queries/index.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 
 /** Database functions for events and event endpoints. See `database-methods.ts`. */
@@ -49,6 +49,9 @@ export const eventMethods: Readonly<Record<string, Method>> = {
   ),
   'event-endpoints.sealEventSecretAnew': changesRows(({ transaction, tenant, ids }) =>
     endpoints.sealEventSecretAnew(transaction, tenant, ids.eventSecret, Buffer.from('sealed anew')),
+  ),
+  'expiry-notices.announceExpiries': changesRows(({ transaction, tenant }) =>
+    expiryNotices.announceExpiries(transaction, tenant, 30),
   ),
   'events.listDeliveries': returnsCanary(({ transaction, tenant }) =>
     events.listDeliveries(transaction, tenant, {}, { before: null, limit: 50 }),

@@ -107,6 +107,7 @@ const excluded = new Set([
   'change-password',
   'sign-out',
   'create-import',
+  'integration-create-import',
 ])
 const endpoints = (allEndpoints as readonly Endpoint[]).filter(({ name }) => !excluded.has(name))
 

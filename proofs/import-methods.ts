@@ -1,6 +1,7 @@
 import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
+import { importRequestOf } from './seeded-tenants.ts'
 
 const progress = {
   rowsRead: 9,
@@ -29,25 +30,42 @@ export const importMethods: Readonly<Record<string, Method>> = {
       [{ ...newImportedLane, createdAt: now, said: null }],
     ),
   ),
-  'imports.insertImport': returnsResult(({ transaction, tenant, ids, now }) =>
-    imports.insertImport(transaction, tenant, {
+  'imported-lanes.insertPushedLanes': changesRows(({ database, transaction, tenant, now }) =>
+    imported.insertPushedLanes(transaction, tenant, database.identifiers, [
+      {
+        ...newImportedLane,
+        createdAt: now,
+        externalId: 'pushed by no system',
+        createdBy: null,
+        repName: null,
+        rateType: null,
+        validUntil: null,
+        stamps: {},
+        expected: {},
+      },
+    ]),
+  ),
+  'imports.insertImport': returnsResult(async ({ transaction, tenant, ids }) => {
+    // The result without its times, which differ between two calls.
+    const { import_id, created_by } = await imports.insertImport(transaction, tenant, {
       file_name: 'new.csv',
       dry_run: false,
       bytes_total: 1,
       created_by: ids.owner,
-      created_at: now,
       columns: {},
       ignoredColumns: [],
-    }),
+    })
+    return { import_id, created_by }
+  }),
+  'imports.findImport': returnsCanary(({ transaction, tenant, ids }) =>
+    imports.findImport(transaction, tenant, ids.import),
   ),
-  'imports.findImport': returnsCanary(({ transaction, tenant, ids, now }) =>
-    imports.findImport(transaction, tenant, ids.import, now),
-  ),
-  'imports.listImports': returnsCanary(({ transaction, tenant, now }) =>
-    imports.listImports(transaction, tenant, now),
+  'imports.listImports': returnsCanary(({ transaction, tenant }) => imports.listImports(transaction, tenant)),
+  'imports.findImportOfRequest': returnsCanary(({ transaction, tenant, ids }) =>
+    imports.findImportOfRequest(transaction, tenant, importRequestOf(ids)),
   ),
   'imports.findBusyImport': {
-    ...returnsCanary(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
+    ...returnsCanary(({ transaction, tenant }) => imports.findBusyImport(transaction, tenant)),
     importStatus: 'running',
   },
   'imports.rowsReadOf': returnsResult(async ({ transaction, tenant, ids }) =>
@@ -58,36 +76,34 @@ export const importMethods: Readonly<Record<string, Method>> = {
     importStatus: 'running',
   },
   'imports.touchImport': {
-    ...changesRows(({ transaction, tenant, ids, now }) =>
-      imports.touchImport(transaction, tenant, ids.import, new Date(now.getTime() + 1000)),
-    ),
+    ...changesRows(({ transaction, tenant, ids }) => imports.touchImport(transaction, tenant, ids.import)),
     importStatus: 'running',
   },
   'imports.saveProgress': {
-    ...changesRows(({ transaction, tenant, ids, now }) =>
-      imports.saveProgress(transaction, tenant, ids.import, { ...progress, now }),
+    ...changesRows(({ transaction, tenant, ids }) =>
+      imports.saveProgress(transaction, tenant, ids.import, progress),
     ),
     importStatus: 'running',
   },
   'imports.finishImport': {
-    ...changesRows(({ transaction, tenant, ids, now }) =>
+    ...changesRows(({ transaction, tenant, ids }) =>
       imports.finishImport(transaction, tenant, ids.import, {
         ...progress,
         status: 'done',
         failure: null,
-        now,
       }),
     ),
     importStatus: 'running',
   },
   'imports.lockImports': noEvidence(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
-  'import-undo.setUndoing': changesRows(({ transaction, tenant, ids, now }) =>
-    undos.setUndoing(transaction, tenant, ids.import, { userId: ids.owner, now }),
+  'import-undo.setUndoing': changesRows(({ transaction, tenant, ids }) =>
+    undos.setUndoing(transaction, tenant, ids.import, { userId: ids.owner }),
   ),
   'import-undo.takeOverUndo': {
-    ...changesRows(({ transaction, tenant, ids }) =>
-      undos.takeOverUndo(transaction, tenant, ids.import, new Date(Date.now() + 3_600_000)),
-    ),
+    ...changesRows(async ({ transaction, tenant, ids }) => {
+      await undos.releaseUndo(transaction, tenant, ids.import)
+      return undos.takeOverUndo(transaction, tenant, ids.import)
+    }),
     importStatus: 'undoing',
   },
   'import-undo.releaseUndo': {
@@ -101,9 +117,7 @@ export const importMethods: Readonly<Record<string, Method>> = {
     importStatus: 'undoing',
   },
   'import-undo.undoBatch': {
-    ...changesRows(({ transaction, tenant, ids, now }) =>
-      undos.undoBatch(transaction, tenant, ids.import, now),
-    ),
+    ...changesRows(({ transaction, tenant, ids }) => undos.undoBatch(transaction, tenant, ids.import)),
     importStatus: 'undoing',
   },
 }

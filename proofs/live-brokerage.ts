@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { secretPlace } from '#server/access/index.ts'
 import { type SecretKey, seal, type Tokens } from '#server/security/index.ts'
 
-/** A brokerage, with the credentials of its integration. */
+/** A brokerage with the credentials of its integration. */
 export interface LiveBrokerage {
   readonly tenant: number
   readonly jti: string
@@ -13,7 +13,10 @@ export interface LiveBrokerage {
 
 const dayMs = 86_400_000
 
-/** Writes a brokerage with `lanes` quotes of one lane, by SQL, so that many are quick. `now` is in epoch milliseconds. */
+/**
+ * Writes a brokerage with `lanes` quotes on one lane. Uses SQL, which is fast for many quotes. `now` is in epoch
+ * milliseconds.
+ */
 export async function writeBrokerage(
   owner: pg.Client,
   tenant: number,
@@ -53,7 +56,7 @@ export async function writeBrokerage(
   return { tenant, jti, secret, laneRefs: rows.map(({ lane_ref }) => lane_ref) }
 }
 
-/** The token that the brokerage was given. `now` is in epoch milliseconds. */
+/** Signs the token of the brokerage's integration. `now` is in epoch milliseconds. */
 export function tokenOf({ tenant, jti }: LiveBrokerage, tokens: Tokens, now: number): string {
   const iat = Math.floor(now / 1000) - 60
   const exp = Math.floor((now + 90 * dayMs) / 1000)

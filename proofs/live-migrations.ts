@@ -11,10 +11,10 @@ import { insights } from './insight-readers.ts'
 import { type LiveBrokerage, tokenOf, writeBrokerage } from './live-brokerage.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 
-/** Nobody waits longer while the schema changes. */
+/** The longest that a request may wait while the schema changes. */
 const stallMsMax = 1_000
 
-/** A step of a later version, as it should be taken: first what the old version does not know and need not know. */
+/** The first migration of a later version: it adds tables and columns that the old version does not use. */
 const expand = `
   alter table lanes add column appointment_notes text;
   create table rebates (tenant_id integer not null references tenants, rebate_id integer, primary key (tenant_id, rebate_id));
@@ -24,12 +24,12 @@ const expand = `
     using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
   alter table lanes add constraint notes_are_short check (length(appointment_notes) < 1000) not valid;`
-/** Then, once nobody of the old version is left, what only that one needed. */
+/** The second migration, for when no instance of the old version runs: it removes what only the old version used. */
 const contract = `
   alter table lanes validate constraint notes_are_short;
   alter table lanes drop column appointment_notes;
   drop table rebates;`
-/** A migration that should never be: it keeps a table that everybody needs, for two seconds. */
+/** A forbidden migration: it locks a table that every request uses for two seconds. */
 const rewrite = `
   alter table lanes add column weather text;
   select pg_sleep(2);`
@@ -37,12 +37,12 @@ const rewrite = `
 interface Asked {
   readonly began: number
   readonly ended: number
-  /** What came of it, where it was not what it should be. */
+  /** What was wrong with the response; null if it was right. */
   readonly fault: string | null
 }
 
-/** Asks again and again, about so many times a second, until it is told to stop. */
-function asking(perSecond: number, ask: (nth: number) => Promise<string | null>) {
+/** Calls `ask` about `perSecond` times per second until it is stopped. */
+function repeatedly(perSecond: number, ask: (nth: number) => Promise<string | null>) {
   const asked: Asked[] = []
   let over = false
   const going = (async () => {
@@ -63,9 +63,9 @@ function asking(perSecond: number, ask: (nth: number) => Promise<string | null>)
   }
 }
 
-type Load = ReturnType<typeof asking>
+type Load = ReturnType<typeof repeatedly>
 
-/** Reads of all brokerages in turn, and signed updates of some: about fifty a second together. */
+/** Starts reads of all brokerages in turn, and signed updates of some: about fifty requests per second in total. */
 function requests(app: TestApp, read: readonly LiveBrokerage[], written: readonly LiveBrokerage[]): Load[] {
   const header = (of: LiveBrokerage) => ({ Authorization: `Bearer ${tokenOf(of, app.tokens, app.now)}` })
   const faultOf = async (answer: Response) => {
@@ -73,13 +73,13 @@ function requests(app: TestApp, read: readonly LiveBrokerage[], written: readonl
     return answer.status === 200 || answer.status === 429 ? null : `${answer.status} ${text.slice(0, 200)}`
   }
   const readers = [0, 1, 2].map((first) =>
-    asking(12, async (nth) => {
+    repeatedly(12, async (nth) => {
       const of = read[(first + nth * 3) % read.length] as LiveBrokerage
       return faultOf(await fetch(`${app.url}${insights[nth % 2]}`, { headers: header(of) }))
     }),
   )
   const writers = written.map((of) =>
-    asking(5, async (nth) => {
+    repeatedly(5, async (nth) => {
       const bytes = JSON.stringify({
         lane_ref: of.laneRefs[nth % of.laneRefs.length],
         customer_rate: 1000 + nth,
@@ -98,7 +98,7 @@ function requests(app: TestApp, read: readonly LiveBrokerage[], written: readonl
   return [...readers, ...writers]
 }
 
-/** What the service says about each brokerage. */
+/** The responses of the service to both reads of each brokerage. */
 async function answersAbout(app: TestApp, brokerages: readonly LiveBrokerage[]): Promise<string[]> {
   const answers: string[] = []
   for (const of of brokerages) {
@@ -113,7 +113,7 @@ async function answersAbout(app: TestApp, brokerages: readonly LiveBrokerage[]):
   return answers
 }
 
-/** An empty database, with the ways in. */
+/** Creates an empty database, and returns its connections. */
 async function emptyDatabase(cluster: DatabaseCluster) {
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
   await asMaker(cluster.makerUrl, (maker) => makeDatabase(maker, name))
@@ -131,7 +131,7 @@ async function emptyDatabase(cluster: DatabaseCluster) {
   }
 }
 
-/** The longest that anybody waited who asked between two moments. */
+/** The longest duration of a request that was in progress between two moments. */
 function longest(loads: readonly Load[], from: number, to: number): number {
   const within = loads
     .flatMap(({ asked }) => asked)
@@ -140,8 +140,8 @@ function longest(loads: readonly Load[], from: number, to: number): number {
 }
 
 /**
- * Applies the next migrations to a database while the service of this version works on it. The service must answer every
- * request in time, and the same about each brokerage before and after.
+ * Applies the next migrations to a database while the service of this version runs on it. The service must answer every
+ * request in time, and its answers about each brokerage must be the same before and after.
  */
 async function migrateLive(
   { cluster, slackMs, onProgress, signal }: ProofOptions,
@@ -164,7 +164,7 @@ async function migrateLive(
     const began = performance.now()
     await Promise.all([
       migrate(database.owner, () => {}, [...all, ...next.slice(0, count)]),
-      somebodyReads(database.ownerUrl),
+      holdReadLock(database.ownerUrl),
     ])
     const ended = performance.now()
     await delay(pauseMs)
@@ -191,14 +191,14 @@ async function migrateLive(
       if (answer !== after[nth] || !answer.startsWith('200 '))
         faults.push(`the answer changed from ${answer.slice(0, 300)} to ${after[nth]?.slice(0, 300)}`)
     }
-    if (asked.length < next.length * 10) faults.push('hardly anything was asked')
+    if (asked.length < next.length * 10) faults.push('too few requests to test anything')
     for (const { name, ms } of waits) {
       if (ms > stallMsMax + slackMs)
-        faults.push(`somebody waited ${Math.round(ms)} ms while ${name} was applied`)
+        faults.push(`a request waited ${Math.round(ms)} ms while ${name} was applied`)
     }
     const slowest = Math.max(0, ...waits.map(({ ms }) => ms))
     return {
-      figure: `${waits.length} migrations of a database with ${lanes} lanes in one brokerage, ${asked.length} requests beside them; the longest wait ${Math.round(slowest)} ms`,
+      figure: `${waits.length} migrations of a database with ${lanes} lanes in one brokerage, ${asked.length} requests meanwhile; the longest wait ${Math.round(slowest)} ms`,
       faults: firstFaults(faults),
     }
   } finally {
@@ -209,8 +209,8 @@ async function migrateLive(
   }
 }
 
-/** Somebody who looks at the lanes for longer than a migration waits for them. */
-async function somebodyReads(ownerUrl: string): Promise<void> {
+/** Opens a transaction that holds a read lock on `lanes` for longer than a migration waits for a lock. */
+async function holdReadLock(ownerUrl: string): Promise<void> {
   const reader = new pg.Client({ connectionString: ownerUrl })
   await reader.connect()
   await reader.query('begin; select from lanes limit 0')
@@ -222,8 +222,8 @@ async function somebodyReads(ownerUrl: string): Promise<void> {
 export const liveMigrations: Proof = {
   name: 'live-migrations',
   claim:
-    'The next migration is applied while the service answers: nothing fails, nobody waits a second, and the answers stay the same',
-  fault: 'a migration that keeps a table for two seconds',
+    'A migration is applied while the service runs: no request fails or waits for a second, and the answers stay the same',
+  fault: 'a migration that locks a table for two seconds',
   run: (options) =>
     migrateLive(options, {
       lanes: shareOf(20_000, options.share, 300),

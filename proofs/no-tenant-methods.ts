@@ -4,6 +4,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
+  'expiry-notices.unannouncedExpiries':
+    'returns the numbers of tenants with credentials that expire soon, for the service itself',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',
   'booking-columns.bookedColumns': 'converts its arguments',
   'booking-columns.bookingOf': 'converts its arguments',
@@ -18,6 +20,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.outcomeBeforeBooking': 'converts its arguments',
   'lane-changes.outcomeValues': 'converts its arguments',
   'lane-changes.auditedForApi': 'converts its arguments',
+  'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
@@ -29,6 +32,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
+  'sandboxes.eraseSandboxRows':
+    'works for a test brokerage only; server/src/endpoints/sandbox.test.ts tests that the database refuses every other tenant',
   'people.signInOf':
     'runs before the tenant is known, through a function that returns the numbers of tenant and user',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',

@@ -36,7 +36,32 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       answers: ['markup', 'lane'],
     },
   }),
-  'integration-shipments': () => ({ path: '/api/integrations/shipments' }),
+  'push-quotes': (of) => ({
+    path: '/api/integrations/quotes',
+    body: {
+      quotes: [
+        {
+          external_id: of.laneRef,
+          origin: 'Dallas, TX',
+          destination: 'Atlanta, GA',
+          equipment: 'V',
+          quoted_rate: 2000,
+          customer_name: 'Harvest',
+        },
+      ],
+    },
+  }),
+  'push-outcomes': (of) => ({
+    path: '/api/integrations/outcomes',
+    body: { outcomes: [{ lane_ref: of.laneRef, outcome: 'pending' }] },
+  }),
+  'push-shipment-updates': (of) => ({
+    path: '/api/integrations/tms/shipment-updates',
+    body: { updates: [{ lane_ref: of.laneRef, customer_rate: 2000 }] },
+  }),
+  'read-quotes': (of) => ({ path: `/api/integrations/quotes?lane_ref=${of.laneRef}` }),
+  'read-shipments': (of) => ({ path: `/api/integrations/shipments?lane_ref=${of.laneRef}` }),
+  'search-shipments': () => ({ path: '/api/integrations/shipments/search' }),
   'create-service-token': () => ({ path: '/api/integrations/tokens', body: { name: 'another' } }),
   'list-service-tokens': () => ({ path: '/api/integrations/tokens' }),
   'revoke-service-token': (of) => ({ path: `/api/integrations/tokens/${of.spareToken}` }),
@@ -55,6 +80,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/signature-check',
     body: { timestamp: '1772373600', body: '{}', signature: `sha256=${'0'.repeat(64)}` },
   }),
+  'get-sandbox': () => ({ path: '/api/sandbox' }),
+  'create-sandbox': () => ({ path: '/api/sandbox', body: {} }),
+  'enter-sandbox': () => ({ path: '/api/sandbox/session', body: {} }),
+  'reset-sandbox': () => ({ path: '/api/sandbox/reset', body: {} }),
   'add-event-endpoint': () => ({
     path: '/api/event-endpoints',
     body: { url: 'https://hooks.example.com/lanewise' },
@@ -154,6 +183,15 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
         'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
     },
   }),
+  'integration-create-import': () => ({
+    path: '/api/integrations/imports?file_name=walk.csv',
+    text: {
+      type: 'text/csv',
+      bytes:
+        'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
+    },
+  }),
+  'integration-get-import': (of) => ({ path: `/api/integrations/imports/${of.import}` }),
   'match-import-columns': () => ({
     path: '/api/import-columns',
     body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import type { Endpoint } from '#contract/endpoint.ts'
+import { type Endpoint, signsOf } from '#contract/endpoint.ts'
+import { textBeforeBody } from '#contract/signature.ts'
+import { signedEndpoints } from '#contract/signed-endpoints.ts'
+import { tokenScopeNames } from '#contract/token-scopes.ts'
 import { sessionCookie } from '#server/access/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type CallerName, expectations } from './route-expectations.ts'
@@ -54,7 +57,7 @@ export function credentialOf(
       tenant_id: ids.tenant,
       user_id: ids.owner,
       role: 'owner',
-      scope: 'integrations:write',
+      scope: tokenScopeNames.join(' '),
       jti: jtiOf(label, token),
       iat: sentAtSeconds - 86_400,
       exp: expiresAt,
@@ -70,15 +73,19 @@ export function credentialOf(
       iat: sentAtSeconds,
       exp: sentAtSeconds + 30 * 86_400,
     })
+  const signed = signedEndpoints.find(({ path }) => path === request.path.replace(/\?.*$/, ''))
+  const address =
+    signed === undefined || signsOf(signed) === 'body' ? null : { method: signed.method, path: request.path }
+  const body = request.text?.bytes ?? JSON.stringify(request.body)
   const signature: Record<string, string> =
-    request.text?.type === 'application/json'
-      ? {
+    signed === undefined
+      ? {}
+      : {
           'X-Service-Timestamp': String(sentAtSeconds),
           'X-Service-Signature': `sha256=${createHmac('sha256', signingSecretOf(label))
-            .update(`${sentAtSeconds}.${request.text.bytes}`)
+            .update(textBeforeBody(String(sentAtSeconds), address) + body)
             .digest('hex')}`,
         }
-      : {}
   const authorization = (): Record<string, string> => {
     switch (caller) {
       case 'nobody':
@@ -208,7 +215,7 @@ function walker(app: TestApp, tenants: SeededTenants) {
     }
     if (as !== null && leakIn(answer.text, as) !== null) seenOwn.add(operation)
     if (as !== null && method !== 'GET' && answer.status < 300 && !checkLater) {
-      if (operation === 'create-import') await waitForImports(tenants, as)
+      if (operation.endsWith('create-import')) await waitForImports(tenants, as)
       await seed(as)
     }
     return answer

@@ -12,7 +12,7 @@ export function eventRowsOf(
       {
         endpoint_id: ids.eventEndpoint,
         url: `https://${canary}event_endpoints-url.example.com/`,
-        event_types: '{lane.outcome_changed}',
+        event_types: '{lane.outcome_changed,credential.expiring}',
         state: 'active',
         disabled_reason: null,
         created_by: ids.owner,
@@ -39,6 +39,9 @@ export function eventRowsOf(
         occurred_at: at,
         about: JSON.stringify({ lane: { lane_ref: `${canary}events-about` } }),
       },
+    ],
+    expiry_notices: [
+      { endpoint_id: ids.eventEndpoint, credential: 'service_token', credential_id: ids.expiredToken },
     ],
     event_deliveries: [
       {

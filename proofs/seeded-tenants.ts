@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { tokenScopeNames } from '#contract/token-scopes.ts'
 import { secretPlace } from '#server/access/index.ts'
 import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { hashPassword, seal } from '#server/security/index.ts'
@@ -30,6 +31,11 @@ export const password = 'correct horse battery staple'
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
+
+/** The digest of the signed request that began the seeded import. */
+export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
+  return createHash('sha256').update(`import ${importId}`).digest()
+}
 
 /** The body of the shipment update that each brokerage has already sent. */
 export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
@@ -73,6 +79,7 @@ function rowsOf(
     miles: 780,
     outcome: 'won',
     outcome_reason: 'price',
+    rate_type: 'spot',
     outcome_source: 'dashboard',
     decided_at: earlier(24 * number + 1),
     customer_rate_cents: cents + number * 100,
@@ -99,10 +106,12 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         floor_margin_pct: label === 'A' ? 71.5 : null,
         created_at: at,
+        sandbox_of: null,
+        sandbox_id: null,
       },
     ],
     tenant_facts: [{ facts_version: version }],
-    quote_changes: [{ version, lanes: `{${ids.lane}}` }],
+    lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
       ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
@@ -136,7 +145,9 @@ function rowsOf(
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),
-      ...(token_id === ids.spareToken ? {} : { scope: 'integrations:write', last_used_from: '127.0.0.1' }),
+      ...(token_id === ids.spareToken
+        ? {}
+        : { scope: tokenScopeNames.join(' '), last_used_from: '127.0.0.1' }),
       user_id: ids.owner,
       created_at: at,
       expires_at: token_id === ids.expiredToken ? earlier(24) : later,
@@ -155,6 +166,7 @@ function rowsOf(
     imports: [
       {
         import_id: ids.import,
+        request_digest: importRequestOf(ids),
         status: 'done',
         dry_run: false,
         rows_added: label === 'A' ? 5 : 0,

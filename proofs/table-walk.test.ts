@@ -9,6 +9,7 @@ const withoutCanary = [
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
+  'expiry_notices.credential',
   'imports.status',
   'lane_changes.rule',
   'lane_changes.source',

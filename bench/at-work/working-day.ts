@@ -86,7 +86,8 @@ function faultOf(kind: CallKind, answer: Answer): number | null {
 
 /**
  * Lets all callers send requests until `over` settles, waits for the last responses, and returns the results. Requests are sent
- * when they are due, so a slow response delays no other request.
+ * when they are due, so a slow response delays no other request. Each caller sends at least one request: if `over` settles
+ * before its first one is due, it sends it then.
  */
 export async function workingDay(
   send: (call: Call) => Promise<Answer>,
@@ -106,9 +107,9 @@ export async function workingDay(
     else refused.set(fault, { text: reasonOf(answer), count: (refused.get(fault)?.count ?? 0) + 1 })
   }
   async function callOn(caller: Caller): Promise<void> {
-    for (let due = began + caller.firstMs; ; due += caller.everyMs) {
+    for (let due = began + caller.firstMs, isFirst = true; ; due += caller.everyMs, isFirst = false) {
       await delay(Math.max(0, due - performance.now()), undefined, { signal: ending.signal }).catch(() => {})
-      if (ending.signal.aborted) return
+      if (ending.signal.aborted && !isFirst) return
       const call = callOnce(caller)
       underWay.add(call)
       void call.finally(() => underWay.delete(call))

@@ -19,7 +19,11 @@ export function signedUpdate(
     carrier_mc: 'MC-481920',
   })
   const timestamp = String(Math.floor(now / 1000))
-  const signature = signatureOf(access.secret, timestamp, Buffer.from(body)).toString('hex')
+  const signature = signatureOf(access.secret, {
+    timestamp,
+    address: null,
+    bodyBytes: Buffer.from(body),
+  }).toString('hex')
   return {
     tenant,
     token: access.token,

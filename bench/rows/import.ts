@@ -124,19 +124,15 @@ async function importOne(database: Database, tenant: TenantId, file: Buffer): Pr
       ignoredColumns: opened.columns.ignored,
       bytes_total: file.length,
       created_by: null,
-      created_at: new Date(),
     }),
   )
-  const end = await importFile(
-    { database, clock: Date.now },
-    {
-      tenant,
-      importId: row.import_id,
-      createdBy: null,
-      file: opened,
-      dryRun: false,
-      isStopping: () => false,
-    },
-  )
+  const end = await importFile(database, {
+    tenant,
+    importId: row.import_id,
+    createdBy: null,
+    file: opened,
+    dryRun: false,
+    isStopping: () => false,
+  })
   return end.rowsAdded
 }

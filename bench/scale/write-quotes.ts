@@ -158,7 +158,7 @@ export async function writeChunk(
   await withoutForcedSecurity(client, writtenTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
-    // Without rows in quote_changes, a running service reads all quotes of these tenants again.
+    // Without rows in lane_versions, a running service reads all quotes of these tenants again.
     await client.query(
       `insert into tenant_facts as known (tenant_id, facts_version)
        select tenant_id, 1 from unnest($1::integer[]) as added (tenant_id)

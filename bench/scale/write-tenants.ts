@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { serviceTokenLifetimeDays } from '#contract/limits.ts'
-import { integrationsScope } from '#contract/service-token.ts'
+import { defaultScope } from '#contract/token-scopes.ts'
 import { secretPlace } from '#server/access/index.ts'
 import { foldedEmail } from '#server/database/queries/index.ts'
 import { newSigningSecret, type SecretKeys, seal, tokens } from '#server/security/index.ts'
@@ -90,7 +90,7 @@ function tenantRows(tenants: readonly PlannedTenant[], secretKeys: SecretKeys, n
       1,
       jti,
       'generated',
-      integrationsScope,
+      defaultScope,
       owner.userId,
       at,
       new Date(exp * 1000),
@@ -108,7 +108,7 @@ function tenantRows(tenants: readonly PlannedTenant[], secretKeys: SecretKeys, n
       tenant_id: tenantId,
       user_id: owner.userId,
       role: owner.role,
-      scope: integrationsScope,
+      scope: defaultScope,
       jti,
       iat: issuedAt,
       exp,

@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { operations } from '#client/operations.ts'
 import { bodyBytes } from '#client/sign.ts'
-import { explainSignature, type KnownSecret, type Setting } from '#server/signing/index.ts'
+import {
+  addressText,
+  explainSignature,
+  type KnownSecret,
+  type Setting,
+  type SignedOperation,
+  signedTarget,
+} from '#server/signing/index.ts'
 import { serviceClient, signingSecret } from './clients.ts'
 import { type AddCommands, decimal, type Run, withExample } from './command.ts'
 import { CommandFailed, fileTrouble } from './exits.ts'
@@ -15,6 +23,23 @@ interface UpdateOptions {
   readonly bookedAt?: string
   readonly body?: string
 }
+
+interface VerifyOptions {
+  readonly timestamp: string
+  readonly signature: string
+  readonly body: string
+  readonly address: string
+  readonly secretFile?: string
+  readonly at?: string
+}
+
+const signedOperations: readonly SignedOperation[] = Object.values(operations).flatMap(
+  ({ method, path, signs, bodyKind }) =>
+    signs === null
+      ? []
+      : // The number of keys that an operation allows is the service's to check.
+        [{ method, path, signs, isJson: bodyKind === 'json', keysMax: Number.MAX_SAFE_INTEGER }],
+)
 
 /** A test vector from docs/signing-vectors.json. Its secret is not used by any installation. */
 const knownAnswer = `
@@ -96,6 +121,11 @@ const addVerifySignature: AddCommands = (program, action) => {
     .requiredOption('--signature <value>', 'the value of X-Service-Signature')
     .requiredOption('--body <file>', 'the body exactly as sent; - for the standard input')
     .option('--secret-file <file>', 'a file that contains the secret')
+    .option(
+      '--address <address>',
+      'the method and URL of the request; by default, those of a shipment update',
+      'POST /api/integrations/tms/shipment-update',
+    )
     .option('--at <seconds>', 'compare the timestamp with this Unix time instead of now')
     .addHelpText(
       'after',
@@ -104,54 +134,61 @@ const addVerifySignature: AddCommands = (program, action) => {
       ) + knownAnswer,
     )
     .action(
-      action<{ timestamp: string; signature: string; body: string; secretFile?: string; at?: string }>(
-        async (run, _args, own) => {
-          const kept =
-            own.secretFile === undefined
-              ? signingSecret(run.options, run)
-              : (await readBytes(run, own.secretFile)).toString('utf8')
-          if (kept === null)
-            throw new CommandFailed(3, 'No secret was given. Set LANEWISE_SECRET, or use --secret-file.')
-          if (own.at !== undefined && !/^\d{1,12}$/.test(own.at)) {
-            throw new CommandFailed(2, `--at must be the Unix time in seconds; it is "${own.at}".`)
-          }
-          const bytes = await readBytes(run, own.body)
-          const body = bytes.toString('utf8')
-          if (!bytes.equals(Buffer.from(body))) {
-            throw new CommandFailed(
-              7,
-              'The body is not UTF-8: the service would reject it with any signature.',
-            )
-          }
-          const secret = kept.trim()
-          const explained = explainSignature(
-            { timestamp: own.timestamp, signature: own.signature, body },
-            secretsToTry(secret),
-            own.at === undefined ? run.now() : Number(own.at) * 1000,
-            offline(own.at !== undefined),
+      action<VerifyOptions>(async (run, _args, own) => {
+        const kept =
+          own.secretFile === undefined
+            ? signingSecret(run.options, run)
+            : (await readBytes(run, own.secretFile)).toString('utf8')
+        if (kept === null)
+          throw new CommandFailed(3, 'No secret was given. Set LANEWISE_SECRET, or use --secret-file.')
+        if (own.at !== undefined && !/^\d{1,12}$/.test(own.at)) {
+          throw new CommandFailed(2, `--at must be the Unix time in seconds; it is "${own.at}".`)
+        }
+        const target = signedTarget(own.address, signedOperations)
+        if (target === null) {
+          throw new CommandFailed(
+            2,
+            `--address must be the method and URL of a signed request: ${signedOperations.map(addressText).join(', ')}.`,
           )
-          const { parts } = explained
-          const secretForm = /^lwsec_[0-9A-Za-z]{49}$/.test(secret)
-            ? []
-            : [
-                '!  secret     The given secret does not have the form of a signing secret: lwsec_ and 49 letters and digits.',
-              ]
-          const lines = parts.flatMap(({ part, ok, detail, remedy }) => [
-            `${ok === true ? 'ok' : ok === null ? '??' : '! '} ${part.padEnd(10)} ${detail}`,
-            ...(remedy === null ? [] : [`${' '.repeat(14)}${remedy}`]),
-          ])
-          run.answer(
-            { ok: explained.ok, bytes: bytes.length, parts },
-            [
-              `${explained.ok ? 'The signature is correct' : 'The signature is not correct'} for these ${bytes.length} bytes.`,
-              ...lines,
-              ...secretForm,
-            ].join('\n'),
-          )
-          if (!explained.ok) run.exitWith(7)
-        },
-      ),
+        }
+        const bytes = await readBytes(run, own.body)
+        const body = bytes.toString('utf8')
+        if (!bytes.equals(Buffer.from(body))) {
+          throw new CommandFailed(7, 'The body is not UTF-8: the service would reject it with any signature.')
+        }
+        const secret = kept.trim()
+        const explained = explainSignature(
+          { timestamp: own.timestamp, signature: own.signature, body, target },
+          secretsToTry(secret),
+          own.at === undefined ? run.now() : Number(own.at) * 1000,
+          offline(own.at !== undefined),
+        )
+        const { parts } = explained
+        const secretForm = /^lwsec_[0-9A-Za-z]{49}$/.test(secret)
+          ? []
+          : [
+              '!  secret     The given secret does not have the form of a signing secret: lwsec_ and 49 letters and digits.',
+            ]
+        const lines = parts.flatMap(({ part, ok, detail, remedy }) => [
+          `${ok === true ? 'ok' : ok === null ? '??' : '! '} ${part.padEnd(10)} ${detail}`,
+          ...(remedy === null ? [] : [`${' '.repeat(14)}${remedy}`]),
+        ])
+        run.answer(
+          { ok: explained.ok, bytes: bytes.length, parts },
+          [verdict(explained, bytes.length), ...lines, ...secretForm].join('\n'),
+        )
+        if (!explained.ok) run.exitWith(7)
+      }),
     )
+}
+
+/** The first line of the result: a correct signature with a wrong timestamp is not called incorrect. */
+function verdict({ ok, parts }: ReturnType<typeof explainSignature>, bytes: number): string {
+  const wrong = parts.filter((one) => one.ok !== true)
+  if (ok || wrong.every(({ part }) => part === 'timestamp')) {
+    return `The signature is correct for these ${bytes} bytes${ok ? '.' : ', but the service would reject its timestamp.'}`
+  }
+  return `The signature is not correct for these ${bytes} bytes.`
 }
 
 /** Commands for signed shipment updates, and for checking a signature. */
@@ -172,6 +209,7 @@ function secretsToTry(secret: string): KnownSecret[] {
 /** The texts of `explainSignature` for offline use, with this machine's clock and the single given secret. */
 function offline(isTimeGiven: boolean): Setting {
   return {
+    operations: signedOperations,
     clock: isTimeGiven ? 'the time given with --at' : 'the clock of this machine',
     nameOf: ({ name }) =>
       name === 'given' ? 'this secret' : 'this secret with the prefix lwsec_, which is missing here',

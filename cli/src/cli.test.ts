@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
+import { tokenScopes } from '#contract/token-scopes.ts'
+import { type Integration, makeIntegration, makeLane, makePerson, makeServiceToken } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
 import { exits } from './exits.ts'
@@ -187,6 +188,38 @@ describe('from a quote to its margin', () => {
     expect(done.exit).toBe(6)
   })
 
+  test('import --signed pushes the file with the service token and the secret', async () => {
+    file(
+      'pushed.csv',
+      'Origin,Destination,Equipment,Quoted Rate,Quoted At\n"Reno, NV","Boise, ID",V,1400,2026-01-02\n',
+    )
+    const owner = integration.tenant.owner
+    env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'imports:write')
+    env.LANEWISE_SECRET = integration.secret
+    const done = await lanewise(['import', 'pushed.csv', '--signed', '--dry-run'])
+    expect([done.exit, done.remarked]).toEqual([0, ''])
+    expect(done.printed).toMatch(/would be added +1/)
+    env.LANEWISE_TOKEN = await makeServiceToken(app, owner, 'read')
+    expect(await lanewise(['import', 'pushed.csv', '--signed'])).toMatchObject({
+      exit: 3,
+      remarked: expect.stringContaining('this token has read'),
+    })
+  })
+
+  test('sandbox: created, entered, and reset; a token made inside is a test token', async () => {
+    const created = await lanewise(['sandbox', 'create'])
+    expect([created.exit, created.printed]).toEqual([0, expect.stringContaining('(test)')])
+    expect((await lanewise(['sandbox', 'show'])).printed).toMatch(/test +true/)
+    const token = env.LANEWISE_SESSION
+    const entered = await lanewise(['sandbox', 'enter', '--json'])
+    expect(JSON.parse(entered.printed)).toMatchObject({ tenant: { test: true } })
+    delete env.LANEWISE_SESSION
+    const made = await lanewise(['token', 'create', 'trial', '--scope', 'read quotes:write', '--json'])
+    expect(JSON.parse(made.printed)).toMatchObject({ scope: 'quotes:write read', test: true })
+    if (token !== undefined) env.LANEWISE_SESSION = token
+    expect((await lanewise(['sandbox', 'reset'])).printed).toMatch(/Reset .*\(test\): \d+ rows erased/)
+  })
+
   test('a missing role is reported', async () => {
     env.LANEWISE_SESSION = (await makePerson(app, integration.tenant, 'viewer')).token
     expect(await lanewise(['token', 'create', 'x'])).toMatchObject({
@@ -242,7 +275,11 @@ describe('verify-signature', () => {
     expect(mismatch.exit).toBe(7)
     expect(mismatch.printed).toMatch(/^! {2}signature {2}.*this secret does not produce it from these bytes/m)
     expect(mismatch.printed).toContain('lanewise verify-signature --help')
+    expect(mismatch.printed).toMatch(/^The signature is not correct for these 20 bytes\.$/m)
     const old = await verify({}, [])
+    expect(old.printed).toMatch(
+      /^The signature is correct for these 71 bytes, but the service would reject its timestamp\.$/m,
+    )
     expect(old.printed).toMatch(/behind the clock of this machine;.*\n.*give its arrival time with --at/)
     const ahead = await verify({}, ['--at', '1772370000'])
     expect(ahead.printed).toMatch(/3,600 seconds ahead of the time given with --at/)
@@ -596,7 +633,8 @@ describe('help', () => {
     for (const part of [
       'is shown once',
       'expires after 365 days',
-      'integrations:write',
+      ...Object.entries(tokenScopes).map(([name, { permits }]) => `${name} ${permits}`),
+      'default integrations:write',
       'admin or owner',
       '--save',
     ])

@@ -4,11 +4,16 @@ import {
   secretOverlapHoursMax,
   serviceTokenLifetimeDays,
 } from '#contract/limits.ts'
+import { defaultScope, tokenScopeNames, tokenScopes } from '#contract/token-scopes.ts'
 import { sessionClient } from './clients.ts'
 import { type AddCommands, recordIdOf, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { changeSettings } from './settings.ts'
 import { table } from './show.ts'
+
+const scopeLines = tokenScopeNames
+  .map((name) => `  ${name.padEnd(20)} ${tokenScopes[name].permits}`)
+  .join('\n')
 
 const addTokenCommands: AddCommands = (program, action) => {
   const token = program
@@ -22,22 +27,25 @@ const addTokenCommands: AddCommands = (program, action) => {
     .command('create <name>')
     .summary('create a service token for another system')
     .description(
-      `Creates a service token, with which another system calls the integration interface: markup, lane insight, batches and, with a signing secret, shipment updates. Requires the role admin or owner. The token is shown once, on the standard output: store it in a vault immediately. It expires after ${serviceTokenLifetimeDays} days, and has the scope integrations:write. It stops working earlier if it is revoked, or if you leave the brokerage or lose your role. The name is shown in the list and in the audit log.`,
+      `Creates a service token, with which another system calls the integration interface. Writes also need a signing secret. Requires the role admin or owner. The token is shown once, on the standard output: store it in a vault immediately. It expires after ${serviceTokenLifetimeDays} days. It stops working earlier if it is revoked, or if you leave the brokerage or lose your role. The name is shown in the list and in the audit log.`,
     )
+    .option('--scope <scopes>', `what the token permits, separated by spaces; default ${defaultScope}`)
     .option('--save', 'also save it in the settings file for later commands')
+    .addHelpText('after', `\nScopes:\n${scopeLines}\n`)
     .addHelpText(
       'after',
       withExample(
         'lanewise token create "TMS production"',
+        'lanewise token create "quoting tool" --scope "quotes:write read"',
         'lanewise token create "my laptop" --save',
         'LANEWISE_TOKEN=$(lanewise token create "nightly job")',
         'lanewise token create "TMS production" --json',
       ),
     )
     .action(
-      action<{ save?: boolean }>(async (run, [name = ''], { save }) => {
+      action<{ save?: boolean; scope?: string }>(async (run, [name = ''], { save, scope }) => {
         const made = await sessionClient(run.options, run).createServiceToken(
-          { name },
+          { name, ...(scope === undefined ? {} : { scope }) },
           { signal: run.signal },
         )
         if (save === true) run.remark(`Saved in ${changeSettings(run, { token: made.token })}.`)
@@ -55,11 +63,12 @@ const addTokenCommands: AddCommands = (program, action) => {
         const rows = listed.tokens.map((one) => [
           one.id,
           one.name,
+          one.scope,
           one.expires_at,
           one.last_used_at,
           one.revoked_at === null ? 'live' : `revoked ${one.revoked_at}`,
         ])
-        run.answer(listed, table(['id', 'name', 'expires', 'last used', 'state'], rows))
+        run.answer(listed, table(['id', 'name', 'scope', 'expires', 'last used', 'state'], rows))
       }),
     )
   token

@@ -65,7 +65,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
         const price = lanePricer({ lanewise, withInsight, signal })
         if (own.output === '-') {
           const refused = await priceToOutput(run, file, withInsight, price)
-          run.remark(`${file.rows.length} rows, ${refused} with an error.`)
+          run.remark(`${counted(file.rows.length)}, ${refused} with an error.`)
           if (refused > 0) run.exitWith(6)
           return
         }
@@ -80,12 +80,14 @@ export const addPriceCommand: AddCommands = (program, action) => {
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },
-          `Wrote ${target}: ${file.rows.length} rows, ${done.rowsRefused} with an error.`,
+          `Wrote ${target}: ${counted(file.rows.length)}, ${done.rowsRefused} with an error.`,
         )
         if (done.rowsRefused > 0) run.exitWith(6)
       }),
     )
 }
+
+const counted = (rows: number) => `${rows} row${rows === 1 ? '' : 's'}`
 
 interface Work {
   readonly file: PriceFile

@@ -10,6 +10,7 @@ import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
 import { addPriceCommand } from './price-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
+import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSessionCommands } from './session-commands.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -86,6 +87,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
   for (const add of [
     addSessionCommands,
     addCredentialCommands,
+    addSandboxCommands,
     addInsightCommands,
     addBookingCommands,
     addQuoteCommands,

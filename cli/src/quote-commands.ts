@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
 import { readBytes } from './booking-commands.ts'
-import { sessionClient } from './clients.ts'
+import { serviceClient, sessionClient } from './clients.ts'
 import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { money, pairs } from './show.ts'
@@ -119,16 +119,21 @@ const addImport: AddCommands = (program, action) => {
     )
     .option('--dry-run', 'check the file without importing it')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
+    .option('--signed', 'push it with the service token (scope imports:write) and the signing secret')
     .addHelpText(
       'after',
       withExample(
         'lanewise import quotes.csv --dry-run',
         'lanewise import quotes.csv --map "quoted_rate=Sell Rate"',
+        'lanewise import quotes.csv --signed',
       ),
     )
     .action(
-      action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
-        const lanewise = sessionClient(run.options, run, longTimeouts)
+      action<{ dryRun?: boolean; map?: string; signed?: boolean }>(async (run, [file = ''], own) => {
+        const isSigned = own.signed === true
+        const lanewise = isSigned
+          ? serviceClient(run.options, run, 'token and secret', longTimeouts)
+          : sessionClient(run.options, run, longTimeouts)
         const bytes = await readBytes(run, file)
         const query = {
           file_name: basename(file),
@@ -136,7 +141,7 @@ const addImport: AddCommands = (program, action) => {
           ...given({ map: own.map }),
         }
         let now = await lanewise.call(
-          'create-import',
+          isSigned ? 'integration-create-import' : 'create-import',
           { query, body: new Blob([new Uint8Array(bytes)]) },
           { signal: run.signal },
         )
@@ -144,7 +149,7 @@ const addImport: AddCommands = (program, action) => {
         while (now.status === 'running') {
           await pause(pollEveryMs, undefined, { signal: run.signal })
           now = await lanewise.call(
-            'get-import',
+            isSigned ? 'integration-get-import' : 'get-import',
             { params: { import_id: now.import_id } },
             { signal: run.signal },
           )

@@ -16,4 +16,4 @@ export type { CallOptions, Credential, LanewiseEvent, LanewiseOptions } from './
 export type { Patience } from './retry.ts'
 export type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 export { bodyBytes, signatureHeaders } from './sign.ts'
-export type { Operations } from './wire.ts'
+export type { Operations, Webhooks } from './wire.ts'

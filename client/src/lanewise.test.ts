@@ -51,12 +51,23 @@ async function failureOf(call: Promise<unknown>): Promise<LanewiseFailure> {
 describe('a signed write', () => {
   const { vectors } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../docs/signing-vectors.json'), 'utf8'),
-  ) as { vectors: { name: string; secret: string; timestamp: string; body: string; signature: string }[] }
+  ) as {
+    vectors: {
+      name: string
+      secret: string
+      timestamp: string
+      address?: string
+      body: string
+      signature: string
+    }[]
+  }
 
   test.each(vectors)(
     'signs as the known answers do: $name',
-    async ({ secret, timestamp, body, signature }) => {
-      expect(await signatureHeaders(secret, Number(timestamp), bodyBytes(body))).toEqual({
+    async ({ secret, timestamp, address, body, signature }) => {
+      const [method = '', path = ''] = address?.split(' ') ?? []
+      const signed = address === undefined ? null : { method, path }
+      expect(await signatureHeaders(secret, Number(timestamp), bodyBytes(body), signed)).toEqual({
         'x-service-timestamp': timestamp,
         'x-service-signature': signature,
       })

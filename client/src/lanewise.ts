@@ -67,10 +67,10 @@ export class Lanewise {
 
   /** Shipments, by default newest first, with totals over all matching shipments. */
   shipments(
-    query: Query<'integration-shipments'> = {},
+    query: Query<'search-shipments'> = {},
     options?: CallOptions,
-  ): PendingAnswer<Answer<'integration-shipments'>> {
-    return this.call('integration-shipments', { query }, options)
+  ): PendingAnswer<Answer<'search-shipments'>> {
+    return this.call('search-shipments', { query }, options)
   }
 
   /**
@@ -228,7 +228,7 @@ export class Lanewise {
     const patience = patienceOf({ timeoutMs: options.timeoutMs }, this.#patience)
     const endAt = performance.now() + patience.timeoutMs
     try {
-      const signed = facts.isSigned ? await this.#signer(call) : null
+      const signed = facts.signs !== null ? await this.#signer(call) : null
       const send = () => this.#send(call, { token, signed, patience, endAt, signal, progress })
       return await withRetries(
         {
@@ -309,7 +309,7 @@ export class Lanewise {
    * Creates the headers of a signed write. All attempts use the same signature, so that the service recognizes a
    * repeat. A new signature is created if the old one has expired or the clock was wrong.
    */
-  async #signer({ bytes, name }: PreparedCall): Promise<Signer> {
+  async #signer({ bytes, name, facts, address }: PreparedCall): Promise<Signer> {
     const secret = await credentialOf(this.#options.secret, 'secret')
     if (secret === undefined) {
       throw new ClientError(
@@ -317,9 +317,11 @@ export class Lanewise {
         `${name} is a signed operation: configure the client with a secret.`,
       )
     }
-    if (!ArrayBuffer.isView(bytes)) {
+    if (bytes === undefined) {
       throw new ClientError('invalid-argument', `${name} is a signed operation: pass a body.`)
     }
+    const signedBytes = bytes instanceof Blob ? new Uint8Array(await bytes.arrayBuffer()) : bytes
+    const signedAddress = facts.signs === 'body' ? null : { method: facts.method, path: address }
     let madeAt = 0
     let made: Record<string, string> | null = null
     let wasCorrected = false
@@ -327,7 +329,8 @@ export class Lanewise {
       headers: async () => {
         if (made === null || Math.abs(Date.now() - madeAt) > signatureLifetimeMs) {
           madeAt = Date.now()
-          made = await signatureHeaders(secret, Math.floor((madeAt + this.#clockOffsetMs) / 1000), bytes)
+          const seconds = Math.floor((madeAt + this.#clockOffsetMs) / 1000)
+          made = await signatureHeaders(secret, seconds, signedBytes, signedAddress)
         }
         return made
       },
@@ -355,7 +358,7 @@ export class Lanewise {
       this.#options.onEvent?.({
         operation: name,
         method: facts.method,
-        path: address.replace(/\?.*$/, ''),
+        path: address.replace(/\?.*$/s, ''),
         ...event,
       } as LanewiseEvent)
     } catch {
@@ -399,7 +402,7 @@ function headersOf({ bytes, facts }: PreparedCall, token: string | undefined): R
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     ...(bytes === undefined
       ? {}
-      : { 'Content-Type': bytes instanceof Blob ? 'text/csv' : 'application/json' }),
+      : { 'Content-Type': facts.bodyKind === 'csv' ? 'text/csv' : 'application/json' }),
     ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
   }
 }

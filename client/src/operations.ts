@@ -1,5 +1,6 @@
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
+import { type Endpoint, readsOnly, signsOf, underTenantLimit } from '#contract/endpoint.ts'
+import type { Signs } from '#contract/signature.ts'
 
 /**
  * The properties of an operation that a call needs. Schemas are not included, because the service validates requests.
@@ -7,14 +8,15 @@ import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 export interface OperationFacts {
   readonly method: Endpoint['method']
   readonly path: string
-  /** Whether the request is signed over its body bytes. */
-  readonly isSigned: boolean
+  /** What the signature of a request covers; null if the operation is not signed. */
+  readonly signs: Signs | null
   /** Whether the operation changes nothing. */
   readonly isRead: boolean
   /** Whether the operation is idempotent. */
   readonly isRepeatable: boolean
   /** Whether the operation counts against the brokerage's rate limit. */
   readonly isLimited: boolean
+  readonly bodyKind: 'json' | 'csv'
   readonly answerKind: 'json' | 'csv'
   /** Seconds for which the interface allows a client to cache the response; 0 if it does not. */
   readonly cacheSeconds: number
@@ -29,15 +31,17 @@ export const operations: Readonly<Record<string, OperationFacts>> = Object.fromE
 )
 
 function factsOf(endpoint: Endpoint): OperationFacts {
-  const { method, path, who, answerKind = 'json', cacheSeconds = 0, isRead = method === 'GET' } = endpoint
-  const isSigned = who.kind === 'service' && who.signed
+  const { method, path, who, bodyKind = 'json', answerKind = 'json', cacheSeconds = 0 } = endpoint
+  const isRead = readsOnly(endpoint)
+  const signs = signsOf(endpoint)
   return {
     method,
     path,
-    isSigned,
+    signs,
     isRead,
-    isRepeatable: isSigned || isRead || method === 'DELETE',
+    isRepeatable: signs !== null || isRead || method === 'DELETE',
     isLimited: underTenantLimit(endpoint) && who.kind !== 'anyone',
+    bodyKind,
     answerKind,
     cacheSeconds,
   }

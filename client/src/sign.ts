@@ -1,23 +1,26 @@
-import { signatureHeader, signaturePrefix, timestampHeader } from '#contract/signature.ts'
+import { signatureHeader, signaturePrefix, textBeforeBody, timestampHeader } from '#contract/signature.ts'
 import { ClientError } from './failures.ts'
 
 /**
- * The two headers of a signed write: HMAC-SHA256 of `<timestamp>.<body>` over exactly these bytes. The key is the
- * complete secret, including its prefix, as UTF-8 text.
+ * The two headers of a signed write: HMAC-SHA256 over exactly these bytes. The key is the complete secret, including its
+ * prefix, as UTF-8 text. The signed text is `<timestamp>.<body>` for shipment-update. For all other operations it includes
+ * the address: `<timestamp>.<METHOD> <path>`, a line feed and the body.
  *
+ * @param address the method, and the path without the base URL; null for shipment-update
  * @example await signatureHeaders('lwsec_...', 1772373600, bytes) // { 'x-service-timestamp': '1772373600', 'x-service-signature': 'sha256=a2...' }
  */
 export async function signatureHeaders(
   secret: string,
   timestampSeconds: number,
   body: Uint8Array,
+  address: { readonly method: string; readonly path: string } | null = null,
 ): Promise<Record<string, string>> {
   if (secret === '') throw new ClientError('invalid-argument', 'The secret is empty.')
   if (!Number.isSafeInteger(timestampSeconds)) {
     throw new ClientError('invalid-argument', `The time must be in whole seconds; it is ${timestampSeconds}.`)
   }
   const timestamp = String(timestampSeconds)
-  const start = new TextEncoder().encode(`${timestamp}.`)
+  const start = new TextEncoder().encode(textBeforeBody(timestamp, address))
   const signed = new Uint8Array(start.length + body.length)
   signed.set(start)
   signed.set(body, start.length)

@@ -1,5 +1,6 @@
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '#contract/endpoint.ts'
+import type { EventBody } from '#contract/events.ts'
 
 /** A value in a request: optional members may also be null or undefined, which the service treats as absent. */
 type Sendable<T> = T extends readonly (infer Item)[]
@@ -27,3 +28,6 @@ export type Operations = {
     readonly answer: AnswerOf<E>
   }
 }
+
+/** The body of each webhook that Lanewise sends, by its type. */
+export type Webhooks = { readonly [Body in EventBody as Body['type']]: Body }

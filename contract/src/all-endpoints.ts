@@ -15,6 +15,8 @@ import { firstSteps } from './first-steps.ts'
 import {
   createImport,
   getImport,
+  integrationCreateImport,
+  integrationGetImport,
   listImports,
   matchImportColumns,
   stopImport,
@@ -28,20 +30,24 @@ import { adviseLanes } from './lanes-advice.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { getPerformance, listMarginGaps } from './performance.ts'
+import { pushOutcomes, pushQuotes } from './push-quotes.ts'
+import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import {
   createQuoteRequest,
   exportLanes,
   exportShipments,
   getLane,
   getQuoteRequest,
-  integrationShipments,
   listChanges,
   listLanes,
   listShipments,
   requote,
   rollback,
+  searchShipments,
   setOutcome,
 } from './quote-requests.ts'
+import { readQuotes, readShipments } from './read-back.ts'
+import { createSandbox, enterSandbox, getSandbox, resetSandbox } from './sandbox.ts'
 import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
 import { shipmentUpdate } from './shipment-update.ts'
 import {
@@ -73,7 +79,14 @@ export const allEndpoints = [
   markup,
   laneInsight,
   insightBatch,
-  integrationShipments,
+  pushQuotes,
+  pushOutcomes,
+  pushShipmentUpdates,
+  readQuotes,
+  readShipments,
+  searchShipments,
+  integrationCreateImport,
+  integrationGetImport,
   createServiceToken,
   listServiceTokens,
   revokeServiceToken,
@@ -84,6 +97,10 @@ export const allEndpoints = [
   listIntegrationCalls,
   getRateLimit,
   checkSignature,
+  getSandbox,
+  createSandbox,
+  enterSandbox,
+  resetSandbox,
   addEventEndpoint,
   listEventEndpoints,
   changeEventEndpoint,

@@ -22,6 +22,9 @@ export const auditKindsOf = {
     'tenant-resumed',
     'tenant-exported',
     'tenant-imported',
+    'sandbox-created',
+    'sandbox-entered',
+    'sandbox-reset',
   ],
   refusals: [
     'sign-in-failed',

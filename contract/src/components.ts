@@ -31,8 +31,11 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, WinRateInterval } from './performance.ts'
+import { RefusedItem } from './push-items.ts'
+import { PushedQuoteResult } from './push-quotes.ts'
 import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
 import { RateWarning } from './rate-warnings.ts'
+import { ChangedLane, RemovedLane } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
 import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
@@ -111,6 +114,13 @@ export const components: Readonly<
     schema: CostRange,
     description: 'A truck cost expected at quote time, with the range that contains 80 % of costs',
   },
+  RefusedItem: { schema: RefusedItem, description: 'An item of a push that was not applied' },
+  PushedQuoteResult: {
+    schema: PushedQuoteResult,
+    description: 'An item of a push that was applied, or that changes nothing',
+  },
+  ChangedLane: { schema: ChangedLane, description: 'The newest state of a lane that changed' },
+  RemovedLane: { schema: RemovedLane, description: 'A lane that is no longer in the list' },
   LaneFieldError: { schema: LaneFieldError, description: 'An error in a field of one lane of a list' },
   UserSummary: { schema: UserSummary, description: 'A person of the brokerage' },
   QuoteRequest: { schema: QuoteRequest, description: 'A quote request with its lanes' },

@@ -1,6 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ProblemCode } from './errors.ts'
 import type { Role } from './roles.ts'
+import type { Signs } from './signature.ts'
+import type { TokenScope } from './token-scopes.ts'
 
 export { type Role, roleAtLeast, roles } from './roles.ts'
 
@@ -8,12 +10,19 @@ export { type Role, roleAtLeast, roles } from './roles.ts'
  * The callers that an endpoint accepts.
  * - `anyone`: no credential is read.
  * - `dashboard`: requires the token (or cookie) of a signed-in person with at least this role.
- * - `service`: requires a service token; with `signed`, also the write scope and the HMAC over the exact body bytes.
+ * - `service`: requires a service token with the scope; with `signed`, also a signature, which covers what `signs` names.
+ *   A signed endpoint signs its address, too: only shipment-update does not, because the interface fixes its signed text.
  */
 export type Who =
   | { readonly kind: 'anyone' }
   | { readonly kind: 'dashboard'; readonly role: Role }
-  | { readonly kind: 'service'; readonly signed: boolean }
+  | { readonly kind: 'service'; readonly signed: false; readonly scope: TokenScope }
+  | {
+      readonly kind: 'service'
+      readonly signed: true
+      readonly signs: Signs
+      readonly scope: TokenScope
+    }
 
 /** One operation of the API. Routes, validation, the OpenAPI document and the types all derive from it. */
 export interface Endpoint<
@@ -32,6 +41,7 @@ export interface Endpoint<
   readonly tag:
     | 'Integration'
     | 'Credentials'
+    | 'Test brokerage'
     | 'Events'
     | 'Sign-in'
     | 'People'
@@ -78,6 +88,16 @@ export type AnswerOf<E extends Endpoint> = Static<E['answer']>
 /** Declares an endpoint and preserves the exact types of its schemas. */
 export function endpoint<const E extends Endpoint>(declaration: E): E {
   return declaration
+}
+
+/** True for an endpoint that changes nothing. */
+export function readsOnly({ method, isRead }: Pick<Endpoint, 'method' | 'isRead'>): boolean {
+  return isRead ?? method === 'GET'
+}
+
+/** What the signature of an endpoint covers; null if it is not signed. */
+export function signsOf({ who }: Pick<Endpoint, 'who'>): Signs | null {
+  return who.kind === 'service' && who.signed ? who.signs : null
 }
 
 /** The path of the Model Context Protocol server for AI agents. It is not an operation of the API. */

@@ -1,3 +1,5 @@
+import { tokenScopeNames } from './token-scopes.ts'
+
 /**
  * Every error that the service can return: its code, HTTP status, title and remedy.
  *
@@ -60,7 +62,7 @@ export const problems = {
     status: 401,
     title: 'This kind of token is not accepted here',
     remedy:
-      'The TMS update, the reads under /api/integrations/insights, /api/integrations/shipments and /mcp take a service token, which an admin creates with POST /api/integrations/tokens. All other addresses take the token of a dashboard sign-in, from POST /api/auth/sign-in. The detail names the required kind.',
+      'The operations for other systems under /api/integrations, and /mcp, take a service token, which an admin creates with POST /api/integrations/tokens. All other addresses, and those of tokens and secrets, take the token of a dashboard sign-in, from POST /api/auth/sign-in. The detail names the required kind.',
   },
   'sign-in-failed': {
     status: 401,
@@ -81,7 +83,7 @@ export const problems = {
     status: 401,
     title: 'Signature does not match',
     remedy:
-      'Sign the text <timestamp>.<body> over exactly the bytes you send, with the whole secret (prefix included) as UTF-8 key.',
+      'Sign exactly the bytes you send, with the whole secret (prefix included) as UTF-8 key. The detail states the text to sign: <timestamp>.<body> for shipment-update; all other endpoints sign their method and path, too.',
   },
   'timestamp-malformed': {
     status: 401,
@@ -101,7 +103,7 @@ export const problems = {
   'insufficient-scope': {
     status: 403,
     title: 'Token lacks the required scope',
-    remedy: 'Use a service token with the scope integrations:write.',
+    remedy: `Use a service token with the scope that the detail names. The scopes are ${tokenScopeNames.join(', ')}; a token can have several.`,
   },
   csrf: {
     status: 403,

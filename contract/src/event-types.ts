@@ -1,14 +1,18 @@
 /**
- * The event types, in the order in which they occur on a lane. This file imports no package, because the dashboard
- * uses it.
+ * The event types: those of lanes in the order in which they occur, then that of credentials. This file imports no
+ * package, because the dashboard uses it.
  */
 export const eventTypes = [
   'quote.created',
   'lane.booked',
   'lane.booking_cancelled',
   'lane.outcome_changed',
+  'credential.expiring',
 ] as const
 export type EventType = (typeof eventTypes)[number]
+
+/** The kinds of credentials that expire. */
+export const credentialKinds = ['service_token', 'signing_secret'] as const
 
 /** The type of the test event that an admin can send to an address. */
 export const testEventType = 'endpoint.test'

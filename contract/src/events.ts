@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { type EventType, testEventType } from './event-types.ts'
+import { credentialKinds, type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
 import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule, outcomes } from './lane.ts'
+import { tokenExpiryNoticeDays } from './limits.ts'
 
 const source = Type.Enum([...changeSources], {
   description: 'The source of the change: the dashboard, a signed update from the TMS, or an imported file',
@@ -42,6 +43,16 @@ export const OutcomeChanged = Type.Object({
   previous_outcome_reason: nullable(Type.Enum([...outcomeReasons])),
 })
 export const QuoteCreated = Type.Object({ lane })
+export const CredentialExpiring = Type.Object({
+  credential: Type.Object({
+    kind: Type.Enum([...credentialKinds], {
+      description: 'A service token, or a signing secret that was rotated',
+    }),
+    id: Type.Integer({ description: 'The id in the list of service tokens or of signing secrets' }),
+    name: Type.String(),
+    expires_at: Type.String({ format: 'date-time', description: 'The service accepts it until this time' }),
+  }),
+})
 export const EndpointTest = Type.Object({
   endpoint_id: Type.Integer({ description: 'The address under test' }),
 })
@@ -120,6 +131,23 @@ export const eventBodies = {
         rule: 'booking_is_a_win',
         previous_outcome: 'pending',
         previous_outcome_reason: null,
+      },
+    },
+  },
+  'credential.expiring': {
+    summary: 'A service token or signing secret expires soon',
+    description: `Sent once for each credential and address, ${tokenExpiryNoticeDays} days before a service token expires, and after a rotation for the signing secret that it replaces. An address that is added or activated within that time gets the event then.`,
+    schema: body('credential.expiring', CredentialExpiring),
+    example: {
+      type: 'credential.expiring',
+      timestamp: '2026-12-16T08:30:04.512Z',
+      data: {
+        credential: {
+          kind: 'service_token',
+          id: 1,
+          name: 'TMS production',
+          expires_at: '2027-01-15T08:30:00.000Z',
+        },
       },
     },
   },

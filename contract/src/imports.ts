@@ -379,3 +379,23 @@ export const undoImport = endpoint({
     },
   },
 })
+
+/** An import that another system pushes. */
+export const integrationCreateImport = endpoint({
+  ...createImport,
+  name: 'integration-create-import',
+  path: '/api/integrations/imports',
+  summary: 'Import past quotes and bookings, for a service token',
+  description: `The same as ${createImport.path}, for a service token. The same signed request again starts nothing: it returns the import that it started. ${createImport.description}`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: true, signs: 'address and body', scope: 'imports:write' },
+})
+
+export const integrationGetImport = endpoint({
+  ...getImport,
+  name: 'integration-get-import',
+  path: '/api/integrations/imports/{import_id}',
+  summary: 'Progress and result of an import, for a service token',
+  tag: 'Integration',
+  who: { kind: 'service', signed: false, scope: 'imports:write' },
+})

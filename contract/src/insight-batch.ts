@@ -45,7 +45,7 @@ export const insightBatch = endpoint({
   summary: 'Markup and insight for many lanes at once',
   description: `Returns results for 1 to ${batchLanesMax.toLocaleString('en-US')} lanes in one call, in the order of the request, equal to those of the two single-lane reads. An invalid lane does not affect the others: its result has status 422 and explains the error. The call only reads, so it is not signed. Every ${batchLanesPerRequest} lanes, or a part of them, count as one request against the brokerage's limit of ${tenantRequestsPerWindowMax} per second. The first of these requests is admitted or refused like any request. For the others the batch waits, and it leaves half of the limit to other callers, so ${batchLanesMax.toLocaleString('en-US')} lanes take about a second. Lanes that are not reached within ${batchSecondsMax} seconds have status 503: send these lanes again.`,
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
   bodyBytesMax: batchBytesMax,
   bodyKeysMax: batchKeysMax,
   body: Type.Object({

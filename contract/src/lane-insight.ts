@@ -19,7 +19,7 @@ export const laneInsight = endpoint({
   description:
     "History, four scores, four signals and one sentence about a lane, from the brokerage's own quotes. Falls back to wider scopes, with trust decreasing; scope names the one that was used.",
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
   query: Type.Object({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),

@@ -5,6 +5,7 @@ export const outcomes = ['won', 'lost', 'pending'] as const
 export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
 /** The rules that change an outcome automatically. */
 export const outcomeRules = ['booking_is_a_win', 'cancellation_takes_back_the_win'] as const
+export const rateTypes = ['spot', 'contract'] as const
 export const changeSources = ['dashboard', 'tms', 'import'] as const
 
 export const outcomeRule = {
@@ -39,6 +40,16 @@ export const Lane = Type.Object({
     ...nullable(UserSummary),
     description: 'The rep who quoted the lane; null for an imported lane',
   },
+  external_id: {
+    ...nullable(Type.String()),
+    description: 'The id of the quote in the system that pushed it; null for any other quote',
+  },
+  rep_name: {
+    ...nullable(Type.String()),
+    description: 'Who quoted, as the system that pushed the quote says',
+  },
+  rate_type: { ...nullable(Type.Enum([...rateTypes])), description: 'Spot or contract, if known' },
+  valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   quoted_rate: Type.Number({ description: 'The quoted rate in dollars' }),
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
@@ -89,6 +100,10 @@ export const exampleLane: Lane = {
   quoted_customer_name: 'Harvest Table Foods',
   reference: 'PO-7781',
   quoted_by: { user_id: 3, name: 'Dana Reyes' },
+  external_id: null,
+  rep_name: null,
+  rate_type: null,
+  valid_until: null,
   quoted_rate: 2150,
   customer_rate: 2150,
   estimated_cost: 1820,

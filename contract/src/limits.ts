@@ -52,9 +52,11 @@ export const labelLengthMax = 100
 export const dollarsMax = 9_999_999.99
 
 export const serviceTokenLifetimeDays = 365
-/** Responses and the dashboard announce the expiry of a service token this many days before. */
+/** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
+/** A session in the test brokerage: short, because it continues if its person loses the role in the real brokerage. */
+export const sandboxSessionHours = 1
 /**
  * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a
  * leak.
@@ -125,6 +127,15 @@ export const batchBytesMax = 512 * 1024
 export const batchKeysMax = 8_000
 /** A batch stops after this time, because a shutdown of the service and load balancers wait for its response. */
 export const batchSecondsMax = 15
+/** Maximum quotes, outcomes or shipment updates per push. They count as the lanes of a batch do. */
+export const pushedItemsMax = 500
+/** Maximum body of a push: 500 items of 4 KB each, and some. */
+export const pushBytesMax = 2_560 * 1024
+/** Sixteen keys per item, and some unknown keys. */
+export const pushKeysMax = 12_000
+/** Lanes per page when an integration reads back what changed. */
+export const changesPageDefault = 100
+export const changesPageMax = 500
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 

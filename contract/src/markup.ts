@@ -78,7 +78,7 @@ export const markup = endpoint({
   description:
     'Compares a proposed rate with the quotes that this brokerage won and lost on the exact city pair (and equipment, if given). win_probability is the share won of the quotes at this rate or lower. It describes the past and is not a forecast.',
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
   query: Type.Object({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),

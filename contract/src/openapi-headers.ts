@@ -31,7 +31,7 @@ export const requestHeaders = {
     in: 'header',
     required: true,
     description:
-      'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key',
+      'sha256= and the lowercase hex HMAC-SHA256 of the signed text over the exact bytes of the body, with the whole signing secret as key. The description of the operation states the signed text',
     schema: { type: 'string', pattern: signatureForm.source },
     example: 'sha256=ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b',
   },

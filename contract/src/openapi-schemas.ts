@@ -2,8 +2,8 @@ import { components } from './components.ts'
 
 export type Json = Record<string, unknown>
 
-/** The subset of JSON Schema that the contract uses. */
-interface Schema extends Json {
+/** The subset of JSON Schema that the contract uses. The types of the published client are generated from it, too. */
+export interface Schema extends Json {
   readonly type?: string
   readonly description?: string
   readonly const?: unknown

@@ -1,5 +1,5 @@
 import { allEndpoints } from './all-endpoints.ts'
-import { type Endpoint, underTenantLimit } from './endpoint.ts'
+import { type Endpoint, readsOnly, signsOf, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
 import { signatureToleranceSeconds } from './limits.ts'
@@ -12,6 +12,7 @@ import {
   timestampName,
 } from './openapi-headers.ts'
 import { type DocumentSchemas, documentSchemas, type Json } from './openapi-schemas.ts'
+import { readingScopes, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 /**
  * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations.
@@ -56,14 +57,16 @@ export function openApiDocument(version: string): Json {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A service token, created by an admin or owner.',
+          description: `A service token, created by an admin or owner, with one or more scopes. ${tokenScopeNames
+            .map((name) => `${name}: ${tokenScopes[name].permits}`)
+            .join(' ')}`,
         },
         signature: {
           type: 'apiKey',
           in: 'header',
           name: signatureName,
           description:
-            'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key.',
+            'sha256= and the lowercase hex HMAC-SHA256 of the signed text over the exact bytes of the body, with the whole signing secret as key. Each operation states its signed text.',
         },
         timestamp: {
           type: 'apiKey',
@@ -88,6 +91,8 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Integration: 'Operations for a TMS, a load board or a quoting tool, with a service token.',
   Credentials:
     'Service tokens and signing secrets, which an admin or owner creates, lists, rotates and revokes, and the log of calls that used them.',
+  'Test brokerage':
+    'A brokerage for tests: its own data, tokens and rate limit, the same code. An admin creates, enters and resets it.',
   Events:
     'Webhook events, if the operator has switched them on, and the addresses that they are sent to. Signed as specified by Standard Webhooks.',
   'Sign-in': 'Brokerages, sign-in and sessions.',
@@ -186,9 +191,9 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     ...(who.kind === 'dashboard' && endpoint.method !== 'GET' && !underTenantLimit(endpoint)
       ? (['csrf'] as const)
       : []),
+    ...(who.kind === 'service' ? (['insufficient-scope'] as const) : []),
     ...(who.kind === 'service' && who.signed
       ? ([
-          'insufficient-scope',
           'signature-missing',
           'signature-malformed',
           'signature-mismatch',
@@ -214,6 +219,23 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   return [...new Set(codes)]
 }
 
+/** What a caller with a service token needs, in sentences that end the description of an operation. */
+function rightsSentences(endpoint: Endpoint): string[] {
+  const { who, method, path } = endpoint
+  if (who.kind !== 'service') return []
+  const reading = readingScopes.filter((one) => one !== who.scope)
+  const scope = readsOnly(endpoint)
+    ? `Requires one of the scopes ${[who.scope, ...reading].join(', ')}.`
+    : `Requires the scope ${who.scope}.`
+  if (!who.signed) return [scope]
+  return [
+    scope,
+    who.signs === 'body'
+      ? 'The signed text is `<timestamp>.<body>`.'
+      : `The signed text is \`<timestamp>.${method} ${path}\`${endpoint.query === undefined ? '' : ' with the query as sent'}, a line feed and the body.`,
+  ]
+}
+
 function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   const byStatus = Map.groupBy(problemsOf(endpoint), (code) => problems[code].status)
   const isCsv = endpoint.answerKind === 'csv'
@@ -223,9 +245,10 @@ function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
-    description: endpoint.description,
+    description: [endpoint.description, ...rightsSentences(endpoint)].join(' '),
     tags: [endpoint.tag],
     security: securityOf(endpoint),
+    ...(signsOf(endpoint) === null ? {} : { 'x-signs': signsOf(endpoint) }),
     parameters: parametersOf(endpoint, named),
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, named) }),
     responses: {
@@ -368,7 +391,11 @@ function securityOf(endpoint: Endpoint): Json[] {
     case 'dashboard':
       return [{ dashboard: [] }]
     case 'service':
-      return [endpoint.who.signed ? { service: [], signature: [], timestamp: [] } : { service: [] }]
+      return [
+        endpoint.who.signed
+          ? { service: [endpoint.who.scope], signature: [], timestamp: [] }
+          : { service: [endpoint.who.scope] },
+      ]
   }
 }
 
@@ -387,7 +414,7 @@ function parametersOf(endpoint: Endpoint, named: DocumentSchemas): Json[] {
       schema: named.part({ ...property, description: undefined }, 'answer', name),
       ...(endpoint.examples?.query?.[name] === undefined ? {} : { example: endpoint.examples.query[name] }),
     }))
-  const isSigned = endpoint.who.kind === 'service' && endpoint.who.signed
+  const isSigned = signsOf(endpoint) !== null
   const headers = [
     ...(isSigned ? (['ServiceTimestamp', 'ServiceSignature'] as const) : []),
     'Prefer',

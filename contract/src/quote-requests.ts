@@ -189,7 +189,7 @@ const laneFilters = {
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
   reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
-  q: Type.Optional(text('Words found in lane_ref, customer, carrier, origin or destination')),
+  q: Type.Optional(text('Words found in lane_ref, external_id, customer, carrier, origin or destination')),
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
 }
@@ -321,15 +321,15 @@ export const listShipments = endpoint({
   },
 })
 
-/** Shipments for a service token, so that an integration can read back the bookings that it sent. */
-export const integrationShipments = endpoint({
+/** The list of shipments for a service token: AI agents ask for it with filters. */
+export const searchShipments = endpoint({
   ...listShipments,
-  name: 'integration-shipments',
-  path: '/api/integrations/shipments',
-  summary: 'Shipments, for a service token',
+  name: 'search-shipments',
+  path: '/api/integrations/shipments/search',
+  summary: 'Search shipments, with totals',
   description: `The same response as ${listShipments.path}, for a service token. ${listShipments.description}`,
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
 })
 
 export const exportShipments = endpoint({

@@ -1,14 +1,31 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { label, nullable, recordId } from './fields.ts'
+import { defaultScope, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
-export const integrationsScope = 'integrations:write' as const
+
+const isTest = Type.Boolean({ description: 'true for a token of the test brokerage' })
+const grantedScope = Type.String({ description: 'The scopes of the token, separated by spaces' })
+
+const anyScope = `(${tokenScopeNames.join('|')})`
+
+/** A list of scopes as in OAuth 2.0: separated by spaces, in any order. */
+const askedScope = Type.String({
+  description: `The scopes of the token, separated by spaces; default ${defaultScope}. ${tokenScopeNames
+    .map((name) => `${name}: ${tokenScopes[name].permits}`)
+    .join(' ')}`,
+  minLength: 1,
+  maxLength: 200,
+  pattern: `^ *${anyScope}( +${anyScope})* *$`,
+  'x-expected': `one or more of ${tokenScopeNames.join(', ')}, separated by spaces`,
+})
 
 export const ServiceToken = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
-  scope: Type.String(),
+  scope: grantedScope,
+  test: isTest,
   created_at: Type.String({ format: 'date-time' }),
   expires_at: Type.String({ format: 'date-time' }),
   last_used_at: nullable(Type.String({ format: 'date-time' })),
@@ -21,7 +38,8 @@ export const ServiceToken = Type.Object({
 const exampleToken = {
   id: 3,
   name: 'McLeod production',
-  scope: integrationsScope,
+  scope: defaultScope,
+  test: false,
   created_at: '2026-03-01T14:00:00.000Z',
   expires_at: '2027-03-01T14:00:00.000Z',
   last_used_at: '2026-03-01T14:05:00.000Z',
@@ -35,25 +53,29 @@ export const createServiceToken = endpoint({
   path: '/api/integrations/tokens',
   summary: 'Create a service token',
   description:
-    'Creates a service token for another system. The plaintext is only in this response and cannot be retrieved later.',
+    'Creates a service token for another system. Its scopes limit what it permits: choose only those that the system needs. The plaintext is only in this response and cannot be retrieved later.',
   tag: 'Credentials',
   who: admin,
-  body: Type.Object({ name: label('The purpose of this token; kept for audit') }),
+  body: Type.Object({
+    name: label('The purpose of this token; kept for audit'),
+    scope: Type.Optional(askedScope),
+  }),
   status: 201,
   answer: Type.Object({
     id: Type.Integer(),
     name: Type.String(),
-    scope: Type.Literal(integrationsScope),
+    scope: grantedScope,
     expires_at: Type.String({ format: 'date-time' }),
     token: Type.String(),
     warning: Type.String(),
+    test: Type.Optional(isTest),
   }),
   examples: {
-    body: { name: 'McLeod production' },
+    body: { name: 'McLeod production', scope: defaultScope },
     answer: {
       id: 3,
       name: 'McLeod production',
-      scope: integrationsScope,
+      scope: defaultScope,
       expires_at: '2027-03-01T14:00:00.000Z',
       token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yytqd3QifQ...',
       warning: 'This token is shown once. Store it now; it cannot be shown again.',

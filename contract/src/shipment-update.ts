@@ -11,7 +11,7 @@ export const shipmentUpdate = endpoint({
   description:
     'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. cancelled: true cancels the booking; a newer booking of the same lane books it again.',
   tag: 'Integration',
-  who: { kind: 'service', signed: true },
+  who: { kind: 'service', signed: true, signs: 'body', scope: 'integrations:write' },
   body: Type.Object({
     lane_ref: sentLaneRef('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
     customer_rate: Type.Optional(dollars('AR, the amount the customer pays; overrides the quoted rate')),

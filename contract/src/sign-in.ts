@@ -41,6 +41,7 @@ export const User = Type.Object({
 export const Tenant = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
+  test: Type.Boolean({ description: 'true for a test brokerage' }),
   win_probability_method: Type.Enum([...winProbabilityMethods]),
   floors: Type.Object(
     {
@@ -72,11 +73,12 @@ const exampleMember = { ...exampleUser, id: 4, name: 'Sam Reyes', email: 'sam@ex
 const exampleTenant = {
   id: 1204877211,
   name: 'Blue Mesa Logistics',
+  test: false,
   win_probability_method: 'at_or_below',
   floors: { margin_pct: 8, margin: null, rate_per_mile: null },
   created_at: '2026-03-01T14:00:00.000Z',
 }
-const exampleSession = {
+export const exampleSession = {
   token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImRhc2gifQ...',
   expires_at: '2026-03-02T02:00:00.000Z',
   user: exampleUser,

@@ -16,11 +16,17 @@ export const checkSignature = endpoint({
   method: 'POST',
   path: '/api/signature-check',
   summary: 'Diagnose a signature',
-  description: `Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong and how to fix it. It tries common mistakes with the secrets of the brokerage. It never returns a secret or a correct signature. At most ${signatureChecksPerMinuteMax} checks per minute and brokerage.`,
+  description: `Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong and how to fix it. It tries common mistakes with the secrets of the brokerage, such as a signature for another endpoint. It never returns a secret or a correct signature. At most ${signatureChecksPerMinuteMax} checks per minute and brokerage.`,
   tag: 'Credentials',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({
     timestamp: pasted('The value of X-Service-Timestamp', 200),
+    address: Type.Optional(
+      pasted(
+        'The method and URL or path of the request, such as POST /api/integrations/quotes; default: those of shipment-update, which signs the body only',
+        2_000,
+      ),
+    ),
     body: Type.Refine(
       Type.String({
         description: `The body exactly as sent, at most ${bodyBytesMax.toLocaleString('en-US')} bytes`,

@@ -1,5 +1,26 @@
 /** The format of write signatures, shared by the signer and the verifier. */
 
+/** What a signature covers after the timestamp: the body only, or the method and path of the request, too. */
+export type Signs = 'body' | 'address and body'
+
+/** The method of a signed request, and its path with the query, as sent and without the base URL. */
+export interface SignedAddress {
+  readonly method: string
+  readonly path: string
+}
+
+/**
+ * The signed text up to the body. Neither form can be read as the other: a timestamp has only digits, so the first dot
+ * ends it, and a JSON body begins with `{` or white space, never with a method. A path has no line feed, so the first line
+ * feed ends the address.
+ *
+ * @example textBeforeBody('1772373600', null) // '1772373600.'
+ * @example textBeforeBody('1772373600', { method: 'POST', path: '/a' }) // '1772373600.POST /a\n'
+ */
+export function textBeforeBody(timestamp: string, address: SignedAddress | null): string {
+  return address === null ? `${timestamp}.` : `${timestamp}.${address.method} ${address.path}\n`
+}
+
 export const timestampHeader = 'x-service-timestamp'
 export const signatureHeader = 'x-service-signature'
 export const signaturePrefix = 'sha256='

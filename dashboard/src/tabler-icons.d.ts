@@ -34,6 +34,7 @@ declare module 'virtual:tabler-icons' {
   export const IconFileSpreadsheet: Icon
   export const IconFilter: Icon
   export const IconFlag: Icon
+  export const IconFlask: Icon
   export const IconHelpCircle: Icon
   export const IconHourglass: Icon
   export const IconInfoCircle: Icon

@@ -8,6 +8,7 @@ import {
   ofEachBookingField,
   sentBookingFields,
 } from './booking-fields.ts'
+import { stampsAfterRollback } from './field-stamps.ts'
 import {
   applyShipmentUpdate,
   type BookedLane,
@@ -15,7 +16,6 @@ import {
   type LaneOutcome,
   outcomeOfBooking,
   type ShipmentUpdate,
-  stampsAfterRollback,
 } from './shipment-update.ts'
 
 const open: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }

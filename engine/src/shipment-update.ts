@@ -8,6 +8,7 @@ import {
   ofEachBookingField,
   type SentBookingField,
 } from './booking-fields.ts'
+import { type FieldStamps, type Stamp, stampFields, stampOf } from './field-stamps.ts'
 import type { Outcome } from './history.ts'
 
 export type OutcomeSource = 'dashboard' | 'tms' | 'import'
@@ -87,74 +88,8 @@ function outcomeOfCancellation(lane: {
   }
 }
 
-/** The sender and the time of a value. Times in epoch seconds. */
-export interface Stamp {
-  /** The service token of the signed update; null for a rollback by a person. */
-  readonly sender: number | null
-  /** The timestamp in the signature, from the sender's clock. */
-  readonly signed: number
-  /** The earlier of the signed time and the database's time when the update arrived. */
-  readonly effective: number
-}
-
-/** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
-export type FieldStamps = readonly Stamp[]
+/** The stamps of each booking field. */
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
-
-/** Whether the sender's clock was ahead of the database's clock when the update arrived. */
-function isAhead({ signed, effective }: Stamp): boolean {
-  return signed > effective
-}
-
-/**
- * Whether an incoming value replaces the current value of a field.
- *
- * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
- * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
- * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
- * tie the later arrival wins.
- *
- * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
- */
-function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
-  const own = stamps.find(({ sender }) => sender === incoming.sender)
-  if (own !== undefined && own.signed > incoming.signed) return false
-  const [held] = stamps
-  if (held === undefined || held === own) return true
-  return isAhead(held) && isAhead(incoming)
-    ? incoming.signed >= held.signed
-    : incoming.effective >= held.effective
-}
-
-/** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
-function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
-  const others = stamps.filter(({ sender }) => sender !== incoming.sender)
-  // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
-  if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
-  const own = stamps.find(({ sender }) => sender === incoming.sender)
-  return own !== undefined && own.signed >= incoming.signed ? stamps : [...others, incoming]
-}
-
-/**
- * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every
- * update that arrived before it. A sender's clock is assumed to keep its lead: updates that the sender signed before
- * the rollback have an earlier time than the recorded one, and updates signed afterwards have a later time.
- *
- * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
- *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
- */
-export function stampsAfterRollback(stamps: FieldStamps, atSeconds: number): FieldStamps {
-  return [
-    { sender: null, signed: atSeconds, effective: atSeconds },
-    ...stamps
-      .filter(({ sender }) => sender !== null)
-      .map(({ sender, signed, effective }) => ({
-        sender,
-        signed: Math.max(signed, atSeconds + signed - effective),
-        effective: Math.max(effective, atSeconds),
-      })),
-  ]
-}
 
 /** The part of a lane that a shipment update can change. */
 export interface BookedLane {
@@ -193,7 +128,7 @@ export interface AppliedShipmentUpdate {
 /**
  * Merges a shipment update into a lane. `now` is the time of the database's clock, in epoch milliseconds.
  *
- * Each field keeps the value with the newest signature (see `isNewest`), so replayed and reordered deliveries end in
+ * Each field keeps the value with the newest signature (see `stampFields`), so replayed and reordered deliveries end in
  * the same state as deliveries in signed order. An update with a customer rate or truck cost is a booking. A
  * cancellation clears the booking and records the cancellation time. A newer booking of the same lane clears the
  * cancellation.
@@ -209,16 +144,10 @@ export function applyShipmentUpdate(
   staleWrites: 'reject' | 'apply' = 'reject',
 ): AppliedShipmentUpdate {
   const { sender, signedAtSeconds: signed } = update
-  const stamp: Stamp = { sender, signed, effective: Math.min(signed, Math.floor(now / 1000)) }
+  const stamp = stampOf(sender, signed, now)
   const fields = carriedFields(lane, update, stamp)
   const carried = bookingFields.filter((field) => fields[field] !== undefined)
-  const written = new Set(
-    carried.filter((field) => staleWrites === 'apply' || isNewest(lane.stamps[field] ?? [], stamp)),
-  )
-  const stamps: { -readonly [F in BookingField]?: FieldStamps } = { ...lane.stamps }
-  for (const field of carried) {
-    stamps[field] = stampsAfter(lane.stamps[field] ?? [], stamp, written.has(field))
-  }
+  const { written, stamps } = stampFields(lane.stamps, carried, stamp, staleWrites)
   const merged = { ...lane.booking, ...only(fields, written) }
   // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
   const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The integration calls of the real service take the real clock. */
+/** The running service as a TestApp, with the real clock. */
 function asApp(running: RunningService) {
   return { url: running.url, now: Date.now() } as Parameters<typeof call>[0]
 }
@@ -44,7 +44,7 @@ describe('the first start', () => {
     expect(shipments.body.totals.margin_pct).toBeGreaterThan(5)
   })
 
-  test('prints three lines that work as they are', async () => {
+  test('prints three commands that work as printed', async () => {
     const lines = service
       .printed()
       .split('\n')
@@ -59,21 +59,21 @@ describe('the first start', () => {
     ])
   })
 
-  test('keeps its secret key to itself', () => {
+  test('does not print its secret key', () => {
     const file = join(dataDirectory, 'secret-key')
     expect(existsSync(file)).toBe(true)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(service.printed()).not.toContain(readFileSync(file, 'utf8').trim())
   })
 
-  test('a second service on the same folder is refused in one clear line, and the first goes on', async () => {
+  test('a second service on the same folder is refused with one clear line, and the first keeps running', async () => {
     await expect(runService(dataDirectory)).rejects.toThrow(/is in use by process \d+/)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
   })
 })
 
 describe('a stop during the start', () => {
-  test('ends the database too', async () => {
+  test('also stops the database', async () => {
     const started = join(folder, 'stopped-early')
     const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
       env: { ...process.env, DATA_DIR: started, PORT: '0' },
@@ -83,7 +83,7 @@ describe('a stop during the start', () => {
     let printed = ''
     for await (const chunk of child.stdout.setEncoding('utf8')) {
       printed += chunk
-      // The database runs by now, and nobody listens yet.
+      // The database runs by now, and the service does not listen yet.
       if (printed.includes('migrated 0001') && !child.killed) child.kill('SIGTERM')
     }
     expect(await ended).toEqual([0, null])
@@ -95,7 +95,7 @@ describe('a stop during the start', () => {
 })
 
 describe('wrong configuration', () => {
-  test('is reported all at once, and nothing is started', async () => {
+  test('is reported completely, and nothing is started', async () => {
     const unused = join(folder, 'unused')
     const refused = runService(unused, {
       PORT: 'eighty',
@@ -112,7 +112,7 @@ describe('wrong configuration', () => {
 })
 
 describe('kill -9', () => {
-  // Under writers, again and again, it is a proof: proofs/kills.ts.
+  // proofs/kills.ts repeats this many times, with writers.
   test('leaves the database running; the next start takes it over, with every acknowledged update', async () => {
     const secrets = /service token\s+(\S+)[\s\S]*signing secret\s+(\S+)/.exec(service.printed())
     const integration = { token: secrets?.[1] ?? '', secret: secrets?.[2] ?? '' }

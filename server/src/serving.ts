@@ -92,7 +92,7 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     refusals: refusalsOf({ database, clock, log }),
     calls: callLog({ database, clock, log }),
     events: eventSender({ config, database, secretKeys, clock, log }),
-    imports: importRunner({ database, clock, log }),
+    imports: importRunner({ database, log }),
     backtests: backtestRunner({ database, staleReads: replica ?? database, clock, log }),
   })
   return {

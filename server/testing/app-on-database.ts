@@ -147,10 +147,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
         options.sendEvents === undefined
           ? null
           : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents),
-      imports: importRunner(
-        { database, clock, log: logger },
-        { resumeEveryMs: options.resumeUndosEveryMs ?? null },
-      ),
+      imports: importRunner({ database, log: logger }, { resumeEveryMs: options.resumeUndosEveryMs ?? null }),
       backtests: backtestRunner(
         { database, staleReads: replica ?? database, clock, log: logger },
         options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },

@@ -2,7 +2,13 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Static } from 'typebox'
-import type { EndpointTest, EventBody, LaneBooked, OutcomeChanged } from '#contract/events.ts'
+import type {
+  CredentialExpiring,
+  EndpointTest,
+  EventBody,
+  LaneBooked,
+  OutcomeChanged,
+} from '#contract/events.ts'
 import { call, type MadeTenant, requireStatus } from './make.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -10,7 +16,10 @@ import type { TestApp } from './test-app.ts'
 interface ReceivedEvent {
   readonly type: EventBody['type']
   readonly timestamp: string
-  readonly data: Static<typeof LaneBooked> & Static<typeof OutcomeChanged> & Static<typeof EndpointTest>
+  readonly data: Static<typeof LaneBooked> &
+    Static<typeof OutcomeChanged> &
+    Static<typeof EndpointTest> &
+    Static<typeof CredentialExpiring>
 }
 
 /** A webhook request as received. `body` is the exact text. */

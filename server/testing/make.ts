@@ -1,4 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { type Endpoint, signsOf } from '#contract/endpoint.ts'
+import { shipmentUpdate } from '#contract/shipment-update.ts'
+import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
 import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -78,10 +81,15 @@ export async function makePerson(
   return { id: user.id, token, email, password }
 }
 
-export async function makeServiceToken(app: TestApp, dashboardToken: string): Promise<string> {
+/** Creates a service token. Without `scope`, it has the scope of the interface: integrations:write. */
+export async function makeServiceToken(
+  app: TestApp,
+  dashboardToken: string,
+  scope?: string,
+): Promise<string> {
   const answer = await call(app, 'POST', '/api/integrations/tokens', {
     token: dashboardToken,
-    body: { name: 'test' },
+    body: { name: 'test', ...(scope === undefined ? {} : { scope }) },
   })
   return requireStatus('creation of a service token', answer, 201).token
 }
@@ -101,11 +109,12 @@ export interface Integration {
   readonly secret: string
 }
 
-export async function makeIntegration(app: TestApp): Promise<Integration> {
+/** Without `scope`, the token has the scope of the interface: integrations:write. */
+export async function makeIntegration(app: TestApp, scope?: string): Promise<Integration> {
   const tenant = await makeTenant(app)
   return {
     tenant,
-    token: await makeServiceToken(app, tenant.owner),
+    token: await makeServiceToken(app, tenant.owner, scope),
     secret: await makeSecret(app, tenant.owner),
   }
 }
@@ -134,7 +143,8 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
       ],
     },
   })
-  const [quoted] = requireStatus('quote request', made, 201).lanes
+  // Only this answer has warnings about the rate.
+  const [{ warnings: _, ...quoted }] = requireStatus('quote request', made, 201).lanes
   if (lane.outcome === undefined || lane.outcome === 'pending') return quoted
   const decided = await call(app, 'POST', `/api/lanes/${quoted.lane_ref}/outcome`, {
     token: tenant.owner,
@@ -143,14 +153,18 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
   return requireStatus('setting an outcome', decided, 200)
 }
 
-/** Returns the headers of a signed write of exactly these bytes. `timestampSeconds` is the signed time. */
+/**
+ * Returns the headers of a signed write of exactly these bytes. `timestampSeconds` is the signed time. The default address
+ * null signs the body only, as shipment-update requires; all other endpoints sign their address, too.
+ */
 export function signedHeaders(
   integration: Pick<Integration, 'token' | 'secret'>,
   bytes: string | Buffer,
   timestampSeconds: number | string,
+  address: SignedAddress | null = null,
 ): Record<string, string> {
   const digest = createHmac('sha256', integration.secret)
-    .update(`${timestampSeconds}.`)
+    .update(textBeforeBody(String(timestampSeconds), address))
     .update(bytes)
     .digest('hex')
   return {
@@ -161,18 +175,33 @@ export function signedHeaders(
   }
 }
 
+/** Sends a signed request to an endpoint without parameters. The timestamp defaults to the server's clock. */
+export async function pushSigned(
+  app: TestApp,
+  integration: Pick<Integration, 'token' | 'secret'>,
+  endpoint: Pick<Endpoint, 'method' | 'path' | 'who'>,
+  body: unknown,
+  timestampSeconds: number = Math.floor(app.now / 1000),
+): Promise<Answer> {
+  const bytes = typeof body === 'string' ? body : JSON.stringify(body)
+  const { method, path } = endpoint
+  const address = signsOf(endpoint) === 'body' ? null : { method, path }
+  const response = await fetch(`${app.url}${path}`, {
+    method,
+    headers: signedHeaders(integration, bytes, timestampSeconds, address),
+    body: bytes,
+  })
+  const answer = await response.json()
+  holdAgainstContract(method, path, response.status, answer)
+  return { status: response.status, headers: response.headers, body: answer }
+}
+
 /** Sends a signed shipment update. The timestamp defaults to the server's clock. */
-export async function pushUpdate(
+export function pushUpdate(
   app: TestApp,
   integration: Pick<Integration, 'token' | 'secret'>,
   update: Record<string, unknown>,
   timestampSeconds: number = Math.floor(app.now / 1000),
 ): Promise<Answer> {
-  const bytes = JSON.stringify(update)
-  const response = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
-    method: 'POST',
-    headers: signedHeaders(integration, bytes, timestampSeconds),
-    body: bytes,
-  })
-  return { status: response.status, headers: response.headers, body: await response.json() }
+  return pushSigned(app, integration, shipmentUpdate, update, timestampSeconds)
 }

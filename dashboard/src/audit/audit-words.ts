@@ -56,6 +56,9 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
   'tenant-imported': 'Brokerage imported',
+  'sandbox-created': 'Test brokerage created',
+  'sandbox-entered': 'Test brokerage entered',
+  'sandbox-reset': 'Test brokerage reset',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -136,7 +139,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     ...tokenWords(about, about.tokens === 'hand-over' ? 'transferred' : 'revoked'),
   ],
   'token-created': ({ done_by, about }) =>
-    words`${someone(done_by)} created the service token ${dataOf(about, 'name')}`,
+    words`${someone(done_by)} created the service token ${dataOf(about, 'name')}${typeof about.scope === 'string' ? ` (${about.scope})` : ''}`,
   'token-revoked': ({ done_by, about }) =>
     words`${someone(done_by)} revoked the service token ${dataOf(about, 'name')}`,
   'secret-created': ({ done_by, about }) =>
@@ -176,6 +179,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),
   'tenant-imported': () =>
     plain('The operator of the service imported the brokerage from another installation'),
+  'sandbox-created': ({ done_by }) => words`${someone(done_by)} created the test brokerage`,
+  'sandbox-entered': ({ done_by }) => words`${someone(done_by)} signed in to the test brokerage`,
+  'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`
@@ -185,7 +191,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'role-refused': ({ done_by }) =>
     words`${someone(done_by)} requested an action that their role does not allow`,
   'scope-refused': (event) => [
-    ...plain('A write was rejected because of a missing scope. Credential: '),
+    ...plain('A call was rejected because the token lacks the scope. Credential: '),
     ...credentialOf(event),
   ],
   'csrf-refused': ({ done_by }) => words`Another site sent a request with the session of ${someone(done_by)}`,

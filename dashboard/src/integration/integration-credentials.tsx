@@ -14,6 +14,7 @@ export function CreateCredential({
   error,
   failure,
   create,
+  children,
 }: {
   /** `token` or `secret`. */
   what: string
@@ -25,6 +26,8 @@ export function CreateCredential({
   /** Renders an error that is not about the name. */
   failure: (error: CallFailed) => ReactNode
   create: () => void
+  /** Further inputs, below the name. */
+  children?: ReactNode
 }) {
   const wrong = error?.fieldError('/name')
   const submit = (event: FormEvent) => {
@@ -50,6 +53,7 @@ export function CreateCredential({
             Create {what}
           </Button>
         </Group>
+        {children}
         {error !== null && wrong === undefined && failure(error)}
       </Stack>
     </form>

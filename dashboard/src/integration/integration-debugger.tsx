@@ -11,7 +11,8 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
+import { operations } from '#client/operations.ts'
 import { bodyBytesMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
 import { count, counted, Failed, IntegrationSection } from '../shared-ui/index.ts'
@@ -19,6 +20,8 @@ import { count, counted, Failed, IntegrationSection } from '../shared-ui/index.t
 type Verdict = Answer<'check-signature'>
 
 interface Pasted {
+  /** The method and path of the request. */
+  readonly address: string
   readonly timestamp: string
   readonly body: string
   readonly signature: string
@@ -28,11 +31,17 @@ interface Pasted {
 
 const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
 
-const nothing: Pasted = { timestamp: '', body: '', signature: '', file: null }
+const signedAddresses = Object.values(operations)
+  .filter(({ signs }) => signs !== null)
+  .map(({ method, path }) => `${method} ${path}`)
+const [shipmentUpdate = ''] = signedAddresses
+
+const nothing: Pasted = { address: shipmentUpdate, timestamp: '', body: '', signature: '', file: null }
 
 /** An example booking with a well-formed signature of an unknown secret. */
 function examplePaste(): Pasted {
   return {
+    address: shipmentUpdate,
     timestamp: String(Math.floor(Date.now() / 1000)),
     body: '{"lane_ref":"48211093754-1-1","customer_rate":2150,"truck_cost":1820.5}',
     signature: 'sha256=ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b',
@@ -51,8 +60,8 @@ export function IntegrationDebugger() {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const { timestamp, body, signature } = pasted
-    check.mutate({ body: { timestamp, body, signature } })
+    const { address, timestamp, body, signature } = pasted
+    check.mutate({ body: { address, timestamp, body, signature } })
   }
   return (
     <IntegrationSection
@@ -62,6 +71,7 @@ export function IntegrationDebugger() {
       <div className="debugger">
         <form onSubmit={submit}>
           <Stack gap="md">
+            <AddressInput address={pasted.address} change={(address) => change({ address })} />
             <TextInput
               label="Timestamp"
               description="The value of X-Service-Timestamp"
@@ -107,6 +117,29 @@ export function IntegrationDebugger() {
         </div>
       </div>
     </IntegrationSection>
+  )
+}
+
+function AddressInput({ address, change }: { address: string; change: (address: string) => void }) {
+  const list = useId()
+  return (
+    <>
+      <TextInput
+        label="Address"
+        description="The method and path of the request. A shipment update signs the body only; all other requests sign the address, too."
+        autoComplete="off"
+        spellCheck={false}
+        styles={monospaced}
+        list={list}
+        value={address}
+        onChange={(event) => change(event.currentTarget.value)}
+      />
+      <datalist id={list}>
+        {signedAddresses.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
   )
 }
 

@@ -85,6 +85,7 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'lane.booked': 'a lane is booked',
   'lane.booking_cancelled': 'a booking is cancelled',
   'lane.outcome_changed': 'an outcome changes',
+  'credential.expiring': 'a service token or signing secret expires soon',
 }
 
 function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {

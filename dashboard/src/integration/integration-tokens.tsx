@@ -1,7 +1,8 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Checkbox, Code, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
+import { type TokenScope, tokenScopeNames, tokenScopes } from '#contract/token-scopes.ts'
 import { type Answer, sessionQuery, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
@@ -40,7 +41,7 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
   return (
     <IntegrationSection
       title="Service tokens"
-      hint={`A token identifies the caller and is sufficient for reading advice. It is valid for ${serviceTokenLifetimeDays} days. Create one token per system, so that you can revoke each separately.`}
+      hint={`A token identifies the caller. Reads need the token only; writes also need a signature. It is valid for ${serviceTokenLifetimeDays} days. Create one token per system, so that you can revoke each separately.`}
     >
       <CreateToken
         created={(answer) => {
@@ -72,9 +73,14 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
   )
 }
 
+/** The scopes of a new token that an admin has not chosen: the least privilege. */
+const leastScopes: readonly string[] = ['read' satisfies TokenScope]
+
 function CreateToken({ created }: { created: (answer: Answer<'create-service-token'>) => void }) {
   const [name, setName] = useState('')
+  const [scopes, setScopes] = useState(leastScopes)
   const create = useChange('create-service-token')
+  const wrongScope = create.error?.fieldError('/scope')
   return (
     <CreateCredential
       what="token"
@@ -83,13 +89,16 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
       setName={setName}
       pending={create.isPending}
       error={create.error}
-      failure={(error) => <Failed error={error} title="Token not created" />}
+      failure={(error) =>
+        wrongScope === undefined ? <Failed error={error} title="Token not created" /> : null
+      }
       create={() =>
         create.mutate(
-          { body: { name } },
+          { body: { name, scope: scopes.join(' ') } },
           {
             onSuccess: (answer) => {
               setName('')
+              setScopes(leastScopes)
               created(answer)
               // Removes the plaintext from memory.
               create.reset()
@@ -97,7 +106,38 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
           },
         )
       }
-    />
+    >
+      <ScopeChoice
+        scopes={scopes}
+        setScopes={setScopes}
+        error={scopes.length === 0 ? 'Choose at least one.' : wrongScope}
+      />
+    </CreateCredential>
+  )
+}
+
+function ScopeChoice({
+  scopes,
+  setScopes,
+  error,
+}: {
+  scopes: readonly string[]
+  setScopes: (scopes: string[]) => void
+  error: string | undefined
+}) {
+  return (
+    <Checkbox.Group label="What the token permits" value={[...scopes]} onChange={setScopes} error={error}>
+      <Stack gap="xs" mt="xs">
+        {tokenScopeNames.map((scope) => (
+          <Checkbox
+            key={scope}
+            value={scope}
+            label={`${tokenScopes[scope].title} (${scope})`}
+            description={tokenScopes[scope].permits}
+          />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   )
 }
 
@@ -139,6 +179,12 @@ const tokenColumns = (revoke: (token: Token) => void): Column<Token>[] => [
       ) : (
         <CredentialState state="live" />
       ),
+  },
+  {
+    key: 'scopes',
+    header: 'Scopes',
+    cell: ({ scope }) => <Code>{scope}</Code>,
+    wraps: true,
   },
   { key: 'created', header: 'Created', cell: ({ created_at }) => day(created_at) },
   { key: 'expires', header: 'Expires', cell: ({ expires_at }) => day(expires_at) },

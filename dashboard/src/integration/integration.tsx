@@ -1,4 +1,11 @@
-import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from 'virtual:tabler-icons'
+import {
+  IconCode,
+  IconFlask,
+  IconKey,
+  IconListSearch,
+  IconSignature,
+  IconWebhook,
+} from 'virtual:tabler-icons'
 import { Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
@@ -7,6 +14,7 @@ import { type NewCredentials, noNewCredentials, useIntegrationAddress } from './
 import { IntegrationDebugger } from './integration-debugger.tsx'
 import { IntegrationEvents } from './integration-events.tsx'
 import { IntegrationLog } from './integration-log.tsx'
+import { IntegrationSandbox } from './integration-sandbox.tsx'
 import { IntegrationSecrets } from './integration-secrets.tsx'
 import { IntegrationSnippets } from './integration-snippets.tsx'
 import { IntegrationTokens } from './integration-tokens.tsx'
@@ -17,9 +25,10 @@ const tabs = [
   { name: 'log', label: 'Request log', icon: IconListSearch },
   { name: 'events', label: 'Events', icon: IconWebhook },
   { name: 'debugger', label: 'Signature debugger', icon: IconSignature },
+  { name: 'test', label: 'Test brokerage', icon: IconFlask },
 ] as const
 
-/** The page where admins connect other systems: credentials, example code, request log, events, signature debugger. */
+/** The page where admins connect other systems: credentials, example code, request log, events, signature debugger, test brokerage. */
 export default function IntegrationPage() {
   const mayConnect = useMay('admin')
   return (
@@ -68,6 +77,9 @@ function Connecting() {
       </Tabs.Panel>
       <Tabs.Panel value="debugger">
         <IntegrationDebugger />
+      </Tabs.Panel>
+      <Tabs.Panel value="test">
+        <IntegrationSandbox />
       </Tabs.Panel>
     </Tabs>
   )

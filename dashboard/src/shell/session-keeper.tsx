@@ -9,7 +9,7 @@ import { Failed } from '../shared-ui/index.ts'
  * who was removed from the brokerage can sign in as someone else.
  */
 export function SessionKeeper({ children }: { children: ReactNode }) {
-  const { user } = useSession()
+  const { user, tenant: before } = useSession()
   const [ended, setEnded] = useState(false)
   const [password, setPassword] = useState('')
   const queries = useQueryClient()
@@ -27,6 +27,8 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
           setPassword('')
           forgetSession()
           const { user: signedIn, tenant, expires_at } = session
+          // The address signs in to the real brokerage, also from the test brokerage: none of its data may remain.
+          if (tenant.id !== before.id) queries.clear()
           queries.setQueryData(sessionQuery.queryKey, {
             user: signedIn,
             tenant,

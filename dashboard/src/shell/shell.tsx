@@ -39,6 +39,7 @@ import { useNotice } from '../shared-ui/index.ts'
 import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
 import { SessionKeeper } from './session-keeper.tsx'
+import { TestBrokerage } from './test-brokerage.tsx'
 
 const navigation = [
   { path: pagePaths.desk, label: 'Quote desk', icon: IconReceipt, needs: 'viewer' },
@@ -106,6 +107,7 @@ function Frame() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+        <TestBrokerage />
         <ExpiringTokens />
         <Outlet />
       </AppShell.Main>

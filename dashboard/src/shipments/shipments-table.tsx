@@ -14,7 +14,7 @@ import {
 } from '../shared-ui/index.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
-const cut = { maxWidth: '9.25rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
+const cut = { maxWidth: '8.75rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
 /** Two lines of text. Long text is truncated, and the title attribute holds the full text. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {

@@ -1,6 +1,8 @@
 import type { Area } from './quote-book.ts'
 
-/** A result computed from an area's quotes, and until when (epoch milliseconds) it stands if they do not change. */
+/**
+ * A result computed from an area's quotes. It is valid until `until` (epoch milliseconds), if the quotes do not change.
+ */
 export interface Result<Value> {
   readonly value: Value
   readonly until: number
@@ -8,15 +10,15 @@ export interface Result<Value> {
 
 interface Kept extends Result<unknown> {
   readonly revision: number
-  /** The moment it was computed for: a clock that was set back asks about an earlier one. */
+  /** The time that it was computed for. After the clock was set back, it does not apply to earlier times. */
   readonly from: number
 }
 
-/** Results that are kept at a time: about three kilobytes each. */
+/** Results that are cached at a time: about three kilobytes each. */
 const KEPT_MAX = 3_000
 
 /**
- * Results that were computed from a book, each until one of its quotes changes.
+ * A cache of results that were computed from a book. A result is valid until a quote of its area changes.
  *
  * @example
  * const kept = new KeptResults()

@@ -50,7 +50,7 @@ const places = fc
   )
 
 const quote = fc.record({
-  // Few ids, so that quotes are replaced and removed; some beyond 2^32, as the service gives them.
+  // Few ids, so that quotes are replaced and removed; some above 2^32, as in the service.
   laneId: fc.oneof(
     fc.nat(40),
     fc.nat(40).map((id) => 70_000_000_000 + id),
@@ -95,7 +95,7 @@ function put(book: QuoteBook, one: Known): void {
   })
 }
 
-/** A book that followed changes, the quotes that are left, and a book made of those alone. */
+/** Applies changes to a book. Returns the book, the quotes that it should contain, and a new book of these quotes. */
 function followed(list: readonly (Known | { remove: number })[]) {
   const book = new QuoteBook()
   const left = new Map<number, Known>()
@@ -149,8 +149,8 @@ const scopesOf = (book: QuoteBook): { scope: Scope; has: (one: LanePlaces) => bo
 const byMiles = (one: { miles: number | null }, other: { miles: number | null }) =>
   (one.miles ?? -1) - (other.miles ?? -1)
 
-describe('a book that followed any changes', () => {
-  test('counts every scope as its quotes do one by one', () => {
+describe('a book after any changes', () => {
+  test('has the same counts in every scope as a count over its quotes', () => {
     fc.assert(
       fc.property(changes, (list) => {
         const { book, quotes } = followed(list)
@@ -183,7 +183,7 @@ describe('a book that followed any changes', () => {
     )
   })
 
-  test('estimates and costs the same as a list of its quotes, to the last digit', () => {
+  test('has the same estimates and expected costs as a list of its quotes, to the last digit', () => {
     fc.assert(
       fc.property(changes, (list) => {
         const { book, anew, quotes } = followed(list)
@@ -225,7 +225,7 @@ describe('a book that followed any changes', () => {
     )
   })
 
-  test('has expected costs that followed the changes of a day, to 1e-9 of those prepared anew with the same curve', () => {
+  test('has expected costs that are within 1e-9 of newly prepared ones with the same curve, after a day of changes', () => {
     fc.assert(
       fc.property(changes, changes, (before, after) => {
         const { book } = followed(before)
@@ -239,7 +239,7 @@ describe('a book that followed any changes', () => {
         unlisten()
         const anew = finished(prepareCostsInSteps(book, NOW, rows()))
         expect(costs.loads).toBe(anew.loads)
-        // With fewer than 60 loads both use the default curve, so that the residuals are of one curve.
+        // With fewer than 60 loads both use the default curve, so their residuals are comparable.
         if (costs.ownCurve || anew.ownCurve) return
         for (const [key, residual] of anew.residuals) {
           const kept = costs.residuals.get(key)
@@ -254,7 +254,7 @@ describe('a book that followed any changes', () => {
   })
 })
 
-test('a result is kept until a quote of its area changes, or its time is over', () => {
+test('a result is cached until a quote of its area changes, or it expires', () => {
   const book = new QuoteBook()
   const [from, , to, far] = ends
   const lane = (origin: (typeof ends)[number], destination: (typeof ends)[number]): LanePlaces => ({

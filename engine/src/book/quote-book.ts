@@ -5,7 +5,7 @@ import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
 import { regionOf } from '../regions.ts'
 import { PENDING, QuoteColumns, type QuoteRow, WON } from './quote-columns.ts'
 
-/** The places and the equipment of a lane, as the database keeps them. Keys are folded place names. */
+/** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
 export interface LanePlaces {
   readonly originKey: string
   readonly destinationKey: string
@@ -68,7 +68,7 @@ export class QuoteBook implements QuotedLanes {
   readonly #areas = new Map<string, Area>()
   readonly #lanesByKey = new Map<string, number>()
   readonly #places = new Map<string, Corridor[]>()
-  /** Models that are prepared, or being prepared, from the quotes. */
+  /** Models that were prepared from the quotes, or are being prepared. */
   readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
 
   get laneCount(): number {

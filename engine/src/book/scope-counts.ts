@@ -19,7 +19,7 @@ export function lanesOf({ area, equipmentCode }: Scope): BookLane[] {
   )
 }
 
-/** Quotes that are counted in one step. */
+/** Quotes counted per step. */
 const QUOTES_PER_STEP = 20_000
 
 /** Calls `see` with the row of every quote of a scope, in no order. */
@@ -36,7 +36,7 @@ function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): St
 
 /** Counts of won, lost and pending quotes by rate: the whole input of advice on a rate. */
 export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount[]> {
-  // The arrays are read through `columns` for each row: they may be replaced by longer ones between two steps.
+  // Read the arrays through `columns` for each row: between two steps, longer arrays may replace them.
   const { columns } = book
   const counter = new RateCounter()
   yield* eachRow(book, scope, (row) =>
@@ -83,7 +83,7 @@ export function countScope(scope: Scope): { quotes: number; decided: number; lan
   return { quotes, decided, lanes: decidedCorridors.size }
 }
 
-/** A past quote and the equipment that it was for. */
+/** A past quote with its equipment. */
 export interface ScopeQuote extends PastQuote {
   readonly equipmentCode: string
 }

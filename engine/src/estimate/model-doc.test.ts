@@ -19,7 +19,7 @@ const page = readFileSync(new URL('../../../docs/model-estimate.md', import.meta
 
 const tableOf = (name: string) => docTable(page, name)
 
-/** A found number printed with as many digits as the page prints. */
+/** Formats a computed number with as many digits as the number on the page. */
 function asPrinted(value: number, printed: string): string {
   return value.toFixed(printed.split('.')[1]?.length ?? 0)
 }

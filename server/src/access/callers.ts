@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Role } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
+import { scopesIn, type TokenScope } from '#contract/token-scopes.ts'
 import type { TenantMemory } from '../cache/index.ts'
 import {
   findLiveServiceToken,
@@ -40,6 +41,7 @@ export interface ServiceCaller {
   readonly tenant: TenantId
   readonly userId: number
   readonly tokenId: number
+  readonly scopes: readonly TokenScope[]
 }
 
 export interface AnonymousCaller {
@@ -70,7 +72,7 @@ export interface Callers {
     now: number,
     network: string,
     watch: CallerWatch,
-  ): Promise<ServiceCaller & { scope: string }>
+  ): Promise<ServiceCaller>
   /**
    * Like `service`, but synchronous and from the cache only; null if the database must be queried.
    *
@@ -95,7 +97,7 @@ export interface Callers {
 interface LiveToken {
   readonly tokenId: number
   readonly userId: number
-  readonly scope: string
+  readonly scopes: readonly TokenScope[]
   /** Epoch milliseconds. */
   lastUsedAt: number | null
   lastUsedFrom: string | null
@@ -117,14 +119,14 @@ function liveToken(row: NonNullable<Awaited<ReturnType<typeof findLiveServiceTok
   return {
     tokenId: row.token_id,
     userId: row.user_id,
-    scope: row.scope,
+    scopes: scopesIn(row.scope),
     lastUsedAt: row.last_used_at?.getTime() ?? null,
     lastUsedFrom: row.last_used_from,
   }
 }
 
-function serviceCaller(tenant: TenantId, { userId, tokenId, scope }: LiveToken) {
-  return { kind: 'service' as const, tenant, userId, tokenId, scope }
+function serviceCaller(tenant: TenantId, { userId, tokenId, scopes }: LiveToken): ServiceCaller {
+  return { kind: 'service', tenant, userId, tokenId, scopes }
 }
 
 /** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
@@ -177,7 +179,7 @@ class CachedCallers implements Callers {
     now: number,
     network: string,
     watch: CallerWatch,
-  ): Promise<ServiceCaller & { scope: string }> {
+  ): Promise<ServiceCaller> {
     const known = this.#knownToken(authorization, now)
     if (known !== null) watch.signedBy(known.tenant, known.claims)
     const { claims, tenant, name } = known ?? this.#verify(authorization, now, signedBy(watch))

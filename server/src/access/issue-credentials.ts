@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { serviceTokenLifetimeDays } from '#contract/limits.ts'
-import { integrationsScope } from '#contract/service-token.ts'
 import { insertServiceToken, insertSigningSecret } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -15,10 +14,11 @@ interface Issued {
   readonly now: number
 }
 
-/** Makes a service token that is valid for a year. The token exists only in the return value: the database stores its jti. */
+/** Makes a service token that is valid for a year, with a normalized list of scopes. That of a test brokerage
+ * has the claim `test`, for people who look at it. The token exists only in the return value: the database stores its jti. */
 export async function issueServiceToken(
   transaction: TenantTransaction,
-  issued: Issued & { role: string },
+  issued: Issued & { readonly role: string; readonly scope: string; readonly isTest?: boolean },
   tokens: Tokens,
 ) {
   const jti = randomUUID()
@@ -27,7 +27,7 @@ export async function issueServiceToken(
   const row = await insertServiceToken(transaction, issued.tenant, {
     jti,
     name: issued.name,
-    scope: integrationsScope,
+    scope: issued.scope,
     userId: issued.userId,
     now: new Date(issued.now),
     expiresAt: new Date(exp * 1000),
@@ -37,10 +37,11 @@ export async function issueServiceToken(
     tenant_id: issued.tenant,
     user_id: issued.userId,
     role: issued.role,
-    scope: integrationsScope,
+    scope: issued.scope,
     jti,
     iat: issuedAt,
     exp,
+    ...(issued.isTest === true ? { test: true } : {}),
   })
   return { row, token }
 }

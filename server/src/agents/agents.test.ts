@@ -329,41 +329,44 @@ describe('over HTTP', () => {
     })
     afterAll(() => limited.close())
 
-    test.each(kinds)('of $what thirty times, ten are admitted, and each is logged once', async (kind) => {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, () =>
-          fetch(`${limited.url}/mcp`, {
-            method: kind.method ?? 'POST',
-            headers: {
-              'Content-Type': 'application/json',
-              Accept: 'application/json, text/event-stream',
-              ...bearer(ours.token),
-              ...kind.headers,
-            },
-            ...(kind.body === undefined
-              ? {}
-              : { body: typeof kind.body === 'string' ? kind.body : JSON.stringify(kind.body) }),
-          }),
-        ),
-      )
-      const refused = answers.filter(({ status }) => status === 429)
-      expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(20).fill('1'))
-      expect(answers.flatMap(({ status }) => (status === 429 ? [] : [status]))).toEqual(
-        Array(10).fill(kind.answered),
-      )
-      await Promise.all(answers.map((answer) => answer.text()))
-      await limited.settle()
-      const log = await call(limited, 'GET', '/api/integration-calls', { token: ours.tenant.owner })
-      const calls = log.body.calls as { operation: string; status: number; not_kept: number }[]
-      const times = (status: number) =>
-        calls
-          .filter((one) => one.operation === 'mcp' && one.status === status)
-          .reduce((sum, one) => sum + 1 + one.not_kept, 0)
-      expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, 20])
-      // Nothing of it is logged under another name as well.
-      const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
-      expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
-    })
+    test.each(kinds)(
+      'thirty calls of $what: ten are admitted, and each call is logged once',
+      async (kind) => {
+        const answers = await Promise.all(
+          Array.from({ length: 30 }, () =>
+            fetch(`${limited.url}/mcp`, {
+              method: kind.method ?? 'POST',
+              headers: {
+                'Content-Type': 'application/json',
+                Accept: 'application/json, text/event-stream',
+                ...bearer(ours.token),
+                ...kind.headers,
+              },
+              ...(kind.body === undefined
+                ? {}
+                : { body: typeof kind.body === 'string' ? kind.body : JSON.stringify(kind.body) }),
+            }),
+          ),
+        )
+        const refused = answers.filter(({ status }) => status === 429)
+        expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(20).fill('1'))
+        expect(answers.flatMap(({ status }) => (status === 429 ? [] : [status]))).toEqual(
+          Array(10).fill(kind.answered),
+        )
+        await Promise.all(answers.map((answer) => answer.text()))
+        await limited.settle()
+        const log = await call(limited, 'GET', '/api/integration-calls', { token: ours.tenant.owner })
+        const calls = log.body.calls as { operation: string; status: number; not_kept: number }[]
+        const times = (status: number) =>
+          calls
+            .filter((one) => one.operation === 'mcp' && one.status === status)
+            .reduce((sum, one) => sum + 1 + one.not_kept, 0)
+        expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, 20])
+        // No call is logged under another operation, too.
+        const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
+        expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
+      },
+    )
 
     test('tokens and methods of one brokerage share its limit', async () => {
       const tokens = [ours.token, await makeServiceToken(limited, ours.tenant.owner)]

@@ -4,7 +4,7 @@ import type { ProblemBody } from '#contract/errors.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
 import { pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
-import { integrationShipments } from '#contract/quote-requests.ts'
+import { searchShipments } from '#contract/quote-requests.ts'
 import { version } from '../runtime/index.ts'
 
 /** Calls an operation of the service with the service token of the agent. */
@@ -27,7 +27,7 @@ const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly des
     description: `Summarizes this brokerage's own quotes on a lane: how many were won and lost, the average rate, four scores, four signals (strength, trend, consistency, timing) and summary, one sentence to show unchanged. Use it when asked about a lane without a rate; with a rate, use markup. ${places} When the lane itself has too few quotes, the answer comes from a wider area: scope says which (equipment is the lane itself, then corridor, market, state_pair, region, tenant), and a wider area says less about this lane. found is false when there are no quotes at all.`,
   },
   shipments: {
-    endpoint: integrationShipments,
+    endpoint: searchShipments,
     description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when asked what was booked, for whom, with which carrier or at what margin. totals covers the whole selection, not the page: for a sum or a count, use limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, is on the first page only. Narrow the selection with filters before reading many pages.`,
   },
 }

@@ -3,15 +3,15 @@ import type { Scope } from '#engine/book/scope-counts.ts'
 import type { LaneScope } from '#engine/scopes.ts'
 import type { AskedLane } from '../lanes/index.ts'
 
-/** A scope of a lane that was asked about, and a name that no other scope of the brokerage has. */
+/** A scope of a requested lane, and a name that no other scope of the brokerage has. */
 export interface AskedScope extends Scope {
   readonly name: string
 }
 
-/** Where nothing was quoted. */
+/** An area without quotes. */
 const nowhere: Area = { revision: 0, corridors: [] }
 
-/** The quotes that a scope of a lane takes in, or null where the lane has no such scope (a place outside every region). */
+/** The quotes of a scope of a lane. Null if the lane has no such scope, because a place is outside every region. */
 export function askedScope(book: QuoteBook, scope: LaneScope, asked: AskedLane): AskedScope | null {
   const { origin, destination, equipmentCode } = asked
   const wider = (name: string | null): AskedScope | null =>
@@ -34,7 +34,7 @@ export function askedScope(book: QuoteBook, scope: LaneScope, asked: AskedLane):
   }
 }
 
-/** The city pair itself, of one equipment or of all (null). */
+/** The city pair itself, with one type of equipment or with all (null). */
 export function ownScope(
   book: QuoteBook,
   { origin, destination }: AskedLane,

@@ -46,11 +46,11 @@ const silent = { info() {}, warn() {}, error() {} }
 interface Shelf {
   readonly books: Books<MapBook>
   readonly watch: TenantWatch
-  /** What is asked of the database: it can be cut off, or made to wait. */
+  /** The state of the fake connection to the database: a test can cut it, or let it wait at `gate`. */
   readonly stand: { cut: boolean; gate: Promise<void>; transactions: number; server: string; at: number }
 }
 
-/** The books of a process of its own, with a database that the test can cut. */
+/** The books of another process, with a database that the test can cut. */
 function shelfOn(process: TestApp, options: Partial<BooksOptions<MapBook>> = {}): Shelf {
   const stand = { cut: false, gate: Promise.resolve(), transactions: 0, server: '', at: 0 }
   const use = () => {
@@ -83,7 +83,7 @@ function shelfOn(process: TestApp, options: Partial<BooksOptions<MapBook>> = {})
   return { books: made, watch, stand }
 }
 
-/** All quotes of a brokerage as they are now. */
+/** All quotes of a brokerage as they are in the database. */
 async function plainRows(own: TenantId): Promise<Map<number, string>> {
   const book = mapBook()
   await openQuotes(app.database, own, book)
@@ -100,7 +100,7 @@ async function ended(process: TestApp, tenant: MadeTenant, importId: number): Pr
   }
 }
 
-describe('a book that follows', () => {
+describe('an open book', () => {
   interface World {
     readonly ours: Integration
     readonly drawn: (to: number) => number
@@ -108,7 +108,7 @@ describe('a book that follows', () => {
     readonly imports: number[]
   }
 
-  /** One change through a process; some of them are refused, which changes nothing. */
+  /** Makes one random change through a process. Some changes are refused and change nothing. */
   async function change({ ours, drawn, refs, imports }: World, process: TestApp): Promise<string> {
     const { tenant } = ours
     const token = tenant.owner
@@ -177,7 +177,7 @@ describe('a book that follows', () => {
     }
   }
 
-  test('equals one that is opened anew, at once in the process that wrote and soon in another', async () => {
+  test('equals a newly opened book after every change: at once in the process that wrote, and soon in another process', async () => {
     const ours = await makeIntegration(app)
     const own = tenantId(ours.tenant.id)
     let seed = 11
@@ -205,7 +205,7 @@ describe('a book that follows', () => {
     expect(shelves.map((shelf) => shelf.books.counts().opened)).toEqual([1, 1])
   })
 
-  test('sees new settings of the brokerage, without reading a quote', async () => {
+  test('has new settings of the brokerage without reading a quote', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -223,7 +223,7 @@ describe('a book that follows', () => {
     expect(after.versions.facts).toBe(before.versions.facts)
   })
 
-  test('is opened anew where the log of changes no longer reaches back', async () => {
+  test('is opened again if it is unknown which quotes changed', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -232,7 +232,11 @@ describe('a book that follows', () => {
     await makeLane(app, tenant, { rate: 1_234 })
     await makeLane(app, tenant, { rate: 1_235 })
     await app.database.inTenant(own, (transaction) =>
-      transaction.deleteFrom('quote_changes').where('tenant_id', '=', own).where('version', '=', 2).execute(),
+      transaction
+        .updateTable('tenant_facts')
+        .set({ unlogged_version: 2 })
+        .where('tenant_id', '=', own)
+        .execute(),
     )
     const after = await shelf.books.read(own)
     expect(after.quotes).not.toBe(before.quotes)
@@ -240,7 +244,7 @@ describe('a book that follows', () => {
     expect(shelf.books.counts()).toMatchObject({ books: 1, opened: 2, closed: 1, quotes: 3, bytes: 300 })
   })
 
-  test('is thrown away with the database that it was read from', async () => {
+  test('is dropped if the database is replaced', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -253,7 +257,7 @@ describe('a book that follows', () => {
 })
 
 describe('a database that fails', () => {
-  test('is an error, never an old answer; the book is still there afterwards', async () => {
+  test('makes reads fail instead of returning old data; the book is current again afterwards', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -261,7 +265,7 @@ describe('a database that fails', () => {
     const { quotes } = await shelf.books.read(own)
     shelf.stand.cut = true
     await makeLane(elsewhere, tenant, { rate: 1_700 })
-    // What the last look said stands for 800 ms.
+    // The last answer of the database is valid for 800 ms.
     await delay(900)
     expect(shelf.books.peek(own)).toBeNull()
     await expect(shelf.books.read(own)).rejects.toThrow(DatabaseUnavailable)
@@ -273,7 +277,7 @@ describe('a database that fails', () => {
     expect((await shelf.books.read(own)).quotes).toBe(quotes)
   })
 
-  test('ends an opening, and the next reader begins another one', async () => {
+  test('fails the opening in progress, and the next read starts another one', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -286,7 +290,7 @@ describe('a database that fails', () => {
     expect(shelf.books.counts()).toMatchObject({ opened: 1, bytes: 100 })
   })
 
-  test('that is slow to open a book costs a reader so much time; the book is opened all the same', async () => {
+  test('a read waits for a slow opening for a limited time, and the opening continues', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -300,7 +304,7 @@ describe('a database that fails', () => {
     expect(shelf.books.counts().opened).toBe(1)
   })
 
-  test('that does not answer an opening costs a request only its deadline', async () => {
+  test('a request waits for an opening without an answer only until its deadline', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     const shelf = shelfOn(app)
@@ -313,7 +317,7 @@ describe('a database that fails', () => {
     resolve()
   })
 
-  test('that answers an opening slowly but steadily may take longer than the deadline in all', async () => {
+  test('an opening that gets answers slowly but steadily may take longer than the deadline in total', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -324,8 +328,8 @@ describe('a database that fails', () => {
   })
 })
 
-describe('readers at once', () => {
-  test('share one opening and one follow; who came after a change does not take the follow from before it', async () => {
+describe('concurrent reads', () => {
+  test('share one opening and one update of the book; a read after a change does not use an update from before it', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -350,7 +354,7 @@ describe('readers at once', () => {
     expect(shelf.books.counts().followed).toBeLessThanOrEqual(3)
   })
 
-  test('of an open book that is current ask the database for nothing', async () => {
+  test('of a current book send nothing to the database', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     const shelf = shelfOn(app)
@@ -369,7 +373,7 @@ describe('the memory of all books together', () => {
     return tenantId(tenant.id)
   }
 
-  test('is bounded: the book that was asked for longest ago is closed first', async () => {
+  test('is limited: the least recently read book is closed first', async () => {
     const [a, b, c] = [await tenantOf(2), await tenantOf(2), await tenantOf(2)]
     const shelf = shelfOn(app, { bytesMax: 500 })
     await shelf.books.read(a)
@@ -389,14 +393,14 @@ describe('the memory of all books together', () => {
     expect((await rowsOf(shelf, b)).size).toBe(2)
   })
 
-  test('a brokerage that alone takes more is told how much fits, and is tried again after a minute', async () => {
+  test('a brokerage that exceeds the limit alone gets an error with the number of quotes that fit, and is tried again after a minute', async () => {
     const [own, small] = [await tenantOf(4), await tenantOf(1)]
     const shelf = shelfOn(app, { bytesMax: 300 })
     await shelf.books.read(small)
     const refusal = {
       code: 'unavailable',
       status: 503,
-      message: expect.stringMatching(/about 3 do.*MEMORY_MEGABYTES/),
+      message: expect.stringMatching(/about 3 fit.*MEMORY_MEGABYTES/),
     }
     await expect(shelf.books.read(own)).rejects.toMatchObject(refusal)
     const { transactions } = shelf.stand
@@ -410,7 +414,7 @@ describe('the memory of all books together', () => {
     expect((await rowsOf(shelf, small)).size).toBe(1)
   })
 
-  test('a book that outgrows it is closed', async () => {
+  test('a book that grows beyond the limit is closed', async () => {
     const tenant = await makeTenant(app)
     const own = tenantId(tenant.id)
     await makeLane(app, tenant)
@@ -423,7 +427,7 @@ describe('the memory of all books together', () => {
   })
 })
 
-test('after the end of the service nothing is opened any more', async () => {
+test('no book is opened after the service has stopped', async () => {
   const tenant = await makeTenant(app)
   await makeLane(app, tenant)
   const shelf = shelfOn(app)
@@ -447,7 +451,7 @@ test('a deleted brokerage has an empty book', async () => {
   const owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
   await owner.query(`begin; select enter_tenant('${own}', 0, 0, 0); delete from lanes where tenant_id = ${own};
-    delete from quote_changes where tenant_id = ${own}; delete from tenant_facts where tenant_id = ${own};
+    delete from lane_versions where tenant_id = ${own}; delete from tenant_facts where tenant_id = ${own};
     update installation set erasures = erasures + 1; commit`)
   await owner.end()
   await expect.poll(async () => (await rowsOf(shelf, own)).size, { timeout: 1_500 }).toBe(0)

@@ -33,8 +33,8 @@ export interface OpenBook<Quotes extends Book> {
 }
 
 /**
- * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it follows the log of
- * changes: the next read includes commits of this process, and commits of other processes once the watch has seen them.
+ * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it reads the
+ * lanes that changed: the next read includes commits of this process, and commits of other processes once the watch has seen them.
  */
 export interface Books<Quotes extends Book> {
   /**
@@ -80,7 +80,7 @@ const openingWaitMsUsual = 10_000
 const openingsAtOnce = 4
 /** How long a brokerage that does not fit is not tried again, doubled each time: each attempt closes other books. */
 const refusedMs = { first: 60_000, last: 3_600_000 } as const
-/** How often a read starts over when the log of changes was pruned, or the database replaced, while it was read. */
+/** How often a read starts over when it is unknown what changed, or the database was replaced, while it was read. */
 const triesMax = 3
 
 interface Entry<Quotes extends Book> {
@@ -111,7 +111,7 @@ function doesNotFit({ fit }: Refusal) {
   const quotes = Math.floor(fit / 1_000) * 1_000 || fit
   return problem(
     'unavailable',
-    `The quotes of your brokerage do not fit into the memory of the service: about ${quotes.toLocaleString('en-US')} do, bounded by MEMORY_MEGABYTES. Nothing was changed.`,
+    `The quotes of your brokerage do not fit into the memory of the service: about ${quotes.toLocaleString('en-US')} fit (MEMORY_MEGABYTES). Nothing was changed.`,
     { headers: { 'Retry-After': '60' } },
   )
 }
@@ -363,7 +363,7 @@ export function books<Quotes extends Book>({
   const waitForFollow = (going: Promise<void>) =>
     waitWithinDeadline(async (leftMs) => {
       if ((await orLate(going, leftMs)) !== late) return
-      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for what changed'))
+      throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for the changes of a book'))
     })
 
   /** Brings a book up to date; null when it must be opened again. */
@@ -391,7 +391,7 @@ export function books<Quotes extends Book>({
       const open = await upToDate(entry)
       if (open !== null) return open
     }
-    throw new DatabaseUnavailable(new Error('The quotes changed again and again.'))
+    throw new DatabaseUnavailable(new Error('The quotes changed during every attempt.'))
   }
 
   return {

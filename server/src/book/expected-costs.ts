@@ -12,7 +12,7 @@ type CostExpected = Pick<
   'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'
 >
 
-/** What the truck of a lane is expected to cost, from the tenant's AP history, as the lane keeps it. */
+/** The expected truck cost of a lane, from the tenant's AP history, in the columns of the lane. */
 export function costExpected(
   costs: CostModel | null,
   lane: Pick<
@@ -38,8 +38,8 @@ export function costExpected(
 }
 
 /**
- * The brokerage's costs, as its book has them; null for a brokerage whose book the memory has no room for: its quotes are
- * saved without an expected cost.
+ * The brokerage's costs from its book. Null if the book does not fit into memory: its quotes are then saved without an
+ * expected cost.
  */
 export async function costsOf(
   books: Books<BrokerageBook>,

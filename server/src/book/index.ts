@@ -1,5 +1,5 @@
 /**
- * The book of a brokerage: its quotes in memory, opened once and kept current from the log of changes.
+ * The book of a brokerage: its quotes in memory, opened once, and then kept current with the lanes that changed.
  * Markup, lane insight, estimates and expected costs read it and nothing else.
  */
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'

@@ -4,6 +4,7 @@ import type { Steps } from '#engine/steps.ts'
 import {
   type BookSettings,
   beforeAnyQuote,
+  changedMax,
   countQuotes,
   int8At,
   type PackedQuotes,
@@ -55,8 +56,6 @@ export const quotesPerPortion = 20_000
 const quotesPerPortionMin = 1_000
 /** The largest allocation made in advance. A larger brokerage grows portion by portion until it exceeds the limit. */
 const reservedMax = 4_000_000
-/** Above this many changed quotes, opening the book again is quicker than following the changes. */
-const changedMax = 100_000
 
 /** PostgreSQL counts microseconds from the year 2000. */
 const postgresEpochMs = Date.UTC(2000, 0, 1)
@@ -162,7 +161,7 @@ export async function openQuotes(
   } = {},
 ): Promise<QuotesRead> {
   return runInBackground(async () => {
-    // The versions are read first: anything committed later is in the log of changes with a higher version.
+    // The versions are read first: anything committed later has a higher version.
     const { versions, settings } = await database.inTenant(tenant, (transaction) =>
       readBookStanding(transaction, tenant, null),
     )
@@ -219,8 +218,8 @@ async function* portionsOf(
 
 /**
  * Brings a sink from a version of the facts to the newest version: puts the quotes that changed since and removes deleted
- * ones. Returns `'gone'`, without changing the sink, when the log of changes was pruned beyond that version, or lists so many
- * quotes that opening the book again is quicker.
+ * ones. Returns `'gone'`, without changing the sink, when it is unknown which quotes changed, or when so many did that opening
+ * the book again is quicker.
  */
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,
@@ -230,10 +229,8 @@ export async function followQuotes(
 ): Promise<QuotesRead | 'gone'> {
   const found = await database.inTenant(tenant, async (transaction) => {
     const standing = await readBookStanding(transaction, tenant, since)
-    const { facts } = standing.versions
-    // A missing version was pruned, was written without a log entry, or belongs to another database.
-    if (standing.logged !== facts - since || standing.named > changedMax) return 'gone'
-    const ids = standing.named === 0 ? [] : await readChangedLanes(transaction, tenant, since, facts)
+    if (standing.changed === null || standing.changed > changedMax) return 'gone'
+    const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {
       const some = ids.slice(start, start + quotesPerPortion)

@@ -20,7 +20,13 @@ const answerValidMs = 800
 /** A cache over a fake database that only reports versions. `commit` reports a commit of this process. */
 function makeCache(bytesMax = 1_000_000) {
   let commit: VersionsListener = () => {}
-  const database = { isDown: false, server: 'primary', polls: 0, gate: Promise.resolve() }
+  const database = {
+    isDown: false,
+    server: 'primary',
+    polls: 0,
+    gate: Promise.resolve(),
+    joinedMs: null as number | null,
+  }
   const clock = { now: 1_000 }
   const watch = tenantWatch({
     database: {
@@ -28,7 +34,7 @@ function makeCache(bytesMax = 1_000_000) {
         database.polls++
         await database.gate
         if (database.isDown) throw new DatabaseUnavailable('down')
-        return { next: '1', server: database.server, tenants: [], others: false, joinedMs: null }
+        return { next: '1', server: database.server, tenants: [], others: false, joinedMs: database.joinedMs }
       },
       onVersionsMoved: (listener) => {
         commit = listener
@@ -258,4 +264,19 @@ test('a stopped watch does not poll the database', async () => {
   const pollsBefore = database.polls
   await delay(100)
   expect(database.polls).toBe(pollsBefore)
+})
+
+test('the age of a registration counts from the answer of a slow poll, not from its question', async () => {
+  const { watch, database, clock } = makeCache()
+  const gate = Promise.withResolvers<void>()
+  database.gate = gate.promise
+  database.joinedMs = 2_000
+  const look = watch.look()
+  clock.now += 700
+  gate.resolve()
+  await look
+  expect(watch.otherInstances()?.joinedMs).toBe(2_000)
+  clock.now += 50
+  expect(watch.otherInstances()?.joinedMs).toBe(2_050)
+  await watch.stop()
 })

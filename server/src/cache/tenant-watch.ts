@@ -91,6 +91,7 @@ class PollingWatch implements TenantWatch {
   #since: string | null = null
   /** When the last poll that was answered began. */
   #askedAt = Number.NEGATIVE_INFINITY
+  #answeredAt = Number.NEGATIVE_INFINITY
   /** Identifies the database; see ChangedTenants.server. */
   #server: string | null = null
   #epoch = 0
@@ -144,7 +145,8 @@ class PollingWatch implements TenantWatch {
     return {
       exist,
       notAloneSince: this.#notAloneSince,
-      joinedMs: joinedMs === null ? null : joinedMs + this.#readAt - this.#askedAt,
+      // From the answer, not the question: a slow poll must not make the registration look older than it is.
+      joinedMs: joinedMs === null ? null : joinedMs + this.#readAt - this.#answeredAt,
     }
   }
 
@@ -251,6 +253,7 @@ class PollingWatch implements TenantWatch {
       }
       this.#instances = { exist: answer.others, joinedMs: answer.joinedMs }
       this.#askedAt = startedAt
+      this.#answeredAt = monotonic()
       this.#isFailing = false
     } catch (error) {
       if (!this.#isFailing) {

@@ -153,7 +153,7 @@ class Settings {
     return number
   }
 
-  /** A number from 1 to `max`, a number of nines. */
+  /** A whole number from 1 to `max`. All digits of `max` are nines, so a number of as many digits is never above it. */
   wholeNumber(
     name: string,
     { fallback, max, purpose }: { fallback: number; max: number; purpose: string },

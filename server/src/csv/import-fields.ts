@@ -67,7 +67,7 @@ export const importFields = {
     ],
   },
   origin_zip: {
-    description: 'pickup ZIP or postal code, beside the city and state or instead of them',
+    description: 'pickup ZIP or postal code, in addition to the city and state or instead of them',
     aliases: [
       'Orig Zip',
       'O Zip',
@@ -140,7 +140,7 @@ export const importFields = {
     ],
   },
   destination_zip: {
-    description: 'delivery ZIP or postal code, beside the city and state or instead of them',
+    description: 'delivery ZIP or postal code, in addition to the city and state or instead of them',
     aliases: [
       'Dest Zip',
       'D Zip',

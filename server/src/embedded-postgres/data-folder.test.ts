@@ -58,6 +58,6 @@ test('an error about a folder that cannot be created names the folder and the se
   const file = join(directory, 'file')
   writeFileSync(file, '')
   await expect(lockDataFolder(join(file, 'data'))).rejects.toThrow(
-    /^The data folder .* cannot be made \(ENOTDIR\): set DATA_DIR to a folder that can be written, or DATABASE_URL/,
+    /^The data folder .* cannot be created \(ENOTDIR\): set DATA_DIR to a folder that can be written, or DATABASE_URL/,
   )
 })

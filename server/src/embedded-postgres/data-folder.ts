@@ -30,7 +30,7 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** How long a held lock is retried: longer than `dataFolderHolder` holds it for its check. */
+/** How long taking the lock is retried: longer than `dataFolderUse` holds it for its check. */
 const patienceMilliseconds = 400
 
 /**
@@ -80,7 +80,7 @@ export function mkdirOrSay(path: string): string | undefined {
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     throw new Error(
-      `The data folder ${path} cannot be made (${code}): set DATA_DIR to a folder that can be written, or DATABASE_URL to a PostgreSQL of your own.`,
+      `The data folder ${path} cannot be created (${code}): set DATA_DIR to a folder that can be written, or DATABASE_URL to a PostgreSQL of your own.`,
       { cause: error },
     )
   }

@@ -219,7 +219,7 @@ async function makeCluster(
   binaries: Binaries,
   log: (line: string) => void,
 ): Promise<Passwords> {
-  log(`Making the database in ${place.folder}`)
+  log(`Creating the database in ${place.folder}`)
   const password = () => randomBytes(24).toString('base64url')
   const passwords: Passwords = { superuser: password(), owner: password(), service: password() }
   writeSecret(place.passwords, `${JSON.stringify(passwords)}\n`)
@@ -268,7 +268,8 @@ async function runInitdb(
     child.once('error', reject)
     child.once('close', resolve)
   })
-  if (code !== 0) throw new Error(`Cannot make the database in ${place.folder}: ${complaint.trim() || code}`)
+  if (code !== 0)
+    throw new Error(`Cannot create the database in ${place.folder}: ${complaint.trim() || code}`)
 }
 
 /** PostgreSQL does not get the service's environment, which may contain secrets. */

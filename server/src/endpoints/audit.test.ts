@@ -30,7 +30,7 @@ let app: TestApp
 let exports: string
 
 beforeAll(async () => {
-  // Whoever events are sent to wants no more.
+  // A receiver that answers 410: it accepts no more events.
   const gone = async () => ({ status: 410, text: '', failure: null, retryAfterSeconds: null })
   app = await testApp({ sendEvents: { post: gone, everyMs: 20 } })
   exports = await mkdtemp(join(tmpdir(), 'lanewise-audit-'))
@@ -107,7 +107,7 @@ const addHook = (tenant: MadeTenant) =>
 const hookOf = async (tenant: MadeTenant) =>
   (await byOwner(tenant, 'GET', '/api/event-endpoints')).body.endpoints[0]
 
-/** Causes one event of a brokerage. The preparations are not counted. */
+/** Causes one event of each kind. Events of the preparation (`before`) are not counted. */
 const events: Partial<
   Record<
     AuditKind,
@@ -134,6 +134,15 @@ const events: Partial<
       }),
   },
   'password-reset': { make: (tenant) => resetPassword(tenant.email, around(), app.now) },
+  'sandbox-created': { make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}) },
+  'sandbox-entered': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
+    make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
+  },
+  'sandbox-reset': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
+    make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),
+  },
   'person-invited': { make: (tenant) => invite(tenant) },
   'invitation-accepted': {
     before: async (tenant) => (await invite(tenant)).body.invitation,
@@ -154,7 +163,7 @@ const events: Partial<
     before: (tenant) => makeServiceToken(app, tenant.owner),
     make: async (tenant) => {
       await byOwner(tenant, 'DELETE', '/api/integrations/tokens/1')
-      // Again changes nothing, and is no event.
+      // Revoking it again changes nothing and is not an event.
       await byOwner(tenant, 'DELETE', '/api/integrations/tokens/1')
     },
   },
@@ -206,7 +215,7 @@ const events: Partial<
       await byOwner(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'active' })
     },
     make: async (tenant) => {
-      // That the receiver then wants no more is another event, which is not looked for here.
+      // The 410 of the receiver causes another event, which this case does not count.
       const known = (await logOf(tenant)).length
       const since = '2020-01-01T00:00:00Z'
       await byOwner(tenant, 'POST', '/api/event-endpoints/1/replay', { since, only_dead: true })
@@ -326,7 +335,7 @@ describe('every security event leaves exactly one row', () => {
 })
 
 describe('refusals', () => {
-  test('a flood of one kind is one row at once, a row with their number after a minute, and fewer rows while it continues', async () => {
+  test('a burst of one kind is one row at once, one row with the count after a minute, and fewer rows while it continues', async () => {
     const { tenant, token } = await makeIntegration(app)
     const known = (await logOf(tenant)).length
     const refused = () => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' })
@@ -351,7 +360,7 @@ describe('refusals', () => {
     // After 4, 8, 16 and 32 minutes, and then every hour.
     const sixHours = (await counts()).slice(3).map(([, count]) => count)
     expect(sixHours).toEqual([3, 8, 16, 32, 60, 60, 60, 60, 60])
-    // Quiet for as long as the next row would have taken: then one refusal is a row at once again.
+    // After an interval without refusals, the next refusal is written at once again.
     app.now += 61 * minute
     await app.refusals.settle()
     app.now += 61 * minute
@@ -439,7 +448,7 @@ describe('200', () => {
     expect(await walk(`&user_id=${member.id}`)).toEqual([3, 2])
   })
 
-  test('by subject and by time, to which a kind and a person narrow it further', async () => {
+  test('filters by subject and time, and in addition by kind and person', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     app.now += minute
@@ -472,7 +481,7 @@ describe('200', () => {
     expect(await kinds('group=people&kind=token-created')).toEqual([])
   })
 
-  test('every kind is of one subject', () => {
+  test('every kind belongs to one subject', () => {
     expect(new Set(auditKinds).size).toBe(auditKinds.length)
     expect(Object.keys(auditKindsOf)).toEqual([...auditGroups])
   })
@@ -492,7 +501,7 @@ describe('200', () => {
     expect((await byOwner(tenant, 'GET', path)).body.events[0].hash).toBe(newest.hash)
   })
 
-  test('a file holds the selection, each event once, and no cell is a formula', async () => {
+  test('a file contains the selection, each event once, and no cell is a formula', async () => {
     const tenant = await makeTenant(app)
     for (const name of ['=1+1', '@sum', 'Café "Süd"']) {
       await byOwner(tenant, 'POST', '/api/users', {

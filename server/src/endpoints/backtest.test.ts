@@ -10,7 +10,7 @@ const now = Date.parse('2026-06-01T00:00:00Z')
 const history = { seed: 5, quotes: 420, until: now, hours: 4 }
 
 beforeAll(async () => {
-  // As a start of the service does: no request waits for the map.
+  // Loads the map, as the service does at its start, so that no request waits for it.
   gazetteer()
   app = await testApp({ now })
 })
@@ -34,7 +34,7 @@ async function importQuotes(tenant: MadeTenant, file: string): Promise<void> {
   }
 }
 
-/** Asks until the walk has ended. */
+/** Polls until the backtest has ended. */
 async function found(token: string, of: TestApp = app) {
   for (;;) {
     const answer = await call(of, 'GET', '/api/backtest', { token })
@@ -68,7 +68,7 @@ describe('200', () => {
     expect(result.dollars.caveat).toMatch(/an estimate by the model itself, not an experiment/)
     expect(result.sentence).toMatch(/estimated/)
 
-    // Kept while nothing changes: the same answer at once.
+    // The result is cached while nothing changes.
     expect((await call(app, 'GET', '/api/backtest', { token: tenant.owner })).body).toEqual(body)
   })
 
@@ -119,7 +119,7 @@ describe('200', () => {
           async ({ owner }) => (await call(busy, 'GET', '/api/backtest', { token: owner })).body.progress,
         ),
       )
-    // One after the other, so that the third is the one that waits.
+    // Request them one after another, so that the third one waits.
     for (const { owner } of tenants) await call(busy, 'GET', '/api/backtest', { token: owner })
     while ((await progress()).filter((share) => share === 0.5).length < 2) await delay(25)
     await delay(200)

@@ -180,7 +180,7 @@ describe('a cancellation', () => {
     const restored = (await rollBack(lane.lane_ref, 2)).body
     expect(restored).toEqual({ ...booked, updated_at: restored.updated_at })
     expect(restored).toMatchObject(bookedValues)
-    // The rollback is newer than what was signed before it.
+    // Signed before the rollback, so it is older than the rollback.
     const late = await push({ lane_ref: lane.lane_ref, cancelled: true, cancel_reason: 'x' }, seconds() - 7)
     expect(late.body.updated).toBe(false)
     await push({ lane_ref: lane.lane_ref, cancelled: true }, Math.ceil(Date.now() / 1000) + 1)

@@ -15,8 +15,8 @@ import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /**
- * Walks through the table of booking fields: a field that one of the places below forgets fails here, whichever field it
- * is and whenever it was added.
+ * Goes through the table of booking fields, so that a new field fails here if one of the places below does not handle
+ * it.
  */
 
 let app: TestApp
@@ -39,7 +39,7 @@ afterAll(async () => {
   await receiver.close()
 })
 
-/** A value of a field that no other field has, as it is sent. */
+/** A value that no other field has, in the form of the API. */
 function distinctive(field: BookingField, turn = 0): string | number {
   const nth = bookingFields.indexOf(field) + 1
   switch (bookingTable[field].unit) {
@@ -52,13 +52,13 @@ function distinctive(field: BookingField, turn = 0): string | number {
   }
 }
 
-/** A value as an exported file has it. */
+/** A value in the form of an exported file. */
 const inCsv = (value: unknown) => (typeof value === 'number' ? value.toFixed(2) : String(value))
 
 const named = (fields: readonly BookingField[], value: (field: BookingField) => unknown) =>
   Object.fromEntries(fields.map((field) => [bookingTable[field].shown, value(field)]))
 
-/** The second of the update: each update is signed later than the one before it. */
+/** The signed time of the next update: each update is signed later than the one before it. */
 let second = Math.floor(Date.now() / 1000) - 200
 async function push(lane: string, update: Record<string, unknown>): Promise<void> {
   second++
@@ -92,7 +92,7 @@ async function eventOf(ref: string, type: string, change: number): Promise<Recei
 const audited = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].audited)
 const inEvents = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].inEvents)
 
-/** Finds the values of fields in the answer, the history, the event and the exported file of a lane. */
+/** Expects the values of fields in the answer, the history, the event and the exported file of a lane. */
 async function expectEverywhere(
   ref: string,
   fields: readonly BookingField[],
@@ -214,16 +214,17 @@ test('every field has a column of its unit', async () => {
   }
 })
 
-/** The columns of lanes that no booking and no outcome changes. */
+/** The columns of lanes that neither a booking nor an outcome changes. */
 const fixedColumns = `
   tenant_id lane_id lane_ref request_id lane_number quote_count origin destination origin_key destination_key origin_state
   destination_state origin_market destination_market equipment equipment_code quoted_customer_name quoted_rate_cents
   estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
-  expected_cost_high_cents created_by created_at updated_at import_id import_fingerprint import_said search_text`
+  expected_cost_high_cents created_by created_at updated_at import_id import_fingerprint import_said search_text
+  external_id rep_name rate_type valid_until quote_signed_at`
   .trim()
   .split(/\s+/)
 
-test('change_lane writes every other column, of search_text only where it changes', async () => {
+test('change_lane writes every other column, and those of search_text only if they change', async () => {
   const { rows: columns } = await owner.query<{ name: string; in_search_text: boolean }>(
     `select attname as name, exists (
        select from pg_attrdef join pg_depend on classid = 'pg_attrdef'::regclass and objid = pg_attrdef.oid

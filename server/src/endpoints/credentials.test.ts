@@ -53,7 +53,7 @@ async function inTenant(tenantId: number, statement: string, values: unknown[] =
   return rows
 }
 
-/** The surroundings of an operator's command. */
+/** The environment of an operator's command. */
 const operator = () => ({
   config: {
     databaseUrl: app.testDatabase.serviceUrl,
@@ -84,7 +84,7 @@ async function later<T>(milliseconds: number, work: () => Promise<T>): Promise<T
 }
 
 describe('201', () => {
-  test('a service token: exactly the members of the interface, for one year, its claims carrying tenant, user and role', async () => {
+  test('a service token: exactly the members of the contract, valid for a year, its claims contain tenant, user and role', async () => {
     const { status, body, headers } = await create(tokensPath, 'McLeod production')
     expect(status).toBe(201)
     expect(Object.keys(body)).toEqual(['id', 'name', 'scope', 'expires_at', 'token', 'warning'])
@@ -106,7 +106,7 @@ describe('201', () => {
     expect((await read(body.token)).status).toBe(200)
   })
 
-  test('a signing secret: exactly the members of the interface, in the published form', async () => {
+  test('a signing secret: exactly the members of the contract, in the documented form', async () => {
     const { status, body, headers } = await create(secretsPath, 'billing')
     expect(status).toBe(201)
     expect(Object.keys(body)).toEqual(['id', 'name', 'secret', 'warning'])
@@ -164,6 +164,7 @@ describe('200', () => {
         'id',
         'name',
         'scope',
+        'test',
         'created_at',
         'expires_at',
         'last_used_at',
@@ -176,6 +177,7 @@ describe('200', () => {
       expect(Object.keys(secret)).toEqual([
         'id',
         'name',
+        'test',
         'created_at',
         'expires_at',
         'last_used_at',
@@ -215,7 +217,7 @@ describe('200', () => {
     expect(codeOf(await write(acme.token, secret.secret))).toBe('signature-mismatch')
   })
 
-  test('a revoke holds for every request that begins after it was committed, under load', async () => {
+  test('under load, a revocation applies to every request that begins after its commit', async () => {
     const made = (await create(tokensPath, 'loaded')).body
     const log: { began: number; ended: number; status: number }[] = []
     let stop = false
@@ -281,7 +283,7 @@ describe('401', () => {
     },
   )
 
-  test('the holder is removed, the tokens revoked with them', async () => {
+  test('if the holder is removed together with their tokens, the tokens are revoked', async () => {
     const { tenant, admin, token } = await withHolder()
     const asked = await call(app, 'DELETE', `/api/users/${admin.id}`, { token: tenant.owner })
     expect([asked.status, codeOf(asked)]).toEqual([409, 'tokens-to-hand-over'])
@@ -293,7 +295,7 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
   })
 
-  test('when the holder is removed and the tokens are handed over, they stay valid', async () => {
+  test('if the holder is removed and the tokens are handed over, they stay valid', async () => {
     const { tenant, admin, token } = await withHolder()
     expect(
       (await call(app, 'DELETE', `/api/users/${admin.id}?tokens=hand-over`, { token: tenant.owner })).status,
@@ -302,7 +304,7 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
   })
 
-  test('when the holder’s role falls from owner to viewer, token and session end with the next request', async () => {
+  test('if the holder’s role changes from owner to viewer, token and session end with the next request', async () => {
     const tenant = await makeTenant(app)
     const second = await makePerson(app, tenant, 'owner')
     const token = await makeServiceToken(app, tenant.owner)
@@ -312,7 +314,7 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: tenant.owner }))).toBe('token-revoked')
   })
 
-  test('the password is reset: every session ends, and service tokens when signed out everywhere', async () => {
+  test('if the password is reset, every session ends, and service tokens end if signed out everywhere', async () => {
     const { tenant, admin, token } = await withHolder()
     const kept = await resetPassword(admin.email, operator(), app.now)
     expect([kept.tokensRevoked, kept.tokensLeft]).toEqual([0, ['test']])
@@ -324,7 +326,7 @@ describe('401', () => {
     expect((await call(app, 'GET', '/api/me', { token: tenant.owner })).status).toBe(200)
   })
 
-  test('the tenant is suspended: every token and session of it ends, and is good again after', async () => {
+  test('if the tenant is suspended, every token and session of it is rejected until it is resumed', async () => {
     const { tenant, token } = await withHolder()
     const told = await changeTenantStatus(operator(), String(tenant.id), 'suspended', app.now)
     expect(told).toEqual({ name: 'Test Brokers', changed: true })
@@ -367,7 +369,7 @@ describe('401', () => {
 })
 
 describe('several processes', () => {
-  test('what is revoked in one is refused by the other within a second, while it answers from memory', async () => {
+  test('a revocation in one process is effective in the other within a second, while it answers from memory', async () => {
     const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
     try {
       const admin = await makePerson(app, acme.tenant, 'admin')
@@ -407,14 +409,14 @@ describe('a signing secret alone', () => {
 
 describe('403', () => {
   test.each(['', 'integrations:read', 'integrations:writeX', 'INTEGRATIONS:WRITE', '["integrations:write"]'])(
-    'a token with the scope %j reads and does not write',
+    'a token with the scope %j neither reads nor writes',
     async (scope) => {
       const made = (await create(tokensPath, 'narrow')).body
       await inTenant(acme.tenant.id, 'update service_tokens set scope = $1 where token_id = $2', [
         scope,
         made.id,
       ])
-      expect((await read(made.token)).status).toBe(200)
+      expect(codeOf(await read(made.token))).toBe('insufficient-scope')
       const answer = await write(made.token, acme.secret)
       expect([answer.status, codeOf(answer)]).toEqual([403, 'insufficient-scope'])
       expect(answer.headers.get('WWW-Authenticate')).toBe(
@@ -438,7 +440,7 @@ describe('403', () => {
     expect((await read(acme.token)).status).toBe(200)
   })
 
-  test('the role is the database’s: a token that says owner does not make one', async () => {
+  test('the role comes from the database: a token that claims the role of an owner does not have it', async () => {
     const member = await makePerson(app, acme.tenant, 'member')
     const { jti, iat, exp } = JSON.parse(
       Buffer.from(member.token.split('.')[1] ?? '', 'base64url').toString(),
@@ -506,7 +508,7 @@ describe('409', () => {
     expect((await create(secretsPath, 'tms', tenant.owner)).status).toBe(201)
   })
 
-  test('at once or in turn, two live secrets of a name are the most', async () => {
+  test('of eight secrets of one name that are created concurrently, two are', async () => {
     const tenant = await makeTenant(app)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => create(secretsPath, 'tms', tenant.owner)),
@@ -514,7 +516,7 @@ describe('409', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
   })
 
-  test('secrets, tokens and people made all at once wait for each other, and none for ever', async () => {
+  test('secrets, tokens and people created concurrently wait for each other and do not deadlock', async () => {
     const tenant = await makeTenant(app)
     for (let round = 0; round < 4; round++) {
       const answers = await Promise.all(
@@ -576,8 +578,8 @@ describe('422', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('neither the database nor the log holds a token or a secret, plain, in base64 or in hex', async () => {
+describe('storage', () => {
+  test('neither the database nor the log contains a token or a secret, plain, in base64 or in hex', async () => {
     const made = {
       token: (await create(tokensPath, 'kept')).body.token as string,
       secret: (await create(secretsPath, 'kept')).body.secret as string,

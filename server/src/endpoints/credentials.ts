@@ -3,7 +3,6 @@ import { problem } from '#contract/errors.ts'
 import { liveSecretsPerNameMax, secretOverlapHoursDefault } from '#contract/limits.ts'
 import {
   createServiceToken,
-  integrationsScope,
   listServiceTokens,
   revokeServiceToken,
   type ServiceToken,
@@ -15,20 +14,23 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
+import { defaultScope, scopesIn } from '#contract/token-scopes.ts'
 import { issueServiceToken, issueSigningSecret, type PersonCaller } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
-import { credentials } from '../database/queries/index.ts'
+import { credentials, people } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
 
-function tokenAnswer(token: credentials.ServiceTokenRow): Static<typeof ServiceToken> {
+function tokenAnswer(token: credentials.ServiceTokenRow, test: boolean): Static<typeof ServiceToken> {
   return {
     id: token.token_id,
     name: token.name,
     scope: token.scope,
+    test,
     created_at: token.created_at.toISOString(),
     expires_at: token.expires_at.toISOString(),
     last_used_at: token.last_used_at?.toISOString() ?? null,
@@ -37,15 +39,21 @@ function tokenAnswer(token: credentials.ServiceTokenRow): Static<typeof ServiceT
   }
 }
 
-function secretAnswer(secret: credentials.SigningSecretRow): Static<typeof SigningSecret> {
+function secretAnswer(secret: credentials.SigningSecretRow, test: boolean): Static<typeof SigningSecret> {
   return {
     id: secret.secret_id,
     name: secret.name,
+    test,
     created_at: secret.created_at.toISOString(),
     expires_at: secret.expires_at?.toISOString() ?? null,
     last_used_at: secret.last_used_at?.toISOString() ?? null,
     revoked_at: secret.revoked_at?.toISOString() ?? null,
   }
+}
+
+/** True in a test brokerage. */
+async function isSandbox(transaction: TenantTransaction, tenant: TenantId): Promise<boolean> {
+  return ((await people.findTenant(transaction, tenant))?.sandbox_of ?? null) !== null
 }
 
 /** Creates a secret, unless two live ones have the same name. The plaintext is only in this answer. */
@@ -74,29 +82,36 @@ async function issueSecret(
 export const credentialEndpoints: ServedEndpoint[] = [
   serve(createServiceToken, async (call, { database, tokens }) => {
     const { caller, body, now } = call
-    const { row, token } = await database.inTenant(caller.tenant, async (transaction) => {
-      const issued = await issueServiceToken(transaction, { ...caller, name: body.name, now }, tokens)
-      const about = { token_id: issued.row.token_id, name: body.name }
+    const scope = scopesIn(body.scope ?? defaultScope).join(' ')
+    const { row, token, isTest } = await database.inTenant(caller.tenant, async (transaction) => {
+      const isTest = await isSandbox(transaction, caller.tenant)
+      const issued = await issueServiceToken(
+        transaction,
+        { ...caller, name: body.name, scope, isTest, now },
+        tokens,
+      )
+      const about = { token_id: issued.row.token_id, name: body.name, scope }
       await recordEvent(transaction, call, 'token-created', { about })
-      return issued
+      return { ...issued, isTest }
     })
     return {
       id: row.token_id,
       name: row.name,
-      scope: integrationsScope,
+      scope: row.scope,
       expires_at: row.expires_at.toISOString(),
       token,
       warning: shownOnce('token'),
+      ...(isTest ? { test: true } : {}),
     }
   }),
 
-  serve(listServiceTokens, async ({ caller }, { database }) => ({
-    tokens: (
-      await database.inTenant(caller.tenant, (transaction) =>
-        credentials.listServiceTokens(transaction, caller.tenant),
-      )
-    ).map(tokenAnswer),
-  })),
+  serve(listServiceTokens, async ({ caller }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const isTest = await isSandbox(transaction, caller.tenant)
+      const rows = await credentials.listServiceTokens(transaction, caller.tenant)
+      return { tokens: rows.map((row) => tokenAnswer(row, isTest)) }
+    }),
+  ),
 
   serve(revokeServiceToken, async (call, { database }) => {
     const { caller, params, now } = call
@@ -106,7 +121,7 @@ export const credentialEndpoints: ServedEndpoint[] = [
         throw problem('not-found', `There is no service token ${params.id} in this brokerage.`)
       const about = { token_id: params.id, name: found.row.name }
       if (found.revoked) await recordEvent(transaction, call, 'token-revoked', { about })
-      return tokenAnswer(found.row)
+      return tokenAnswer(found.row, await isSandbox(transaction, caller.tenant))
     })
   }),
 
@@ -120,13 +135,13 @@ export const credentialEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(listSigningSecrets, async ({ caller }, { database }) => ({
-    secrets: (
-      await database.inTenant(caller.tenant, (transaction) =>
-        credentials.listSigningSecrets(transaction, caller.tenant),
-      )
-    ).map(secretAnswer),
-  })),
+  serve(listSigningSecrets, async ({ caller }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const isTest = await isSandbox(transaction, caller.tenant)
+      const rows = await credentials.listSigningSecrets(transaction, caller.tenant)
+      return { secrets: rows.map((row) => secretAnswer(row, isTest)) }
+    }),
+  ),
 
   serve(rotateSigningSecret, async (call, parts) => {
     const { caller, params, body, now } = call
@@ -170,7 +185,7 @@ export const credentialEndpoints: ServedEndpoint[] = [
         throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
       const about = { secret_id: params.id, name: found.row.name }
       if (found.revoked) await recordEvent(transaction, call, 'secret-revoked', { about })
-      return secretAnswer(found.row)
+      return secretAnswer(found.row, await isSandbox(transaction, caller.tenant))
     })
   }),
 ]

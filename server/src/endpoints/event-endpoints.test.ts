@@ -30,7 +30,13 @@ describe('201 and 200', () => {
         id: 1,
         url,
         description: 'Data warehouse',
-        event_types: ['quote.created', 'lane.booked', 'lane.booking_cancelled', 'lane.outcome_changed'],
+        event_types: [
+          'quote.created',
+          'lane.booked',
+          'lane.booking_cancelled',
+          'lane.outcome_changed',
+          'credential.expiring',
+        ],
         state: 'active',
         disabled_reason: null,
         created_at: new Date(app.now).toISOString(),
@@ -62,7 +68,7 @@ describe('201 and 200', () => {
     expect((await as(tenant, 'PATCH', one, { state: 'paused', description: null })).body).toEqual(paused)
     const named = { ...paused, description: 'Billing' }
     expect((await as(tenant, 'PATCH', one, { description: 'Billing' })).body).toEqual(named)
-    // Nothing to change is a mistake: a misspelled name, or a value that is null.
+    // A change without a valid field is an error: a misspelled name, or a null value.
     for (const body of [{}, { description: null }, { status: 'active' }]) {
       const refused = await as(tenant, 'PATCH', one, body)
       expect({ status: refused.status, code: refused.body.code }).toEqual({
@@ -175,7 +181,7 @@ describe('403, 404 and 409', () => {
     expect((await as(tenant, 'POST', '/api/event-endpoints', { url })).status).toBe(201)
   })
 
-  test('to an address that is paused nothing is sent, not even when it is asked for', async () => {
+  test('nothing is sent to a paused address, not even on request', async () => {
     const tenant = await makeTenant(app)
     await as(tenant, 'POST', '/api/event-endpoints', { url })
     await as(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'paused' })

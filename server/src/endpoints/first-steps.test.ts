@@ -24,7 +24,7 @@ async function stepsTaken(token: string): Promise<string[]> {
   return Object.keys(body).filter((step) => body[step])
 }
 
-/** The last use of a token is written after the answer. */
+/** Polls until a step is done: the last use of a token is written after the answer. */
 async function untilTaken(step: string, token: string): Promise<string[]> {
   for (;;) {
     const taken = await stepsTaken(token)
@@ -90,7 +90,7 @@ describe('200', () => {
     expect(await stepsTaken(owner)).toEqual(['quotes', 'outcomes', 'imports'])
   })
 
-  test('a revoked token and a removed colleague are a step to take again', async () => {
+  test('after a token is revoked or a colleague is removed, the step is open again', async () => {
     const tenant = await makeTenant(app)
     const { owner } = tenant
     const made = await call(app, 'POST', '/api/integrations/tokens', { token: owner, body: { name: 'tms' } })

@@ -24,7 +24,7 @@ async function ended(tenant: Sender, importId: number) {
   }
 }
 
-/** Imports a file to its end. Its counts always add up to the rows that were read. */
+/** Imports a file to its end, and expects that the counts add up to the number of rows. */
 async function imported(tenant: Sender, rows: readonly string[], query = '') {
   const response = await fetch(`${app.url}/api/imports${query}`, {
     method: 'POST',
@@ -124,7 +124,7 @@ describe('a row of a known reference', () => {
         after: { quoted_rate: 2050, estimated_cost: 1550, miles: 800, customer_rate: 2100 },
       },
     ])
-    // The quotes are those of a brokerage that has never had the first version of the row.
+    // The quotes equal those of a brokerage that never had the first version of the row.
     const other = await makeTenant(app)
     await imported(other, [columns, booked])
     expect(await quotesOf(tenant)).toEqual(await quotesOf(other))
@@ -140,12 +140,12 @@ describe('a row of a known reference', () => {
       { source: 'dashboard', rolled_back_change_id: 1, after: { quoted_rate: 2000, miles: 790 } },
       { source: 'import' },
     ])
-    // The row that was undone is new again, and the first one is not.
+    // The row that was undone counts as new again, and the first one does not.
     expect(await imported(tenant, [columns, open])).toMatchObject({ rows_repeated: 1 })
     expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1 })
   })
 
-  test('keeps the fields it has no value for', async () => {
+  test('keeps fields without a value in the row', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])
     const [before] = await lanesOf(tenant)

@@ -6,11 +6,14 @@ import {
   createImport,
   getImport,
   type Import,
+  integrationCreateImport,
+  integrationGetImport,
   listImports,
   matchImportColumns,
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
+import type { PersonCaller, ServiceCaller } from '../access/index.ts'
 import { importFieldNames, importFields } from '../csv/index.ts'
 import { imports } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
@@ -27,7 +30,15 @@ import {
   undoRowsTotal,
 } from '../imports/index.ts'
 import { concurrencyLimit } from '../runtime/index.ts'
-import { type BeforeBody, type ServedEndpoint, serve } from './endpoint-call.ts'
+import {
+  type AskedBy,
+  type BeforeBody,
+  type Call,
+  Reply,
+  type ServedEndpoint,
+  serve,
+} from './endpoint-call.ts'
+import type { Parts } from './parts.ts'
 
 /** Without lost quotes, every rate looks like a winning one. */
 function importWarnings({
@@ -100,9 +111,8 @@ async function importOf(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<imports.ImportRow> {
-  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId, now) : null
+  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
   if (row === null) throw noImport(importId)
   return row
 }
@@ -152,12 +162,15 @@ const limited = concurrencyLimit<'file'>(2)
 
 /** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
 const placeForFile: BeforeBody<typeof createImport> = async (
-  { caller: { tenant }, bytes, now },
+  { caller: { tenant }, bytes },
   { database, imports: runner },
 ) => {
-  await database
-    .inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant, new Date(now)))
-    .catch(conflict)
+  await database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
+  return reserve(runner, tenant, bytes)
+}
+
+/** Reserves memory for a file. Returns the function that releases it. @throws Problem state-conflict, unavailable */
+function reserve(runner: Parts['imports'], tenant: TenantId, bytes: number): () => void {
   const place = runner.reserve(tenant, bytes)
   if (place === 'busy') {
     throw problem(
@@ -173,68 +186,92 @@ const placeForFile: BeforeBody<typeof createImport> = async (
   return () => runner.release(place)
 }
 
+/** The import that a call names, in the form of the API. */
+function progressOf(
+  { caller, params }: Pick<AskedBy, 'caller'> & { readonly params: { readonly import_id: number } },
+  { database }: Parts,
+): Promise<Static<typeof Import>> {
+  const { tenant } = caller
+  return database.inTenant(tenant, async (transaction) =>
+    importAnswer(await importOf(transaction, tenant, params.import_id)),
+  )
+}
+
+type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
+  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant' | 'userId'>
+}
+
+/**
+ * Checks a file and begins its import.
+ *
+ * @param digest identifies a signed request; null for a request of a person
+ */
+async function receiveFile(
+  { caller, query, body }: FileCall,
+  digest: Buffer | null,
+  { database, imports: runner }: Parts,
+): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const fileName = query.file_name?.trim() || 'import.csv'
+  if (!isDisplayText(fileName)) {
+    throw invalid([
+      {
+        parameter: 'file_name',
+        code: 'invalid',
+        detail: 'file_name must be a file name of at most 255 characters without control characters.',
+      },
+    ])
+  }
+  const dryRun = query.dry_run === 'true'
+  const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
+    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+  })
+  const given = {
+    file_name: fileName,
+    dry_run: dryRun,
+    columns: file.columns.names,
+    ignoredColumns: file.columns.ignored,
+    bytes_total: file.csv.bytesTotal,
+    created_by: caller.userId,
+    request_digest: digest,
+  }
+  const { row, isNew } = await database
+    .inTenant(caller.tenant, (transaction) => beginImport(transaction, caller.tenant, given))
+    .catch(conflict)
+  if (isNew) runner.start(caller.tenant, row.import_id, body, { map: query.map, dryRun })
+  return { answer: importAnswer(row), isNew }
+}
+
 export const importEndpoints: ServedEndpoint[] = [
   serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
 
+  serve(createImport, async (call, parts) => (await receiveFile(call, null, parts)).answer, {
+    beforeBody: placeForFile,
+  }),
+
   serve(
-    createImport,
-    async ({ caller, query, body }, { database, imports: runner, clock }) => {
-      const fileName = query.file_name?.trim() || 'import.csv'
-      if (!isDisplayText(fileName)) {
-        throw invalid([
-          {
-            parameter: 'file_name',
-            code: 'invalid',
-            detail: 'file_name must be a file name of at most 255 characters without control characters.',
-          },
-        ])
-      }
-      const dryRun = query.dry_run === 'true'
-      const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
-        throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
-      })
-      // The upload may take minutes. Without a new time, the import would count as abandoned.
-      const at = new Date(clock())
-      const row = await database
-        .inTenant(caller.tenant, (transaction) =>
-          beginImport(
-            transaction,
-            caller.tenant,
-            {
-              file_name: fileName,
-              dry_run: dryRun,
-              columns: file.columns.names,
-              ignoredColumns: file.columns.ignored,
-              bytes_total: file.csv.bytesTotal,
-              created_by: caller.userId,
-              created_at: at,
-            },
-            at,
-          ),
-        )
-        .catch(conflict)
-      runner.start(caller.tenant, row.import_id, body, { map: query.map, dryRun })
-      return importAnswer(row)
+    integrationCreateImport,
+    async (call, parts) => {
+      const { answer, isNew } = await receiveFile(call, call.signed.requestDigest, parts)
+      return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
     },
-    { beforeBody: placeForFile },
+    // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
+    { beforeBody: async ({ caller, bytes }, { imports: runner }) => reserve(runner, caller.tenant, bytes) },
   ),
 
-  serve(listImports, async ({ caller, now }, { database }) => {
+  serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, (transaction) =>
-      imports.listImports(transaction, caller.tenant, new Date(now)),
+      imports.listImports(transaction, caller.tenant),
     )
     return { imports: rows.map(importAnswer) }
   }),
 
-  serve(getImport, async ({ caller, params, now }, { database }) =>
-    database.inTenant(caller.tenant, async (transaction) =>
-      importAnswer(await importOf(transaction, caller.tenant, params.import_id, new Date(now))),
-    ),
-  ),
+  serve(getImport, async (call, parts) => progressOf(call, parts)),
 
-  serve(stopImport, async ({ caller, params, now }, { database }) =>
+  serve(integrationGetImport, async (call, parts) => progressOf(call, parts)),
+
+  serve(stopImport, async ({ caller, params }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const row = await importOf(transaction, caller.tenant, params.import_id, new Date(now))
+      const row = await importOf(transaction, caller.tenant, params.import_id)
       if (row.status === 'running') await imports.requestStop(transaction, caller.tenant, row.import_id)
       return importAnswer(row)
     }),

@@ -160,7 +160,7 @@ describe('the limit', () => {
     expect(await remaining()).toBe(8)
   })
 
-  test('a batch is refused where a request would be', async () => {
+  test('a batch is refused if a single request would be', async () => {
     for (let nth = 0; nth < 10; nth++) await price(1)
     const { status, headers } = await price(1)
     expect([status, headers.get('Retry-After')]).toEqual([429, '1'])
@@ -172,7 +172,7 @@ describe('the limit', () => {
     clock.now += batchSecondsMax * 1000
     const { status, body } = await pricing
     expect([status, body.results.length]).toEqual([200, 700])
-    // The fifth hundred has its place, and may be at work still.
+    // The fifth hundred has its permit and may still be computed.
     const statuses: number[] = body.results.map((one: { status: number }) => one.status)
     expect(statuses.filter((one) => one === 200)).toHaveLength(body.count)
     expect(new Set(statuses.slice(0, 400))).toEqual(new Set([200]))

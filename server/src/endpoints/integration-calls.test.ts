@@ -145,7 +145,7 @@ describe('200', () => {
     const answer = await read()
     app.now = now
     expect(answer.body.type).toBe('/problems/token-expired')
-    // Listed by the clock of the moment it was called at, so it is looked for from there.
+    // Logged with the time of the service's clock, so search from that time on.
     const entry = await entryOf(answer)
     expect([entry.problem, entry.token]).toEqual(['token-expired', { id: 1, name: 'test' }])
   })
@@ -224,7 +224,7 @@ describe('200', () => {
     }
   })
 
-  test('calls of more than seven days ago are not shown', async () => {
+  test('calls older than seven days are not shown', async () => {
     const answer = await read()
     await entryOf(answer)
     const now = app.now
@@ -234,7 +234,7 @@ describe('200', () => {
     })
     const later = await call(app, 'GET', listPath, { token: session.body.token })
     app.now = now
-    // The read with an expired token above came a year from now, and is the only one left.
+    // The call with an expired token above was made at a clock one year ahead, so only that one is left.
     expect(later.status).toBe(200)
     expect(later.body.calls.map(({ problem }: ListedCall) => problem)).toEqual(['token-expired'])
   })

@@ -14,7 +14,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 let acme: Integration
-/** How many transactions of a tenant may still begin; then the database is gone. */
+/** The number of transactions that succeed before the database becomes unavailable. */
 let transactionsLeft = Number.POSITIVE_INFINITY
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('200', () => {
     const { headers, text, rows } = await exported('/api/lanes/export?q=caf%C3%A9', acme.tenant.owner)
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).toBe('attachment; filename="lanewise-lanes-2026-03-01.csv"')
-    // fetch takes the mark off a text.
+    // fetch removes the byte-order mark from the text.
     expect(text.split('\r\n')).toHaveLength(3)
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
     expect(rows).toHaveLength(1)
@@ -186,7 +186,7 @@ describe('200', () => {
     }
   }
 
-  test('who asks for the headers only gets no file', async () => {
+  test('a HEAD request gets no file', async () => {
     const response = await fetch(`${app.url}/api/shipments/export`, {
       method: 'HEAD',
       headers: { Authorization: `Bearer ${acme.tenant.owner}` },

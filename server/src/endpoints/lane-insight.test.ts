@@ -18,7 +18,7 @@ interface Route {
 }
 const dallas = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
 
-/** Quotes lanes as `rate` and W, L or P (pending), and answers their lane_refs. */
+/** Quotes lanes given as rate and W, L or P (pending), and returns their lane_refs. */
 async function quote(integration: Integration, quotes: string, route: Route = {}): Promise<string[]> {
   const asked = quotes.split(' ').map((text) => ({ rate: Number(text.slice(0, -1)), outcome: text.at(-1) }))
   const made = await call(app, 'POST', '/api/quote-requests', {
@@ -46,7 +46,7 @@ async function ask(query: Record<string, string>, integration: Pick<Integration,
 }
 
 describe('200', () => {
-  test('no data at any level: the body holds found and query only', async () => {
+  test('no data at any level: the body contains only found and query', async () => {
     const { status, body } = await ask({ equipment: 'V' })
     expect(status).toBe(200)
     expect(body).toEqual({ found: false, query: { ...dallas, equipment: 'V' } })
@@ -134,7 +134,7 @@ describe('200', () => {
       scope: 'state_pair',
       history: { total_quotes: 3, wins: 2, losses: 1 },
     })
-    // The same equipment, and the same direction.
+    // Not with other equipment, and not in the opposite direction.
     expect((await ask({ ...asked, equipment: 'F' }, wide)).body.found).toBe(false)
     expect(
       (await ask({ origin: 'Savannah, GA', destination: 'El Paso, TX', equipment: 'V' }, wide)).body.found,
@@ -206,7 +206,7 @@ describe('422', () => {
     }
   })
 
-  test('equipment that is no code', async () => {
+  test('equipment that is not a known code', async () => {
     for (const equipment of ['', 'V;', 'x'.repeat(21)]) expect((await ask({ equipment })).status).toBe(422)
   })
 })

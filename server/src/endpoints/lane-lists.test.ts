@@ -31,7 +31,7 @@ interface Request {
   readonly lanes: readonly Partial<NewLane>[]
 }
 
-/** Writes lanes as they are, whatever a caller may send: ties, nulls, thousands. */
+/** Inserts lanes without validation, including ties and nulls. */
 async function insert(tenant: MadeTenant, requests: readonly Request[]): Promise<void> {
   const id = tenantId(tenant.id)
   await app.database.inTenant(id, (transaction) =>
@@ -68,7 +68,7 @@ interface ShownLane {
   readonly [field: string]: unknown
 }
 
-/** Every page of a list, put together; the totals of the first page beside it. */
+/** All pages of a list concatenated, and the totals of the first page. */
 async function walk(path: string, token: string) {
   const lanes: ShownLane[] = []
   const totals: (number | null)[] = []
@@ -89,7 +89,7 @@ beforeAll(async () => {
   acme = await makeTenant(app)
   rep = await makePerson(app, acme, 'member')
   const hour = 3_600_000
-  // Few values each, so that every order has lanes with equal keys on both sides of a page's end, and lanes without one.
+  // Few distinct values, so that in every order, lanes with equal keys are on both sides of a page boundary.
   const lanes = Array.from({ length: 60 }, (_, n) => ({
     quoted_rate_cents: 200_000 + (n % 3) * 5_000,
     estimated_cost_cents: n % 4 === 1 ? null : 180_000,
@@ -222,7 +222,6 @@ describe('200', () => {
         ignoredColumns: [],
         bytes_total: 1,
         created_by: 1,
-        created_at: new Date(app.now),
       }),
     )
     await insert(mine, [{ customer: 'Imported', importId: run.import_id, lanes: [booked(210_000, 170_000)] }])
@@ -234,7 +233,7 @@ describe('200', () => {
 
   test('a service token reads shipments as a person does, its own brokerage’s only', async () => {
     const asRead = (await call(app, 'GET', '/api/shipments?limit=3&sort=booked', { token: acme.owner })).body
-    const path = '/api/integrations/shipments?limit=3&sort=booked'
+    const path = '/api/integrations/shipments/search?limit=3&sort=booked'
     const token = await makeServiceToken(app, acme.owner)
     expect((await call(app, 'GET', path, { token })).body).toEqual(asRead)
     const strange = await makeServiceToken(app, (await makeTenant(app)).owner)

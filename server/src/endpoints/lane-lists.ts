@@ -5,9 +5,9 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import {
   exportLanes,
   exportShipments,
-  integrationShipments,
   listLanes,
   listShipments,
+  searchShipments,
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
@@ -167,7 +167,7 @@ export const laneListEndpoints: ServedEndpoint[] = [
   ),
 
   serve(listShipments, shipments),
-  serve(integrationShipments, shipments),
+  serve(searchShipments, shipments),
 
   serve(exportShipments, async ({ caller, query, now }, { staleReads }) =>
     csvFile('shipments', csvOf(staleReads, caller.tenant, { ...laneFilter(query), booked: true }), now),

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The session of January is over in March. */
+/** Signs in again, because the session of January has expired in March. */
 async function signedInAgain(): Promise<Integration> {
   const { email, password } = acme.tenant
   const { body } = await call(app, 'POST', '/api/auth/sign-in', { body: { email, password } })

@@ -4,8 +4,9 @@ import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /**
- * A caller is valid only if several facts hold, and the database checks each of them. Removing a person also ends their
- * sessions, and a token also carries its own expiry. Here each fact fails alone, so that every condition is tested.
+ * A caller is valid only if several conditions hold, and the database checks each of them. In practice several fail
+ * together: removing a person also ends their sessions, and a token also contains its own expiry. Here, one condition
+ * at a time fails, so that each is tested.
  */
 
 let app: TestApp
@@ -21,7 +22,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Changes a row as no endpoint does: the facts around it stay as they are. */
+/** Changes one row directly, without the other changes that an endpoint would make. */
 async function change(tenant: number, statement: string, values: readonly unknown[] = []): Promise<void> {
   await owner.query('begin')
   await owner.query(`select set_config('app.tenant_id', $1, true)`, [String(tenant)])

@@ -12,7 +12,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 let app: TestApp
 let broker: Integration
 
-/** Dallas to Atlanta: cheap quotes won, dear ones lost, all with a booked cost where won. */
+/** Dallas to Atlanta: low rates won, high rates lost; the won ones have a booked cost. */
 const quotes = [
   ...[1800, 1820, 1850, 1880, 1900, 1920, 1950, 1960, 1980, 2000].map((rate) => ({
     rate,

@@ -129,14 +129,18 @@ export async function estimatedOffer(
       at_other_rates: others,
       sentence: sentence(estimate, offer.proposedRateCents, used.decided),
     },
-    curve: estimate.curve.map((point) => ({
-      rate: dollarsFromCents(point.rateCents),
-      probability: point.probability,
-      interval_80: interval(point.interval80),
-      interval_95: interval(point.interval95),
-      nearby: { ...point.nearby },
-    })),
+    curve: estimate.curve.map(pointAnswer),
     optimum: optimumAnswer(estimate),
+  }
+}
+
+function pointAnswer(point: OfferEstimate['curve'][number]): Static<typeof CurvePoint> {
+  return {
+    rate: dollarsFromCents(point.rateCents),
+    probability: point.probability,
+    interval_80: interval(point.interval80),
+    interval_95: interval(point.interval95),
+    nearby: { ...point.nearby },
   }
 }
 

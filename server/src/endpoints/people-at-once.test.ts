@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Makes a request while a change to the same people is made and not yet committed. */
+/** Makes a request while another transaction has changed the same people and has not committed yet. */
 async function whileChanging(
   of: MadeTenant,
   change: (transaction: TenantTransaction) => Promise<unknown>,

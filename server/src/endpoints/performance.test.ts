@@ -15,7 +15,7 @@ let acme: MadeTenant
 let reps: readonly string[]
 let lanes: Lane[]
 
-/** Numbers from 0 to 1 that are the same in every run. */
+/** Random numbers from 0 to 1, the same in every run. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -27,7 +27,7 @@ function numbers(seed: number): () => number {
 const cities = ['Dallas, TX', 'Atlanta, GA', 'Chicago, IL', 'St. Louis, MO']
 const customers = ['Harvest Table Foods', 'harvest table foods', 'Brook & Sons', 'Éclair 田中']
 
-/** Quotes by two reps over four months; some won, some booked by half, some dearer than expected. */
+/** Quotes by two reps over four months: some won, some partly booked, some with a higher cost than expected. */
 async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void> {
   const random = numbers(7)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
@@ -100,7 +100,7 @@ async function gaps(query = '', token = acme.owner): Promise<Gaps> {
 const inCents = (dollars: number | null) => Math.round((dollars ?? 0) * 100)
 const quotedCost = (lane: Lane) => lane.estimated_cost ?? lane.expected_cost?.amount ?? null
 
-/** The figures of some lanes, added up one by one from what the API shows of each. */
+/** The figures of some lanes, added up from the lanes in the API. */
 function recomputed(some: readonly Lane[]) {
   const won = some.filter((lane) => lane.outcome === 'won').length
   const lost = some.filter((lane) => lane.outcome === 'lost').length

@@ -5,7 +5,7 @@ import { knownCells, readColumns, readRow } from '#server/imports/index.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
-/** The same table that the geography is tested with: whatever the way in, a place is stored by one name. */
+/** The table that the geography is tested with: a place is stored under one name, whichever endpoint receives it. */
 const inputs = readFileSync(new URL('../../../geography/src/place-inputs.tsv', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
@@ -54,7 +54,7 @@ describe('each place in the table', () => {
     )
   })
 
-  test('is read from a file', () => {
+  test('is read from an imported file', () => {
     const columns = readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
     if (!('columns' in columns)) throw new Error('The header is wrong.')
     const context = { ...columns, now: Date.parse('2026-06-01T00:00:00Z'), known: knownCells() }
@@ -66,7 +66,7 @@ describe('each place in the table', () => {
     }
   })
 
-  test('is read from a paste', async () => {
+  test('is read from pasted text', async () => {
     const text = `Origin\tDest\tEquip\tRate\n${inputs.map(({ written }) => `${written}\tATL\tFB\t2150`).join('\n')}`
     const { status, body } = await call(app, 'POST', '/api/pasted-lanes', {
       token: acme.tenant.owner,
@@ -84,9 +84,9 @@ describe('each place in the table', () => {
     ).toBe(true)
   })
 
-  test('is asked about in a batch, as lanewise price does, and echoed as it was sent', async () => {
+  test('is read in a batch, as by lanewise price, and echoed as sent', async () => {
     const results = []
-    // The clock of these tests moves on by a second with each look at it, and a batch ends after fifteen.
+    // The clock of these tests advances by a second with each read, and a batch ends after fifteen seconds.
     const atOnce = 10
     for (let from = 0; from < inputs.length; from += atOnce) {
       const lanes = inputs.slice(from, from + atOnce).map(({ written }) => ({
@@ -126,7 +126,7 @@ describe('each place in the table', () => {
   })
 })
 
-test('a number is no equipment, wherever it is written', async () => {
+test('a number is not equipment, wherever it is written', async () => {
   const query = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: '2150', proposed_rate: '2000' }
   for (const path of ['/api/integrations/insights/markup', '/api/integrations/insights/lane']) {
     const { status, body } = await read(path, path.endsWith('lane') ? { ...query, proposed_rate: '' } : query)

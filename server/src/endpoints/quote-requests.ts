@@ -275,6 +275,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
         outcome_source: 'dashboard',
         decided_at:
           body.outcome === 'pending' ? null : lane.outcome === body.outcome ? (lane.decided_at ?? at) : at,
+        // An outcome that another system signed before and that arrives later does not replace it.
+        ...changes.quoteSetByPerson(lane, ['outcome'], await changes.databaseNow(transaction)),
       } as const
       const origin = { source: 'dashboard', userId: caller.userId } as const
       return laneAnswer(

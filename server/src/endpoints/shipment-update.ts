@@ -22,11 +22,13 @@ import {
   outcomeBeforeBooking,
   outcomeOf,
   outcomeValues,
+  type ShipmentBooking,
 } from '../database/queries/index.ts'
 import { Reply, serve } from './endpoint-call.ts'
 import { noLane } from './quote-requests.ts'
 
-type Body = BodyOf<typeof shipmentUpdate>
+/** The fields of an update besides the name of its lane. */
+export type UpdateFields = Omit<BodyOf<typeof shipmentUpdate>, 'lane_ref'>
 
 /** Converts a value by its unit. The contract has validated its type. */
 const readUnit = {
@@ -47,7 +49,7 @@ type SentFields = {
 }
 
 /** The fields of an update in the units of a lane: cents, epoch milliseconds. Absent fields stay absent. */
-function carriedFields(body: Pick<Body, keyof SentFields>): ShipmentUpdate['fields'] {
+function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
   const sent: SentFields = body
   const carried = sentBookingFields.flatMap((field) => {
     const value = sent[bookingTable[field].sent]
@@ -58,28 +60,26 @@ function carriedFields(body: Pick<Body, keyof SentFields>): ShipmentUpdate['fiel
 
 const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)
 
-/** Rejects an update that both books and cancels. */
-function checkCancellation(body: Body): void {
-  const errors: FieldError[] =
-    body.cancelled === true
-      ? notWithCancelled
-          .filter((field) => body[field] !== undefined)
-          .map((field) => ({
-            pointer: `/${field}`,
+/** The errors of an update that both books and cancels. */
+export function cancellationErrors(body: UpdateFields): FieldError[] {
+  return body.cancelled === true
+    ? notWithCancelled
+        .filter((field) => body[field] !== undefined)
+        .map((field) => ({
+          pointer: `/${field}`,
+          code: 'invalid',
+          detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or remove cancelled.`,
+        }))
+    : body.cancel_reason === undefined
+      ? []
+      : [
+          {
+            pointer: '/cancel_reason',
             code: 'invalid',
-            detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or remove cancelled.`,
-          }))
-      : body.cancel_reason === undefined
-        ? []
-        : [
-            {
-              pointer: '/cancel_reason',
-              code: 'invalid',
-              detail:
-                'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or remove cancel_reason.',
-            },
-          ]
-  if (errors.length > 0) throw invalid(errors)
+            detail:
+              'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or remove cancel_reason.',
+          },
+        ]
 }
 
 function bookedLane(lane: BookedLaneRow): BookedLane {
@@ -102,33 +102,46 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
   }
 }
 
+/** What a signed update does to its lane. `now` is the time of the database's clock, in epoch milliseconds. */
+export function decideUpdate(
+  lane: BookedLaneRow,
+  body: UpdateFields,
+  by: { readonly tokenId: number; readonly timestampSeconds: number },
+  now: number,
+  staleWrites: 'reject' | 'apply',
+): ShipmentBooking {
+  const update: ShipmentUpdate = {
+    fields: carriedFields(body),
+    ...(body.cancelled === true ? { cancellation: { reason: body.cancel_reason ?? null } } : {}),
+    sender: by.tokenId,
+    signedAtSeconds: by.timestampSeconds,
+  }
+  const merged = applyShipmentUpdate(bookedLane(lane), update, now, staleWrites)
+  const { applied, updated, rule } = merged
+  return {
+    next: merged.changed ? heldValues(lane, merged.lane, applied.includes('truckCostCents')) : null,
+    origin: { source: 'tms', tokenId: by.tokenId, rule },
+    signedAt: new Date(by.timestampSeconds * 1000),
+    tokenId: by.tokenId,
+    carried: body,
+    applied,
+    updated,
+  }
+}
+
 /**
  * A repeated request gets its stored answer. Otherwise the lane is found by its ref, the update is merged, and the lane,
  * its change and the update are saved in one commit. The next read uses the new facts.
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
   const { database, config } = parts
-  checkCancellation(body)
-  const update: ShipmentUpdate = {
-    fields: carriedFields(body),
-    ...(body.cancelled === true ? { cancellation: { reason: body.cancel_reason ?? null } } : {}),
-    sender: caller.tokenId,
-    signedAtSeconds: signed.timestampSeconds,
-  }
+  const errors = cancellationErrors(body)
+  if (errors.length > 0) throw invalid(errors)
+  const by = { tokenId: caller.tokenId, timestampSeconds: signed.timestampSeconds }
   const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
-  const answer = await bookShipment(database, caller.tenant, request, (lane, now) => {
-    const merged = applyShipmentUpdate(bookedLane(lane), update, now, config.staleWrites)
-    const { applied, updated, rule } = merged
-    return {
-      next: merged.changed ? heldValues(lane, merged.lane, applied.includes('truckCostCents')) : null,
-      origin: { source: 'tms', tokenId: caller.tokenId, rule },
-      signedAt: new Date(signed.timestampSeconds * 1000),
-      tokenId: caller.tokenId,
-      carried: body,
-      applied,
-      updated,
-    }
-  })
+  const answer = await bookShipment(database, caller.tenant, request, (lane, now) =>
+    decideUpdate(lane, body, by, now, config.staleWrites),
+  )
   if (answer === null) throw noLane(body.lane_ref)
   const result = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
   return answer.replayed ? new Reply(result, { 'Idempotent-Replayed': 'true' }) : result

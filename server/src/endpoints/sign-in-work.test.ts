@@ -5,13 +5,13 @@ import { isPassword } from '#server/security/index.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
-/** Every password hash that is computed, and how many at the same time. */
+/** Counts the password hashes that are computed, and how many at the same time. */
 const work = vi.hoisted(() => ({
   hashes: 0,
   checks: 0,
   atOnce: 0,
   mostAtOnce: 0,
-  /** No check ends before it. */
+  /** Password checks wait for this promise. */
   gate: Promise.resolve(),
 }))
 
@@ -42,7 +42,7 @@ vi.mock('@node-rs/argon2', async (original) => {
   }
 })
 
-/** The transactions of requests. */
+/** The transactions that requests open. */
 const asked: { transactions: string[] } = { transactions: [] }
 
 function counting(database: Database): Database {
@@ -72,7 +72,7 @@ afterAll(() => app.close())
 const signIn = (email: string, tried: string) =>
   call(app, 'POST', '/api/auth/sign-in', { body: { email, password: tried } })
 
-test('a thousand wrong tries on an account compute five hashes, and one more for each wait that is sat out', async () => {
+test('a thousand wrong passwords for an account cause five hashes, and one more after each wait', async () => {
   const { email } = await makeTenant(app)
   work.checks = 0
   let refused = 0
@@ -91,7 +91,7 @@ test('a thousand wrong tries on an account compute five hashes, and one more for
   expect(work.mostAtOnce).toBeLessThanOrEqual(2)
 })
 
-test('guesses spread over many accounts compute thirty hashes per 15 minutes', async () => {
+test('guesses for many accounts from one network cause thirty hashes per 15 minutes', async () => {
   for (let tried = 0; tried < 200; tried += 20) {
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => signIn(`ghost-${tried + index}@example.com`, password)),
@@ -125,14 +125,14 @@ test('a hundred concurrent sign-ins from a hundred networks compute two hashes a
     }
     expect((await burst).map(({ status }) => status)).toEqual(Array(100).fill(401))
     expect([work.checks, work.mostAtOnce]).toEqual([100, 2])
-    // Reads that waited for the hashes would all be answered after them.
+    // If reads waited for the hashes, all would be answered after them.
     expect(readMeanwhile).toBeGreaterThan(20)
   } finally {
     await behindProxy.close()
   }
 })
 
-test('an attempt for whose hash there is no place in the line is asked to come back', async () => {
+test('an attempt that finds the queue of hashes full is asked to retry', async () => {
   await signIn('warm-up@example.com', password)
   const { promise: isOpen, resolve: open } = Promise.withResolvers<void>()
   work.gate = isOpen
@@ -147,7 +147,7 @@ test('an attempt for whose hash there is no place in the line is asked to come b
   expect((await signIn('one-too-many@example.com', password)).status).toBe(401)
 })
 
-test('of forty sign-ups in a row from one network five are looked at, and compute a hash', async () => {
+test('of forty sign-ups in a row from one network, five are processed and compute a hash', async () => {
   const own = await testApp({ config: { trustProxy: ['loopback'], signUpsPerHour: 5 }, now: app.now })
   try {
     const signUp = (network: string, more = {}) =>
@@ -161,7 +161,7 @@ test('of forty sign-ups in a row from one network five are looked at, and comput
           ...more,
         },
       })
-    // A malformed request takes no slot and computes no hash.
+    // A malformed request takes no permit and computes no hash.
     expect((await signUp('192.0.2.7', { password: 'passwordpassword1' })).status).toBe(422)
     const answers = []
     for (let nth = 0; nth < 40; nth++) answers.push(await signUp('192.0.2.7'))
@@ -170,7 +170,7 @@ test('of forty sign-ups in a row from one network five are looked at, and comput
     expect(answers.at(-1)?.body).toMatchObject({ type: '/problems/too-many-attempts' })
     expect(answers.at(-1)?.headers.get('retry-after')).toBe('3600')
 
-    // Another network has a limit of its own: one address of IPv4, and one /64 of IPv6.
+    // Another network has its own limit: one IPv4 address, or one IPv6 /64.
     const others = await Promise.all(
       Array.from({ length: 8 }, (_, host) => signUp(`2001:db8:1:2::${host + 1}`)),
     )
@@ -183,7 +183,7 @@ test('of forty sign-ups in a row from one network five are looked at, and comput
   }
 })
 
-test('a false invitation costs no hash, and a right one costs one', async () => {
+test('an invalid invitation computes no hash, and a valid one computes one', async () => {
   const tenant = await makeTenant(app)
   const invited = await call(app, 'POST', '/api/users', {
     token: tenant.owner,
@@ -203,7 +203,7 @@ test('a false invitation costs no hash, and a right one costs one', async () => 
   expect(work.hashes).toBe(1)
 })
 
-test('a known and an unknown address, and one without a password yet, get the same answer for the same work', async () => {
+test('known and unknown addresses, and people without a password yet, get the same answer for the same work', async () => {
   const tenant = await makeTenant(app)
   const removed = await makePerson(app, tenant, 'viewer')
   await call(app, 'DELETE', `/api/users/${removed.id}`, { token: tenant.owner })

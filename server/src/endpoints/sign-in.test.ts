@@ -28,7 +28,7 @@ const me = (token: string) => call(app, 'GET', '/api/me', { token })
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 const cookieOf = (answer: Answer) => answer.headers.get('Set-Cookie') ?? ''
 
-/** Waits out every back-off: failures of one test are nothing to the next. */
+/** Lets every back-off expire, so that failures of one test do not affect the next one. */
 const calm = () => {
   app.now += 16 * minute
 }
@@ -68,7 +68,7 @@ describe('200', () => {
     expect(cookieOf(second)).not.toBe(cookieOf(first))
   })
 
-  test('me says who is signed in, where, and until when', async () => {
+  test('me returns the person, the brokerage, and when the session expires', async () => {
     const { body } = await me(acme.owner)
     expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at', 'expiring_tokens'])
     expect(body.tenant.id).toBe(acme.id)
@@ -83,7 +83,7 @@ describe('200', () => {
     expect((await me(two.body.token)).status).toBe(200)
   })
 
-  test('a changed password ends every other session; the old one no longer fits, the new one does', async () => {
+  test('a changed password ends every other session; the old password is rejected, the new one is accepted', async () => {
     const tenant = await makeTenant(app)
     const other = await signIn(tenant.email)
     const next = 'otter saddle lamp pond'
@@ -98,7 +98,7 @@ describe('200', () => {
     expect((await signIn(tenant.email, next)).status).toBe(200)
   })
 
-  test('a password counts to its last byte', async () => {
+  test('every byte of a password counts', async () => {
     const long = `${'otter saddle lamp '.repeat(4)}pond 12345678`
     const email = `long-${crypto.randomUUID()}@example.com`
     expect((await signUp({ email, password: long })).status).toBe(201)
@@ -201,7 +201,7 @@ describe('the cookie of a session', () => {
 })
 
 describe('401', () => {
-  test('a wrong password and an address nobody has are the same answer', async () => {
+  test('a wrong password and an unknown address get the same answer', async () => {
     calm()
     const [wrong, nobody] = [
       await signIn(acme.email, 'wrong password here'),
@@ -218,7 +218,7 @@ describe('401', () => {
     expect({ ...wrong.body, request_id: null }).toEqual({ ...nobody.body, request_id: null })
   })
 
-  test('an invited person has no password yet, and a removed one none any more', async () => {
+  test('an invited person without a password, and a removed person, cannot sign in', async () => {
     calm()
     const email = `invited-${crypto.randomUUID()}@example.com`
     await call(app, 'POST', '/api/users', { token: acme.owner, body: { name: 'Sam', email, role: 'member' } })
@@ -256,7 +256,7 @@ describe('401', () => {
     }
   })
 
-  test('the present password is needed to change it', async () => {
+  test('changing the password requires the current one', async () => {
     calm()
     const answer = await call(app, 'POST', '/api/auth/password', {
       token: (await signIn(acme.email)).body.token,
@@ -306,7 +306,7 @@ describe('422', () => {
     expect(JSON.stringify(answer.body)).not.toContain(String(tried).slice(0, 12))
   })
 
-  test('any long password without rules of composition is taken', async () => {
+  test('any long password is accepted, without rules about its characters', async () => {
     expect((await signUp({ password: 'all lower case and long' })).status).toBe(201)
     expect((await signUp({ password: '長い合言葉は忘れにくいものですよね' })).status).toBe(201)
   })
@@ -334,7 +334,7 @@ describe('422', () => {
 })
 
 describe('429', () => {
-  test('after five failures on an account even the right password waits; it is never locked for good', async () => {
+  test('after five failures on an account, even the right password must wait; no account is locked permanently', async () => {
     calm()
     const tenant = await makeTenant(app)
     for (let i = 0; i < 5; i++) expect((await signIn(tenant.email, 'wrong password here')).status).toBe(401)

@@ -45,6 +45,7 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
   return {
     id: tenant.tenant_id,
     name: tenant.name,
+    test: tenant.sandbox_of !== null,
     win_probability_method: tenant.win_probability_method,
     floors: {
       margin_pct: tenant.floor_margin_pct,
@@ -57,16 +58,17 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
 }
 
 /** Starts a session. The token is valid as long as the session's row. */
-async function startSession(
+export async function startSession(
   transaction: TenantTransaction,
   tenant: TenantId,
   user: people.UserRow,
-  parts: Parts,
+  parts: Pick<Parts, 'tokens'>,
   now: number,
+  hours: number = dashboardTokenLifetimeHours,
 ): Promise<Reply<AnswerOf<typeof signIn>>> {
   const sessionId = randomUUID()
   const issuedAt = Math.floor(now / 1000)
-  const expiresAtSeconds = issuedAt + dashboardTokenLifetimeHours * 3600
+  const expiresAtSeconds = issuedAt + hours * 3600
   const expiresAt = new Date(expiresAtSeconds * 1000)
   await people.insertSession(transaction, tenant, {
     sessionId,

@@ -56,6 +56,17 @@ describe('200', () => {
     expect(answer.body.parts[2].remedy).toMatch(/\.$/)
   })
 
+  test('the default address is that of shipment-update, which signs the body only', async () => {
+    const address = 'POST /api/integrations/tms/shipment-update'
+    expect((await check({ ...pasted(), address })).body).toEqual((await check(pasted())).body)
+  })
+
+  test('an address where nothing is signed is refused, and the signed ones are suggested', async () => {
+    const answer = await check({ ...pasted(), address: 'GET /api/integrations/shipments' })
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '/address'])
+    expect(answer.body.errors[0].suggestions).toContain('POST /api/integrations/tms/shipment-update')
+  })
+
   test('empty values are reported as missing', async () => {
     const answer = await check({ timestamp: '', body: '', signature: '' })
     expect(verdicts(answer)).toEqual({ timestamp: false, signature: false, body: false, secret: null })

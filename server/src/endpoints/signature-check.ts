@@ -1,11 +1,45 @@
-import { problem } from '#contract/errors.ts'
-import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
+import { signsOf } from '#contract/endpoint.ts'
+import { invalid, problem } from '#contract/errors.ts'
+import { jsonKeysMax, signatureChecksPerMinuteMax } from '#contract/limits.ts'
+import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { checkSignature } from '#contract/signature-check.ts'
+import { signedEndpoints } from '#contract/signed-endpoints.ts'
 import { secretPlace } from '../access/index.ts'
 import { listSigningSecrets, type SigningSecretRow } from '../database/queries/index.ts'
 import { unsealWithAny } from '../security/index.ts'
-import { explainSignature, type KnownSecret } from '../signing/index.ts'
+import {
+  addressText,
+  atTheService,
+  explainSignature,
+  type KnownSecret,
+  type SignedOperation,
+  type SignedTarget,
+  signedTarget,
+} from '../signing/index.ts'
 import { serve } from './endpoint-call.ts'
+
+const operations: readonly SignedOperation[] = signedEndpoints.map((endpoint) => ({
+  method: endpoint.method,
+  path: endpoint.path,
+  signs: signsOf(endpoint) ?? 'address and body',
+  isJson: endpoint.bodyKind !== 'csv',
+  keysMax: endpoint.bodyKeysMax ?? jsonKeysMax,
+}))
+
+/** The target at an address. @throws Problem validation-failed if no endpoint there is signed */
+function targetAt(address: string): SignedTarget {
+  const target = signedTarget(address, operations)
+  if (target !== null) return target
+  const known = operations.map(addressText)
+  throw invalid([
+    {
+      pointer: '/address',
+      code: 'invalid',
+      detail: `address must be the method and path of a signed request: ${known.join(', ')}.`,
+      suggestions: known,
+    },
+  ])
+}
 
 /** When a secret was revoked or expired; null while it is live. */
 function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
@@ -15,6 +49,7 @@ function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
 }
 
 export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, body, now }, parts) => {
+  const target = targetAt(body.address ?? addressText(shipmentUpdate))
   const { admitted, retryAfterMs } = parts.signatureCheckLimit.admit(caller.tenant, parts.monotonic())
   if (!admitted) {
     throw problem(
@@ -34,7 +69,14 @@ export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, bod
         ? []
         : [{ id: row.secret_id, name: row.name, plaintext, ended: endOf(row, now) }]
     })
-  const { ok, parts: explained, matched } = explainSignature(body, secrets, now)
+  const {
+    ok,
+    parts: explained,
+    matched,
+  } = explainSignature({ ...body, target }, secrets, now, {
+    ...atTheService,
+    operations,
+  })
   return {
     ok,
     parts: explained.map((one) => ({ ...one })),

@@ -48,6 +48,13 @@ export const userEndpoints: ServedEndpoint[] = [
     refuseAboveOwnRole(caller, body)
     const expiresAt = new Date(now + invitationLifetimeDays * 86_400_000)
     return database.inTenant(caller.tenant, async (transaction) => {
+      const tenant = await people.findTenant(transaction, caller.tenant)
+      if (tenant?.sandbox_of != null) {
+        throw problem(
+          'state-conflict',
+          'Nobody is invited to a test brokerage: every admin of the brokerage can enter it.',
+        )
+      }
       const folded = people.foldedEmail(body.email)
       const known = (await people.listUsers(transaction, caller.tenant)).find(
         (user) => people.foldedEmail(user.email) === folded,

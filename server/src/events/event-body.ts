@@ -69,6 +69,11 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
         },
       }
     }
+    case 'credential.expiring': {
+      const { credential } = about
+      if (credential === undefined) throw new Error('A credential event was stored without its credential.')
+      return { type, timestamp, data: { credential } }
+    }
     case testEventType:
       return { type, timestamp, data: { endpoint_id: endpointId } }
     default:

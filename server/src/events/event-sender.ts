@@ -5,11 +5,13 @@ import {
   endpointsAtOnceMax,
   eventsKeptDaysMax,
   failingEndpointsAtOnceMax,
+  tokenExpiryNoticeDays,
 } from '#contract/limits.ts'
 import { eventSecretPlace } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
 import type { Config } from '../configuration/index.ts'
 import {
+  announceExpiries,
   type ClaimedDeliveries,
   type ClaimedEvent,
   claimDeliveries,
@@ -21,6 +23,7 @@ import {
   pruneEvents,
   type Settlement,
   settleDelivery,
+  unannouncedExpiries,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground } from '../database/session/index.ts'
 import { type Log, version } from '../runtime/index.ts'
@@ -35,7 +38,8 @@ const leaseSeconds = deliverySecondsMax + 20
 const roundsMax = 20
 /** On shutdown: how long running attempts may take before they are aborted. Aborted attempts are retried after the restart. */
 const drainMs = 5_000
-const pruneEveryMs = 600_000
+/** How often old events are deleted, and credentials that expire soon are announced. */
+const tidyEveryMs = 600_000
 const dayMs = 86_400_000
 /** The longest Retry-After of a receiver that is honored. */
 const retryAfterSecondsMax = 3_600
@@ -87,6 +91,7 @@ interface SenderParts {
 interface SenderOptions {
   readonly post?: typeof postEvent
   readonly everyMs?: number
+  readonly tidyEveryMs?: number
 }
 
 /** Makes the sender of events; null when events are off. */
@@ -105,6 +110,7 @@ class OutboxSender implements EventSender {
   readonly #allowed: ReturnType<typeof allowedPrivate>
   readonly #post: typeof postEvent
   readonly #everyMs: number
+  readonly #tidyEveryMs: number
   readonly #counts = { delivered: 0, failed: 0, dead: 0, disabled: 0 }
   readonly #sending = new Map<string, { readonly failing: boolean; readonly work: Promise<void> }>()
   /** Addresses whose last attempt failed, as far as this instance knows. */
@@ -112,19 +118,20 @@ class OutboxSender implements EventSender {
   readonly #cutOff = new AbortController()
   #isStopping = false
   #isDatabaseDown = false
-  #prunedAt = Number.NEGATIVE_INFINITY
+  #tidiedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #looking = Promise.resolve()
 
   constructor(
     parts: SenderParts,
     allowed: ReturnType<typeof allowedPrivate>,
-    { post = postEvent, everyMs = lookEveryMs }: SenderOptions,
+    { post = postEvent, everyMs = lookEveryMs, tidyEveryMs: tidyMs = tidyEveryMs }: SenderOptions,
   ) {
     this.#parts = parts
     this.#allowed = allowed
     this.#post = post
     this.#everyMs = everyMs
+    this.#tidyEveryMs = tidyMs
     this.#schedule()
   }
 
@@ -160,8 +167,9 @@ class OutboxSender implements EventSender {
         database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
       for (const to of due) this.#begin(to)
-      if (performance.now() - this.#prunedAt > pruneEveryMs) {
-        this.#prunedAt = performance.now()
+      if (performance.now() - this.#tidiedAt > this.#tidyEveryMs) {
+        this.#tidiedAt = performance.now()
+        await this.#announceExpiries()
         await this.#prune()
       }
       this.#isDatabaseDown = false
@@ -271,6 +279,22 @@ class OutboxSender implements EventSender {
 
   #keptSince(): Date {
     return new Date(this.#parts.clock() - eventsKeptDaysMax * dayMs)
+  }
+
+  /** Writes the events about credentials that expire soon. The next look sends them. */
+  async #announceExpiries(): Promise<void> {
+    const { database } = this.#parts
+    const tenants = await runInBackground(() =>
+      database.outsideTenants((transaction) => unannouncedExpiries(transaction, tokenExpiryNoticeDays)),
+    )
+    for (const tenant of tenants) {
+      if (this.#isStopping) return
+      await runInBackground(() =>
+        database.inTenant(tenant, (transaction) =>
+          announceExpiries(transaction, tenant, tokenExpiryNoticeDays),
+        ),
+      )
+    }
   }
 
   /** Deletes events older than the retention period. */

@@ -116,7 +116,7 @@ describe('a name', () => {
   }
   const notPublic = 'The host name resolves to an address that is not on the public internet.'
 
-  test('that leads to a private address is not connected to, also when a public one stands beside it', async () => {
+  test('that resolves to a private address is not connected to, also if it resolves to a public one, too', async () => {
     await withListener(async (port, connections) => {
       for (const addresses of [
         ['127.0.0.1'],
@@ -135,7 +135,7 @@ describe('a name', () => {
     })
   })
 
-  test('that leads elsewhere once it was checked is still connected to where it led: it is looked up once', async () => {
+  test('is resolved once: if it resolves to another address after the check, the connection still uses the checked one', async () => {
     await withListener(async (port, connections) => {
       // The name resolves to a public address at the check and to a private one afterwards.
       let asked = 0
@@ -152,7 +152,7 @@ describe('a name', () => {
     })
   })
 
-  test('an allowed address is reached, wherever it resolves to', async () => {
+  test('that is allowed is connected to, whatever address it resolves to', async () => {
     receiver.answer = answerWith(204)
     const posted = await postEvent(receiver.url.replace('127.0.0.1', 'hooks.example.com'), sent, {
       allowed: allowedPrivate(['hooks.example.com']),
@@ -202,7 +202,7 @@ dxxJqInlLGyqPNp52Ir1PwsdbWGady6+gq1K+CnNRP3rIZQvZgGIJHht
       lookUp: async () => ['127.0.0.1'],
     })
 
-  test('only a certificate that is trusted will do, and it must be for the name', async () => {
+  test('the certificate must be trusted, and issued for the host name', async () => {
     expect(await postTo('hooks.example.com')).toMatchObject({
       status: null,
       failure: 'The certificate was not signed by a trusted authority.',

@@ -29,7 +29,7 @@ describe.each([
   { program: process.execPath, file: 'receive-events.mjs', runs: true },
   { program: 'python3', file: 'receive_events.py', runs: hasPython },
 ])('$file', ({ program, file, runs }) => {
-  test.skipIf(!runs)('takes each event once, and nothing that was not signed', async () => {
+  test.skipIf(!runs)('prints each event once, and nothing that is not signed', async () => {
     app.now = Date.now()
     const tenant = await makeTenant(app)
     const url = `http://127.0.0.1:${await freePort()}/`

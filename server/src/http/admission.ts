@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
+import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem, problem } from '#contract/errors.ts'
-import { integrationsScope } from '#contract/service-token.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
 import { RequestDeadline, withDeadline } from '../database/session/index.ts'
 import type { Call, Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { quotaExceeded } from '../limits/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
+import { refuseTooLittleRight } from './caller-rights.ts'
 import { bodyBytesMaxOf, hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
 
 /** State that all routes of one process share. */
@@ -102,10 +102,12 @@ export class Admission {
   /** Runs the handler of an endpoint with the caller that was admitted. */
   handle(
     request: FastifyRequest,
-    { handler }: ServedEndpoint,
+    { endpoint, handler }: ServedEndpoint,
     sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed']: unknown },
   ): Promise<unknown> {
     const { caller, now, network } = this.admitted(request)
+    // An agent's message is admitted once. It may then call other endpoints.
+    refuseTooLittleRight(endpoint, caller)
     const call: Omit<Call<Endpoint>, 'caller' | keyof typeof sent> & Record<string, unknown> = {
       ...sent,
       caller,
@@ -211,20 +213,5 @@ function refuseDuplicateHeaders(request: FastifyRequest): void {
     if (!singleHeaders.has(name)) continue
     if (seen.has(name)) throw problem('duplicate-header', `The header ${raw[index]} was sent twice.`)
     seen.add(name)
-  }
-}
-
-/** @throws Problem role-required, insufficient-scope */
-function refuseTooLittleRight(endpoint: Endpoint, caller: Admitted['caller'] & { scope?: string }): void {
-  const { who } = endpoint
-  if (who.kind === 'dashboard' && caller.kind === 'dashboard' && !roleAtLeast(caller.role, who.role)) {
-    throw problem('role-required', `This needs the role ${who.role}; you are ${caller.role}.`)
-  }
-  if (who.kind === 'service' && who.signed && caller.scope !== integrationsScope) {
-    throw problem(
-      'insufficient-scope',
-      `Writing needs a service token with the scope ${integrationsScope}.`,
-      { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${integrationsScope}"` } },
-    )
   }
 }

@@ -21,8 +21,10 @@ const message = endpoint({
   summary: 'A message of the Model Context Protocol',
   description: 'One JSON-RPC message of an agent, without a session.',
   tag: 'Integration',
-  who: { kind: 'service', signed: false },
+  who: { kind: 'service', signed: false, scope: 'read' },
   body: Type.Object({}),
+  // Agents have tools that read, and no others.
+  isRead: true,
   status: 200,
   answer: Type.Unknown(),
 })

@@ -8,7 +8,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 const insights = '/api/integrations/insights'
 const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA'
 
-/** Transactions that were opened on a database. */
+/** Counts the transactions that are opened on a database. */
 function counting() {
   const count = { transactions: 0 }
   return {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** An answer as the client sees it, without the parts that differ in every answer. */
+/** An answer as the client receives it, without the parts that differ in every answer. */
 async function overTheWire(path: string, headers: Record<string, string>) {
   const response = await fetch(`${app.url}${path}`, { headers })
   return seen(response.status, Object.fromEntries(response.headers), await response.text())

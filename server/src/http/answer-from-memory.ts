@@ -13,6 +13,7 @@ import {
 import type { Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { callerAddress, callerNetwork, type TokenClaims } from '../security/index.ts'
 import { answerHeaders, expiryHeaders, limitHeaders } from './answer-headers.ts'
+import { hasScope } from './caller-rights.ts'
 import { keptPartsMax, queryReader, type ReadQuery } from './query-parameters.ts'
 
 /**
@@ -191,6 +192,7 @@ class MemoryAnswers {
     if (known === null) return null
     const ignored: string[] = []
     const { caller, claims } = known
+    if (!hasScope(read.endpoint, caller)) return null
     const query = read.readQuery(request.url ?? '', ignored)
     if (ignored.length > 0) return null
     const body = read.fromMemory({ caller, query, now } as never, this.#parts)

@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await testApp({ wrapDatabase: failure.wrapDatabase })
   acme = await makeIntegration(app)
   lane = await makeLane(app, acme.tenant, { outcome: 'won' })
-  // Last uses are on record now: nothing runs beside the calls below.
+  // The uses of the token and the secret are recorded now, so that nothing runs in the background of the calls below.
   await pushUpdate(app, acme, { lane_ref: lane.lane_ref })
 })
 afterAll(() => app.close())
@@ -84,7 +84,10 @@ const calls: readonly [string, () => Promise<Answer>][] = [
 const moveOn = () =>
   failure.real().inTenant(tenantId(acme.tenant.id), async (transaction) => quotesChanged(transaction, [1]))
 
-/** Lets each use of the database fail in turn, until a call goes through without meeting the failure. */
+/**
+ * Calls `ask` repeatedly, and lets the first use of the database fail, then the second, and so on, until a call
+ * succeeds because it uses the database less often. Returns the number of its uses.
+ */
 async function failEachUse(
   ask: () => Promise<Answer>,
   error: () => Error,
@@ -133,7 +136,7 @@ describe('503', () => {
 })
 
 describe('500', () => {
-  test.each(calls)('%s: a fault of ours says nothing about itself', async (_what, ask) => {
+  test.each(calls)('%s: an error of the service reveals nothing internal', async (_what, ask) => {
     await failEachUse(ask, bug, ({ status, body }, nth) => {
       expect([nth, status, body.type]).toEqual([nth, 500, '/problems/internal'])
       expect(JSON.stringify(body)).not.toMatch(inside)
@@ -141,7 +144,7 @@ describe('500', () => {
   })
 })
 
-describe('a failed write leaves nothing behind', () => {
+describe('a failed write changes nothing', () => {
   test.each([outage, bug])(
     'an update that fails at any use changes neither the lane nor its trail (%#)',
     async (error) => {
@@ -175,7 +178,7 @@ describe('a failed write leaves nothing behind', () => {
     const fresh = await makeLane(app, acme.tenant)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
-    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'quote_changes']
+    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'lane_versions']
     const read = async () => {
       await maker.query(`begin; select set_config('app.tenant_id', '${acme.tenant.id}', true)`)
       const rows = []
@@ -210,7 +213,7 @@ describe('a failed write leaves nothing behind', () => {
 })
 
 describe('409', () => {
-  // Expected to fail while the time-out of a lock is no shorter than that of a statement, which then answers 503 first.
+  // Fails if the lock timeout is not shorter than the statement timeout: the answer would then be 503.
   test('an update of a locked lane is asked to retry', async () => {
     const holder = new pg.Client(app.testDatabase.owner)
     await holder.connect()

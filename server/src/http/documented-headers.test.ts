@@ -22,7 +22,7 @@ interface Document {
 }
 const document = openApiDocument('1.0.0') as unknown as Document
 
-/** Headers of HTTP itself, and those by which every answer of any address keeps browsers safe. */
+/** Headers of HTTP itself, and the security headers of every answer. */
 const ofEveryAnswer = new Set([
   'connection',
   'content-length',
@@ -39,7 +39,7 @@ const ofEveryAnswer = new Set([
 
 let app: TestApp
 let acme: Integration
-/** The clock of the limit, which stands still while a test sends its requests. */
+/** The clock of the limit, which does not move while a test sends its requests. */
 let clock = 0
 beforeAll(async () => {
   app = await testApp({ monotonic: () => clock })
@@ -58,7 +58,7 @@ function documented(name: string, status: number): ReadonlySet<string> {
   return new Set(Object.keys(response.headers ?? {}).map((header) => header.toLowerCase()))
 }
 
-/** Calls an operation, and answers the headers that it has beside those of every answer, all of them documented. */
+/** Calls an operation, verifies that its headers are documented, and returns those that not every answer has. */
 async function headersOf(name: string, path: string, status: number, init: RequestInit = {}) {
   const answer = await fetch(`${app.url}${path}`, init)
   await answer.arrayBuffer()
@@ -73,7 +73,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 const markupPath =
   '/api/integrations/insights/markup?origin=Dallas%2C%20TX&destination=Atlanta%2C%20GA&proposed_rate=2000'
 
-describe('headers that an answer has are documented', () => {
+describe('the headers of an answer are documented', () => {
   test('for a read by a service', async () => {
     const headers = await headersOf('markup', `${markupPath}&colour=red`, 200, {
       headers: bearer(acme.token),
@@ -89,7 +89,7 @@ describe('headers that an answer has are documented', () => {
     )
   })
 
-  test('for a signed write, and for its repeat', async () => {
+  test('for a signed write, and for a repeated one', async () => {
     const lane = await makeLane(app, acme.tenant)
     const body = JSON.stringify({ lane_ref: lane.lane_ref, truck_cost: 1790 })
     const init = { method: 'POST', headers: signedHeaders(acme, body, Math.floor(app.now / 1000)), body }

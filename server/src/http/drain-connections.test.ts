@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { call, makeTenant, password } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 
-/** A stop that waits for the time-out of headers takes ten seconds and more. */
+/** A stop that waits for the timeout of headers takes more than ten seconds. */
 const promptlyMs = 5_000
 
 test('a connection without any request does not delay a stop', async () => {
@@ -13,7 +13,7 @@ test('a connection without any request does not delay a stop', async () => {
   const { hostname, port } = new URL(app.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
-  // Until the server has taken it.
+  // By the time of this answer, the server has accepted the connection.
   await call(app, 'GET', '/healthz')
   const closed = once(socket.resume(), 'close')
   const began = performance.now()

@@ -17,7 +17,7 @@ const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA' }
 const quoted = { ...lane, equipment: 'V', quoted_rate: 2150 }
 const strict = { Prefer: 'handling=strict' }
 
-/** Each endpoint that takes members inside members, with a request that has an unknown one in each of its places. */
+/** Each endpoint with nested members, with a request that has an unknown member at each level. */
 const nested = () => [
   {
     method: 'POST',

@@ -3,11 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import type { TestApp } from '#testing/test-app.ts'
-import { findPlace, stopAbandonedPostgres } from '../embedded-postgres/index.ts'
+import {
+  embeddedConnections,
+  findPlace,
+  runningEmbeddedPostgres,
+  stopAbandonedPostgres,
+} from '../embedded-postgres/index.ts'
 
 /** The service as operators run it, on its own data folder. Each test continues from the previous one. */
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-kept-'))
@@ -33,7 +39,7 @@ async function stop(): Promise<void> {
   service = undefined
 }
 
-/** Runs one of the operator's commands beside the service, or while it is stopped. */
+/** Runs one of the operator's commands, with or without a running service. */
 function command(name: string, ...words: string[]): Promise<{ code: number; printed: string }> {
   const file = join(import.meta.dirname, '../operations', `${name}-main.ts`)
   const env = { ...process.env, DATA_DIR: dataDirectory }
@@ -57,7 +63,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** How a text may stand in a file: as it is, in base64 wherever it begins in a group of three bytes, in hex. */
+/** The forms in which a file may contain a text: plain, hex, and base64 at each of the three possible offsets. */
 function formsOf(text: string): Buffer[] {
   const bytes = Buffer.from(text)
   const base64 = [0, 1, 2].map((shift) =>
@@ -69,7 +75,7 @@ function formsOf(text: string): Buffer[] {
   return [text, ...base64, hex, hex.toUpperCase()].map((form) => Buffer.from(form))
 }
 
-/** Every file that PostgreSQL keeps, its log of changes (WAL) among them, and what else lies in the data folder. */
+/** Every file of PostgreSQL, including its write-ahead log, and the other files in the data folder. */
 function storedFiles(): string[] {
   const place = findPlace(dataDirectory)
   const folders = [dataDirectory, ...(place === null ? [] : [place.cluster])]
@@ -85,7 +91,7 @@ function found(forms: readonly Buffer[], texts: readonly (readonly [string, Buff
 }
 
 describe('a token and a secret', () => {
-  test('stand nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
+  test('are stored nowhere after a hundred requests: not in the database’s files, the log, an answer or a page', async () => {
     const app = { url: service?.url ?? '', now: Date.now() } as TestApp
     const { token, secret, tenant } = holder
     const lane = await makeLane(app, tenant)
@@ -149,7 +155,7 @@ describe('a token and a secret', () => {
       expect(text.length).toBeGreaterThan(30)
       expect(found(formsOf(text), texts)).toEqual([])
     }
-    // The key itself lies in its own file, and nowhere else.
+    // The key itself is in its own file only.
     expect(found(formsOf(firstKey), texts)).toEqual([keyFile])
   }, 120_000)
 })
@@ -211,3 +217,23 @@ describe('the key of the installation', () => {
     expect((await pushUpdate(after, holder, { lane_ref: 'none' })).status).toBe(401)
   }, 120_000)
 })
+
+test('a command is refused beside a service of an earlier version, whose database lacks a migration', async () => {
+  const running = runningEmbeddedPostgres(dataDirectory)
+  if (running === null) throw new Error('No service runs.')
+  const owner = new pg.Client(embeddedConnections(running).owner)
+  await owner.connect()
+  try {
+    const name = '0010-usage.sql'
+    await owner.query('delete from schema_migrations where name = $1', [name])
+    const { code, printed } = await command('tenant', 'list')
+    expect(printed).toMatch(
+      /is an earlier version of Lanewise: its database lacks 0010-usage\.sql\. Stop it, or restart/,
+    )
+    expect(code).toBe(1)
+    await owner.query('insert into schema_migrations (name) values ($1)', [name])
+    expect(await command('tenant', 'list')).toMatchObject({ code: 0 })
+  } finally {
+    await owner.end()
+  }
+}, 60_000)

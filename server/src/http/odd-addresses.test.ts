@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** As a browser requests (HTML), or as a program does. */
+/** Requests an address as a browser (HTML) or as a program. */
 async function ask(method: string, target: string, accept = '*/*'): Promise<RawAnswer> {
   const headers = [
     ['Host', 'x'],
@@ -32,13 +32,13 @@ async function ask(method: string, target: string, accept = '*/*'): Promise<RawA
     ['Authorization', `Bearer ${token}`],
     ['Connection', 'close'],
   ] as const
-  // The service closes the connection; the silence is for a machine that is busy.
+  // The service closes the connection. The long timeout is for a busy machine.
   const [answer] = await sendRaw(app, head(`${method} ${target} HTTP/1.1`, headers), 15_000)
   if (answer === undefined) throw new Error(`No answer to ${method} ${target}.`)
   return answer
 }
 
-/** Ways to write an address that are other addresses. */
+/** Variations of an address that must not be equivalent to it. */
 function oddForms(path: string): string[] {
   const last = path.split('/').at(-1) ?? ''
   return [
@@ -67,7 +67,7 @@ const namesRecord = (form: string) =>
     return path.includes('{') && pattern.test(form)
   })
 
-describe('an address in another form is not there', () => {
+describe('an address in another form is not found', () => {
   test.each(pages.filter((path) => path !== '/' && !path.includes('/quotes/')))(
     'the page %s',
     async (path) => {
@@ -115,7 +115,7 @@ describe('an address in another form is not there', () => {
     expect([...seen].filter(([form, status]) => !right(form).includes(status))).toEqual([])
   })
 
-  test('a percent sign without a code is a bad request', async () => {
+  test('a percent sign without a valid code is a bad request', async () => {
     for (const path of ['/%', '/quotes/%zz', '/api/lanes/%e0%a4%a', '/assets/%']) {
       expect((await ask('GET', path)).status, path).toBe(400)
     }
@@ -186,10 +186,11 @@ describe('HEAD is GET without the body', () => {
     ...allEndpoints
       .filter(({ method, path, who }) => method === 'GET' && who.kind === 'dashboard' && !path.includes('{'))
       .map(({ path }) => path)
-      // The answer of these two is another at every look.
+      // The answers of these two differ each time.
       .filter((path) => path !== '/api/backtest' && path !== '/api/rate-limit'),
   ])('%s', async (path) => {
-    // Calls that were refused above are written to the call log in the background: the list must not grow between the two.
+    // The calls that were refused above are written to the call log in the background. Wait for that, so that the list
+    // does not change between the two requests.
     await app.settle()
     const [read, looked] = [await ask('GET', path), await ask('HEAD', path)]
     expect(looked.status).toBe(read.status)

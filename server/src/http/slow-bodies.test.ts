@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Integration, makeIntegration } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
@@ -65,7 +66,7 @@ test.each(
   expect(answer.closedAfterMs).toBeLessThan(arrivalMs)
 })
 
-test.each(bodies)('/mcp refuses a call without a token before it reads %s', async (_, length) => {
+test.each(bodies)('/mcp rejects a call without a token before it reads %s', async (_, length) => {
   const answer = await sendHead('POST /mcp HTTP/1.1', [json, length])
   expect(answer.status).toBe(401)
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
@@ -87,13 +88,13 @@ test.each([
   expect(answer.closedAfterMs).toBeGreaterThan(arrivalMs - 100)
 })
 
-test('a read with a body that never comes is answered at once, and the connection ends', async () => {
+test('a read with a body that never arrives is answered at once, and the connection is closed', async () => {
   const answer = await sendHead('GET /healthz HTTP/1.1', [['Content-Length', '100']])
   expect(answer.status).toBe(200)
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
 })
 
-test('an upload that is refused does not hold its connection for as long as an upload may take', async () => {
+test('a rejected upload is answered at once, not after the time that an upload may take', async () => {
   const answer = await sendHead('POST /api/imports HTTP/1.1', [
     ['Content-Type', 'text/csv'],
     ['Content-Length', '100'],
@@ -102,7 +103,35 @@ test('an upload that is refused does not hold its connection for as long as an u
   expect(answer.answeredAfterMs).toBeLessThan(arrivalMs)
 })
 
-test('an address that is not there does not cost a caller whose body is there the connection', async () => {
+test('an upload that arrives slowly is accepted, longer than other bodies may take', async () => {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const began = performance.now()
+  const line = '"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n'
+  const lines = ['origin,destination,equipment,quoted_rate,quoted_at\n', ...Array<string>(6).fill(line)]
+  socket.write(
+    head('POST /api/imports HTTP/1.1', [
+      ['Host', 'x'],
+      ['Authorization', `Bearer ${ours.tenant.owner}`],
+      ['Content-Type', 'text/csv'],
+      ['Content-Length', String(lines.join('').length)],
+      ['Connection', 'close'],
+    ]),
+  )
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1')
+  })
+  for (const part of lines) {
+    await delay(arrivalMs / 3)
+    socket.write(part)
+  }
+  await once(socket, 'close')
+  expect(performance.now() - began).toBeGreaterThan(2 * arrivalMs)
+  expect(answer).toMatch(/^HTTP\/1\.1 202 /)
+})
+
+test("after an unknown address, the connection stays open if the request's body has arrived", async () => {
   const next = head('GET /healthz HTTP/1.1', [
     ['Host', 'x'],
     ['Connection', 'close'],

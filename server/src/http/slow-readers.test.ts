@@ -24,7 +24,7 @@ afterAll(() => app.close())
 
 const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
 
-/** More answers than the buffers of a connection hold. */
+/** Sends this many requests and reads nothing. Their answers exceed the buffers of the connection. */
 async function askAndPause(times: number): Promise<Socket> {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -39,7 +39,7 @@ const connections = () =>
     server.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
   )
 
-test('who asks and does not read is let go', async () => {
+test('a connection whose client reads no answers is closed', async () => {
   const silent = await Promise.all(Array.from({ length: 12 }, () => askAndPause(40)))
   let most = 0
   for (let waited = 0; most < 12 && waited < 3_000; waited += 50) {
@@ -48,13 +48,13 @@ test('who asks and does not read is let go', async () => {
   }
   expect(most).toBeGreaterThanOrEqual(12)
   expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
-  // Only the connection of that call is left.
+  // Only the connection of the call above is left.
   for (let waited = 0; (await connections()) > 2 && waited < 20_000; waited += 100) await delay(100)
   expect(await connections()).toBeLessThanOrEqual(2)
   for (const socket of silent) socket.destroy()
 })
 
-test('who reads slowly, but reads, gets everything', async () => {
+test('a client that reads slowly gets every answer', async () => {
   const socket = await askAndPause(16)
   const began = performance.now()
   let bytes = 0

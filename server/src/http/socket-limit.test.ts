@@ -17,7 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** A connection as the server sees it: one of this machine itself is never counted, so no real one would do. */
+/**
+ * A connection from another machine, as the server sees it. Real connections of a test come from this machine, which is
+ * exempt.
+ */
 function connectFrom(remoteAddress: string): Duplex {
   const socket = Object.assign(new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }), {
     remoteAddress,
@@ -36,7 +39,7 @@ const open = (sockets: readonly Duplex[]) => sockets.filter(({ destroyed }) => !
 const from = (count: number, address: (nth: number) => string) =>
   Array.from({ length: count }, (_, nth) => connectFrom(address(nth)))
 
-test('a network has a hundred connections, an IPv6 /64 as one, and gets one back for each that closes', async () => {
+test('a network, such as an IPv6 /64, may have a hundred connections, and may open one for each that closes', async () => {
   const made: Duplex[] = []
   for (const address of [() => '203.0.113.7', (nth: number) => `2001:db8:0:1::${(nth + 1).toString(16)}`]) {
     const sockets = from(socketsPerNetworkMax + 20, address)

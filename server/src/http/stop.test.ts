@@ -14,7 +14,7 @@ test.each([
     socket.on('error', () => {})
     await once(socket, 'connect')
     if (said !== '') socket.write(said)
-    // A request of another caller's, so that the service has seen both connections.
+    // A request on another connection: once it is answered, the service has accepted both connections.
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
     const ended = once(socket, 'close')
     await app.close()

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 
-/** Pieces that end anywhere, also within a letter. */
+/** The bytes in pieces of a size that also splits characters. */
 function inPieces(text: string | Buffer, pieceBytes = 64_001): Buffer[] {
   const bytes = Buffer.from(text)
   return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) =>

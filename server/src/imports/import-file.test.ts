@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
@@ -16,7 +17,6 @@ import {
   listChanges,
   listLanes,
   requestStop,
-  touchImport,
 } from '../database/queries/index.ts'
 import type { LaneRow, RowError } from '../database/schema/index.ts'
 import {
@@ -77,23 +77,19 @@ async function runImport(
       ignoredColumns: file.columns.ignored,
       bytes_total: file.csv.bytesTotal,
       created_by: null,
-      created_at: new Date(now),
     }),
   )
   const refused: RowError[] = []
-  const end = await importFile(
-    { database: options.through ?? database, clock: () => now },
-    {
-      tenant,
-      importId: row.import_id,
-      createdBy: null,
-      file,
-      dryRun: options.dryRun ?? false,
-      isStopping: () => false,
-      onProgress: () => void options.onBatch?.(row.import_id),
-      onRefused: (error) => refused.push(error),
-    },
-  )
+  const end = await importFile(options.through ?? database, {
+    tenant,
+    importId: row.import_id,
+    createdBy: null,
+    file,
+    dryRun: options.dryRun ?? false,
+    isStopping: () => false,
+    onProgress: () => void options.onBatch?.(row.import_id),
+    onRefused: (error) => refused.push(error),
+  })
   return { ...end, importId: row.import_id, refused }
 }
 
@@ -114,15 +110,26 @@ async function countOf(tenant: TenantId, table: 'lanes' | 'quote_requests'): Pro
   return rows
 }
 
-async function importRow(tenant: TenantId, importId: number, at = now) {
-  return database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, new Date(at)))
+/** Makes the last heartbeat of an import old, as if its process had been lost half a minute ago. */
+const silence = (tenant: TenantId, importId: number) =>
+  database.inTenant(tenant, (transaction) =>
+    transaction
+      .updateTable('imports')
+      .set({ progress_at: sql<Date>`now() - interval '31 seconds'` })
+      .where('tenant_id', '=', tenant)
+      .where('import_id', '=', importId)
+      .execute(),
+  )
+
+async function importRow(tenant: TenantId, importId: number) {
+  return database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId))
 }
 
-/** Undoes an import as the command does, and answers it as it then is. */
+/** Undoes an import like the command, and returns the import afterwards. */
 async function undo(tenant: TenantId, importId: number, through = database) {
   await database.inTenant(tenant, (transaction) => beginUndo(transaction, byOperator(tenant, now), importId))
   const job = { tenant, importId, isStopping: () => false }
-  await undoImport({ database: through, clock: () => now }, job)
+  await undoImport(through, job)
   return importRow(tenant, importId)
 }
 
@@ -232,9 +239,10 @@ describe('an import', () => {
       ...database,
       async inTenant(of, work) {
         calls++
-        if (calls === 1) throw new DatabaseUnavailable('gone')
+        // The first call reads the time.
+        if (calls === 2) throw new DatabaseUnavailable('gone')
         const result = await database.inTenant(of, work)
-        if (calls === 2) throw new DatabaseUnavailable('lost while committing', true)
+        if (calls === 3) throw new DatabaseUnavailable('lost while committing', true)
         return result
       },
     }
@@ -275,14 +283,14 @@ describe('an import', () => {
     const failing: Database = {
       ...database,
       inTenant(of, work) {
-        // The third batch; the next check is the end of the import.
-        if (++calls === 3) return Promise.reject(new Error('a fault'))
+        // The first call reads the time, and the fourth saves the third batch. The next call is at the end of the import.
+        if (++calls === 4) return Promise.reject(new Error('a fault'))
         return database.inTenant(of, work)
       },
     }
     const text = manyRows(4_500)
     await expect(runImport(tenant, text, { through: failing })).rejects.toThrow('a fault')
-    expect(calls).toBe(4)
+    expect(calls).toBe(5)
     expect(await importRow(tenant, 1)).toMatchObject({
       status: 'failed',
       rows_read: 2_000,
@@ -313,11 +321,11 @@ describe('an import', () => {
         ignoredColumns: [],
         bytes_total: 1,
         created_by: null,
-        created_at: new Date(now),
       }),
     )
-    expect(await importRow(tenant, row.import_id, now + 29_000)).toMatchObject({ status: 'running' })
-    expect(await importRow(tenant, row.import_id, now + 31_000)).toMatchObject({
+    expect(await importRow(tenant, row.import_id)).toMatchObject({ status: 'running' })
+    await silence(tenant, row.import_id)
+    expect(await importRow(tenant, row.import_id)).toMatchObject({
       status: 'stopped',
       failure: expect.stringContaining('again to go on'),
     })
@@ -518,14 +526,14 @@ describe('undoing an import', () => {
     const broken: Database = {
       ...database,
       inTenant: (of, work) =>
-        // The first batch is done. Every try of the second fails; what comes after is the note of it.
+        // The first batch succeeds. Every attempt of the second one fails. The next call records the failure.
         ++calls > 1 && calls < 8 ? Promise.reject(new Error('a fault')) : database.inTenant(of, work),
     }
-    await expect(undoImport({ database: broken, clock: () => now }, job)).rejects.toThrow('a fault')
+    await expect(undoImport(broken, job)).rejects.toThrow('a fault')
     expect(await importRow(tenant, importId)).toMatchObject({
       status: 'undoing',
       undo_rows_done: 500,
-      failure: expect.stringContaining('tries again by itself'),
+      failure: expect.stringContaining('The undo is paused'),
     })
     expect(await undo(tenant, importId)).toMatchObject({
       status: 'undone',
@@ -584,8 +592,7 @@ describe('the command', () => {
           code: 1,
           output: expect.stringContaining('Import 1 (loads.csv) is still'),
         })
-        // As after half a minute without a heartbeat.
-        await database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, 1, new Date(now)))
+        await silence(tenant, 1)
         const { code, output } = await command([path, '--tenant', String(tenant)]).ended
         expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
         expect(code).toBe(0)
@@ -630,8 +637,8 @@ describe('the command', () => {
         const refused = await command([path, '--tenant', 'Undone Brokers']).ended
         expect(refused.code).toBe(1)
         expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
-        // By its clock, the process that began the undo has been silent for longer than a heartbeat takes.
-        const service = await appOn(testing, { now: Date.now() + 60_000, resumeUndosEveryMs: 20 })
+        await silence(tenant, importId)
+        const service = await appOn(testing, { resumeUndosEveryMs: 20 })
         await expect
           .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
           .toBe('undone')

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import {
+  databaseNow,
   finishImport,
   type ImportLists,
   type ImportProgress,
@@ -100,11 +101,8 @@ const emptyBatch = (): Batch => ({
  * lane updates it, and the same row again changes nothing. The progress is saved with the rows, so that after any
  * interruption the same file continues where it stopped. A dry run reads and compares, and saves only its result.
  */
-export function importFile(
-  surroundings: { database: Database; clock: () => number },
-  job: ImportJob,
-): Promise<ImportEnd> {
-  return new ImportRun(surroundings, job).run()
+export function importFile(database: Database, job: ImportJob): Promise<ImportEnd> {
+  return new ImportRun(database, job).run()
 }
 
 type Order = 'go on' | 'stop'
@@ -123,14 +121,12 @@ const stoppedOnRequest = 'Stopped on request. Import the file again to continue 
 /** One run of an import: its progress and its lists so far. */
 class ImportRun {
   readonly #database: Database
-  readonly #clock: () => number
   readonly #job: ImportJob
   #progress: ImportProgress
   readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
 
-  constructor({ database, clock }: { database: Database; clock: () => number }, job: ImportJob) {
+  constructor(database: Database, job: ImportJob) {
     this.#database = database
-    this.#clock = clock
     this.#job = job
     this.#progress = {
       rowsRead: 0,
@@ -148,10 +144,10 @@ class ImportRun {
 
   async run(): Promise<ImportEnd> {
     const { csv, columns } = this.#job.file
-    const context = { columns, now: this.#clock(), known: knownCells() }
     /** The batch that is being saved. The next batch is read while the database works. */
     let saving: Promise<Order> = Promise.resolve('go on')
     try {
+      const context = { columns, now: await this.#now(), known: knownCells() }
       for await (const { batch, bytesRead } of batchesOf(csv, { context, identify: rowIdentities() })) {
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
         saving = this.#save(batch, bytesRead)
@@ -167,6 +163,12 @@ class ImportRun {
     }
   }
 
+  /** The time of the database, in epoch milliseconds. */
+  async #now(): Promise<number> {
+    const now = await persist(() => this.#database.inTenant(this.#job.tenant, databaseNow))
+    return now.getTime()
+  }
+
   #result() {
     return { ...this.#progress, changes: this.#lists.changes, kept: this.#lists.kept }
   }
@@ -175,9 +177,7 @@ class ImportRun {
     const end = { ...this.#result(), status, failure }
     const { tenant, importId } = this.#job
     await persist(() =>
-      this.#database.inTenant(tenant, (transaction) =>
-        finishImport(transaction, tenant, importId, { ...end, now: new Date(this.#clock()) }),
-      ),
+      this.#database.inTenant(tenant, (transaction) => finishImport(transaction, tenant, importId, end)),
     )
     return end
   }
@@ -224,7 +224,7 @@ class ImportRun {
   async #saveOnce(transaction: TenantTransaction, batch: Batch, bytesRead: number): Promise<Saved> {
     const { tenant, importId } = this.#job
     const before = this.#progress
-    const rows = await keepRows(transaction, this.#database, this.#job, batch, new Date(this.#clock()))
+    const rows = await keepRows(transaction, this.#database, this.#job, batch)
     const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
     const progress: ImportProgress = {
       rowsRead: before.rowsRead + batch.rowsRead,
@@ -239,8 +239,7 @@ class ImportRun {
       bytesRead,
     }
     const lists = this.#grownLists({ ...rows, refused })
-    const now = new Date(this.#clock())
-    const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists, now })
+    const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists })
     if (order === 'ended') throw new ImportEnded()
     return { progress, refused, lists, order }
   }

@@ -4,11 +4,11 @@ import { testDatabase } from '#testing/test-database.ts'
 import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
 
-test('files have a place while memory for them is left, one of a brokerage, and again once those before are done', async () => {
+test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const log = pino({ level: 'silent' })
-  const runner = importRunner({ database, clock: Date.now, log }, { bytesHeldMax: 1_000 })
+  const runner = importRunner({ database, log }, { bytesHeldMax: 1_000 })
   const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
   const place = runner.reserve(ours, 400) as number
   expect([runner.reserve(ours, 1), runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])

@@ -65,7 +65,6 @@ type RowOutcome = (typeof rowOutcomes)[number]
 
 interface RunnerParts {
   readonly database: Database
-  readonly clock: () => number
   readonly log: Log
 }
 
@@ -186,24 +185,19 @@ class BackgroundImports implements ImportRunner {
     file: readonly Uint8Array[],
     { map, dryRun }: { map: string | undefined; dryRun: boolean },
   ): Promise<void> {
-    const { database, clock, log } = this.#parts
+    const { database, log } = this.#parts
     try {
-      const row = await database.inTenant(tenant, (transaction) =>
-        findImport(transaction, tenant, importId, new Date(clock())),
-      )
+      const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId))
       if (row === null || row.status !== 'running') return
-      const end = await importFile(
-        { database, clock },
-        {
-          tenant,
-          importId,
-          createdBy: row.created_by,
-          file: await openImport(file, map),
-          dryRun,
-          isStopping: () => this.#isDraining,
-          ...(dryRun ? {} : { onProgress: this.#rowCounter() }),
-        },
-      )
+      const end = await importFile(database, {
+        tenant,
+        importId,
+        createdBy: row.created_by,
+        file: await openImport(file, map),
+        dryRun,
+        isStopping: () => this.#isDraining,
+        ...(dryRun ? {} : { onProgress: this.#rowCounter() }),
+      })
       this.#ended[end.status]++
       const { status, rowsAdded } = end
       log.info({ tenant_id: tenant, import_id: importId, status, rows_added: rowsAdded }, 'an import ended')
@@ -214,11 +208,11 @@ class BackgroundImports implements ImportRunner {
   }
 
   async #undo(tenant: TenantId, importId: number): Promise<void> {
-    const { database, clock, log } = this.#parts
+    const { database, log } = this.#parts
     const about = { tenant_id: tenant, import_id: importId }
     try {
       const isStopping = () => this.#isDraining
-      const row = await undoImport({ database, clock }, { tenant, importId, isStopping })
+      const row = await undoImport(database, { tenant, importId, isStopping })
       log.info(
         { ...about, status: row?.status, lanes_removed: row?.lanes_removed },
         'an undo of an import ended',
@@ -252,11 +246,9 @@ class BackgroundImports implements ImportRunner {
 
   /** The heartbeat of every import and undo held here, also of those that wait and make no progress. */
   #touchAll(): void {
-    const { database, clock } = this.#parts
+    const { database } = this.#parts
     for (const { tenant, importId } of this.#held()) {
-      database
-        .inTenant(tenant, (transaction) => touchImport(transaction, tenant, importId, new Date(clock())))
-        .catch(() => {})
+      database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, importId)).catch(() => {})
     }
   }
 }
@@ -290,14 +282,13 @@ class UndoResumer {
   }
 
   async #look(): Promise<void> {
-    const { database, clock, log } = this.#parts
+    const { database, log } = this.#parts
     try {
-      const now = new Date(clock())
-      const lost = await database.outsideTenants((transaction) => silentUndos(transaction, now))
+      const lost = await database.outsideTenants((transaction) => silentUndos(transaction))
       for (const { tenant, importId } of lost) {
         if (this.#undos.isStopping()) return
         const isMine = await database.inTenant(tenant, (transaction) =>
-          takeOverUndo(transaction, tenant, importId, now),
+          takeOverUndo(transaction, tenant, importId),
         )
         if (isMine) this.#undos.start(tenant, importId)
       }

@@ -2,6 +2,7 @@ import { formatDollars } from '#engine/money.ts'
 import {
   type ChangingLane,
   changeLanes,
+  databaseNow,
   differencesForApi,
   findImported,
   findLaneIds,
@@ -74,7 +75,6 @@ export async function keepRows(
     lanes,
     bookings,
   }: { readonly lanes: readonly SettledLane[]; readonly bookings: readonly SettledBooking[] },
-  now: Date,
 ): Promise<KeptRows> {
   const { tenant } = job
   const rows: KeptRows = {
@@ -140,7 +140,7 @@ export async function keepRows(
       })
     }
   }
-  if (known.length > 0) await updateLanes(transaction, job, known, rows, now)
+  if (known.length > 0) await updateLanes(transaction, job, known, rows)
   return rows
 }
 
@@ -149,8 +149,8 @@ async function updateLanes(
   job: Job,
   known: readonly KnownRow[],
   rows: KeptRows,
-  now: Date,
 ): Promise<void> {
+  const now = await databaseNow(transaction)
   const { tenant, importId, createdBy, dryRun } = job
   const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
   const laneIds = [...new Set(known.map(({ laneId }) => laneId))]

@@ -9,7 +9,7 @@ import { readRow } from './rows.ts'
 
 const now = Date.parse('2026-06-01T00:00:00Z')
 
-/** Cells as files have them, right and wrong, spelled in several ways. */
+/** Valid and invalid cells in several spellings. */
 const cells = {
   origin: [
     'Dallas, TX',

@@ -2,6 +2,7 @@ import { type Doing, recordEvent } from '../audit/index.ts'
 import {
   findBusyImport,
   findImport,
+  findImportOfRequest,
   type ImportRow,
   insertImport,
   lockImports,
@@ -15,7 +16,7 @@ import type { TenantId } from '../database/session/index.ts'
 export class ImportConflict extends Error {}
 
 /**
- * Begins an import.
+ * Begins an import. A signed request that has already begun one gets that import, and `isNew` is false.
  *
  * @throws ImportConflict
  */
@@ -23,13 +24,18 @@ export async function beginImport(
   transaction: TenantTransaction,
   tenant: TenantId,
   given: Parameters<typeof insertImport>[2],
-  now: Date,
-): Promise<ImportRow> {
-  await refuseWhileBusy(transaction, tenant, now)
+): Promise<{ readonly row: ImportRow; readonly isNew: boolean }> {
+  const { request_digest: digest = null } = given
+  if (digest !== null) {
+    await lockImports(transaction, tenant)
+    const begun = await findImportOfRequest(transaction, tenant, digest)
+    if (begun !== null) return { row: begun, isNew: false }
+  }
+  await refuseWhileBusy(transaction, tenant)
   const { import_id } = await insertImport(transaction, tenant, given)
-  const row = await findImport(transaction, tenant, import_id, now)
+  const row = await findImport(transaction, tenant, import_id)
   if (row === null) throw new Error('The import that was just inserted is not there.')
-  return row
+  return { row, isNew: true }
 }
 
 /**
@@ -45,8 +51,7 @@ export async function beginUndo(
   importId: number,
 ): Promise<{ readonly row: ImportRow; readonly isNew: boolean } | null> {
   const { tenant, userId } = doing.caller
-  const now = new Date(doing.now)
-  const find = () => findImport(transaction, tenant, importId, now)
+  const find = () => findImport(transaction, tenant, importId)
   await lockImports(transaction, tenant)
   const row = await find()
   if (row === null) return null
@@ -56,8 +61,8 @@ export async function beginUndo(
       `Import ${importId} (${row.file_name}) was a dry run: it kept nothing, so there is nothing to undo.`,
     )
   }
-  await refuseWhileBusy(transaction, tenant, now)
-  await setUndoing(transaction, tenant, importId, { userId, now })
+  await refuseWhileBusy(transaction, tenant)
+  await setUndoing(transaction, tenant, importId, { userId })
   const begun = await find()
   if (begun === null) throw new Error('The import that is to be undone is not there.')
   await recordEvent(transaction, doing, 'import-undone', { about: { import_id: importId } })
@@ -69,14 +74,10 @@ export async function beginUndo(
  *
  * @throws ImportConflict
  */
-export async function refuseWhileBusy(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  now: Date,
-): Promise<void> {
+export async function refuseWhileBusy(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   // The check runs after the insert, so that of two concurrent imports the second sees the first.
   await lockImports(transaction, tenant)
-  const busy = await findBusyImport(transaction, tenant, now)
+  const busy = await findBusyImport(transaction, tenant)
   if (busy !== null) throw new ImportConflict(busyWords(busy))
 }
 

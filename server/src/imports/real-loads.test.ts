@@ -7,7 +7,7 @@ import { insertImport } from '../database/queries/index.ts'
 import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importFile, openImport } from './import-file.ts'
 
-/** A folder of real data, where there is one: it may not be handed on, so it is no part of the project. */
+/** An optional folder of real data, which is not part of the project because it may not be published. */
 const folder =
   process.env.LANEWISE_REAL_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
 const path = join(folder, 'loadsmart_truckloads_2017.csv.gz')
@@ -32,26 +32,22 @@ it.skipIf(!existsSync(path))(
         ignoredColumns: file.columns.ignored,
         bytes_total: file.csv.bytesTotal,
         created_by: null,
-        created_at: new Date(now),
       })
       return row.import_id
     })
     const start = performance.now()
     const refusedFor = new Set<string | null>()
-    const end = await importFile(
-      { database, clock: () => now },
-      {
-        tenant,
-        importId,
-        createdBy: null,
-        file,
-        dryRun: false,
-        isStopping: () => false,
-        onRefused: ({ column }) => refusedFor.add(column),
-      },
-    )
+    const end = await importFile(database, {
+      tenant,
+      importId,
+      createdBy: null,
+      file,
+      dryRun: false,
+      isStopping: () => false,
+      onRefused: ({ column }) => refusedFor.add(column),
+    })
     const seconds = (performance.now() - start) / 1000
-    // The rest have a rate of zero: most of them were cancelled.
+    // The other rows have a rate of zero: most of them were cancelled.
     expect(end).toMatchObject({ status: 'done', rowsRead: 5_357, rowsAdded: 4_828, rowsRefused: 529 })
     expect([...refusedFor]).toEqual(['book_price'])
     expect(seconds).toBeLessThan(60)
@@ -66,7 +62,7 @@ it.skipIf(!existsSync(path))(
         .executeTakeFirstOrThrow(),
     )
     expect(won).toBe(4_828)
-    // Seven loads have a truck cost of zero, which is taken as unknown.
+    // Seven loads have a truck cost of zero, which counts as unknown.
     expect(booked).toBe(4_821)
     await database.close()
     await testing.drop()

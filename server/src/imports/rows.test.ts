@@ -282,6 +282,21 @@ describe('a row with a lane_ref', () => {
     })
   })
 
+  it('may hold only a carrier, which is no outcome; a row that says lost has no booking', () => {
+    const reportedOf = (cells: Record<string, string>) => {
+      const read = row({ lane_ref: '48211093754-1-1', ...cells })
+      return read.kind === 'booking' ? read.booking.reported : read
+    }
+    expect(reportedOf({ Carrier: 'Blue Mesa', MC: '481920' })).toMatchObject({
+      booking: { carrierName: 'Blue Mesa', carrierNotes: '481920' },
+      outcome: null,
+    })
+    expect(reportedOf({ Carrier: 'Blue Mesa', Status: 'Lost' })).toMatchObject({
+      booking: {},
+      outcome: 'lost',
+    })
+  })
+
   it('must hold a lane_ref', () => {
     expect(errorsOf({ lane_ref: 'load 7', AR: '2150' })[0]?.detail).toContain('48211093754-1-1')
   })

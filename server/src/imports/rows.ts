@@ -83,7 +83,7 @@ export const customerNotGiven = 'Customer not given'
 /**
  * Reads one row of a file: a past quote, the booking of an existing lane, or a list of errors.
  *
- * A row without an outcome is won when it has a booked customer rate or truck cost, and pending otherwise. Only a won row
+ * A row without an outcome is won when it has a booked customer rate or truck cost, and pending otherwise. Only a won quote
  * has a booking. On any other row the customer rate is the quoted rate and the truck cost is the estimated cost. A missing
  * quoted rate defaults to the booked rate. A truck cost of zero means unknown; a rate of zero is an error.
  *
@@ -261,7 +261,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
 /** What a row reports about a lane that exists already. */
 function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): ReportedLane {
   const won = outcomeOf(end) === 'won'
-  const ended = reportedEnd(end)
+  const ended = reportedEnd(end, won)
   return {
     quote: {
       ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
@@ -306,12 +306,12 @@ function given<Name extends string, Value>(name: Name, value: Value | null): { [
   return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
 }
 
-/** The outcome and booking that a row reports. Only a won lane has a booking. */
-function reportedEnd(end: End): Omit<ReportedLane, 'quote'> {
+/** The outcome and booking that a row reports. */
+function reportedEnd(end: End, hasBooking: boolean): Omit<ReportedLane, 'quote'> {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
-    booking: won
+    booking: hasBooking
       ? Object.fromEntries(
           sentBookingFields.flatMap((field) => (end[field] === null ? [] : [[field, end[field]]])),
         )
@@ -351,7 +351,9 @@ function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow 
   )
   const end = readEnd(row, now)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
-  const reported: ReportedLane = { quote: {}, ...reportedEnd(end) }
+  // A row without an outcome may have only some fields of a booking, such as the carrier, as a signed update may.
+  const hasBooking = end.given === null || outcomeOf(end) === 'won'
+  const reported: ReportedLane = { quote: {}, ...reportedEnd(end, hasBooking) }
   return {
     kind: 'booking',
     booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },

@@ -17,17 +17,14 @@ export interface UndoJob {
  * @returns the import as it was after the last batch of this call, or null where nothing was left to do
  */
 export async function undoImport(
-  { database, clock }: { database: Database; clock: () => number },
+  database: Database,
   { tenant, importId, isStopping, onProgress }: UndoJob,
 ): Promise<NewImportRow | null> {
   let reached: NewImportRow | null = null
   try {
     for (;;) {
       const row = await persist(
-        () =>
-          database.inTenant(tenant, (transaction) =>
-            undoBatch(transaction, tenant, importId, new Date(clock())),
-          ),
+        () => database.inTenant(tenant, (transaction) => undoBatch(transaction, tenant, importId)),
         'any error',
       )
       if (row === null) return reached
@@ -43,7 +40,7 @@ export async function undoImport(
     }
   } catch (error) {
     const failure =
-      'The undo does not go on at the moment. The service tries again by itself within a minute; undo the import again to try at once.'
+      'The undo is paused. The service retries it within a minute; undo the import again to retry at once.'
     await database
       .inTenant(tenant, (transaction) => noteUndoFailure(transaction, tenant, importId, failure))
       .catch(() => {})

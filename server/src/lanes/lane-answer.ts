@@ -54,6 +54,11 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     quoted_customer_name: lane.quoted_customer_name,
     reference: origin?.reference ?? null,
     quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
+    // An event from before pushed quotes lacks these columns.
+    external_id: lane.external_id ?? null,
+    rep_name: lane.rep_name ?? null,
+    rate_type: lane.rate_type ?? null,
+    valid_until: lane.valid_until?.toISOString() ?? null,
     quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
     estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
     expected_cost: expectedCost(lane),

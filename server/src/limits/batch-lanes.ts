@@ -38,8 +38,32 @@ async function nextPermit(
 }
 
 /**
- * Computes a result for each lane of a batch whose request was admitted, and returns the results in the order of the
- * lanes. Each hundred lanes count as one request of the tenant. Lanes not reached in time get `notReached`.
+ * Passes the items of a batch whose request was admitted to `work`, a hundred at a time, and returns the results in the order
+ * of the items. Each hundred counts as one request of the tenant. `inTime` tells whether the time of the batch is left, and is
+ * false at once for a hundred that got no permit.
+ *
+ * @throws what the work throws, for the whole batch
+ */
+export async function inHundreds<Item, Result>(
+  items: readonly Item[],
+  work: (hundred: readonly Item[], from: number, inTime: () => boolean) => Promise<readonly Result[]>,
+  tenant: TenantId,
+  limits: Limits,
+): Promise<Result[]> {
+  const until = limits.monotonic() + batchSecondsMax * 1000
+  const results: Result[] = []
+  for (let from = 0; from < items.length; from += batchLanesPerRequest) {
+    // The request itself was the permit for the first hundred.
+    const hasPermit = from === 0 || (await nextPermit(tenant, limits, until))
+    const inTime = () => hasPermit && limits.monotonic() < until
+    results.push(...(await work(items.slice(from, from + batchLanesPerRequest), from, inTime)))
+  }
+  return results
+}
+
+/**
+ * Computes a result for each lane of a batch with several readers, and returns the results in the order of the lanes. Lanes
+ * not reached in time get `notReached`.
  *
  * @throws what the work throws, for the whole batch
  */
@@ -52,20 +76,22 @@ export async function inBatches<Lane, Result>(
   tenant: TenantId,
   limits: Limits,
 ): Promise<Result[]> {
-  const until = limits.monotonic() + batchSecondsMax * 1000
-  const results: Result[] = []
-  for (let from = 0; from < lanes.length; from += batchLanesPerRequest) {
-    // The request itself was the permit for the first hundred lanes.
-    const hasPermit = from === 0 || (await nextPermit(tenant, limits, until))
-    const next = lanes.entries().drop(from).take(batchLanesPerRequest)
-    const reader = async () => {
-      for (const [index, lane] of next) {
-        if (index % lanesPerSlice === 0) await nextEvent()
-        const inTime = hasPermit && limits.monotonic() < until
-        results[index] = inTime ? await work.answer(lane, index) : work.notReached(lane, index)
+  return inHundreds(
+    lanes,
+    async (hundred, from, inTime) => {
+      const results: Result[] = []
+      const next = hundred.entries()
+      const reader = async () => {
+        for (const [place, lane] of next) {
+          const index = from + place
+          if (index % lanesPerSlice === 0) await nextEvent()
+          results[place] = inTime() ? await work.answer(lane, index) : work.notReached(lane, index)
+        }
       }
-    }
-    await Promise.all(Array.from({ length: readersMax }, reader))
-  }
-  return results
+      await Promise.all(Array.from({ length: readersMax }, reader))
+      return results
+    },
+    tenant,
+    limits,
+  )
 }

@@ -136,6 +136,18 @@ describe('when another instance starts', () => {
     expect(admittedOf(await byOwnWindow)).toBe(max)
     expect((await bySharedWindow).admitted).toBe(false)
   })
+
+  test('a request that was recorded too late for the other instance is not admitted', async () => {
+    const gate = Promise.withResolvers<void>()
+    sharedGate = gate.promise
+    instances = besideOthersSince(now - windowMs + 1)
+    const admission = limit.admit(tenant)
+    await setImmediate()
+    // The other instance joined 800 ms earlier at most, and admits requests by now.
+    now += joinMs - windowMs - 800 + 1
+    gate.resolve()
+    await expect(admission).rejects.toThrow(DatabaseUnavailable)
+  })
 })
 
 describe('when the other instances stop', () => {

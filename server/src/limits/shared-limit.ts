@@ -6,9 +6,15 @@ import { ownLimit, type TakePermit, type TenantLimit, tenantWindow } from './ten
 
 /**
  * How long an instance that has joined others admits no requests, in milliseconds: until the others have noticed it
- * (800 ms) and the requests that they admitted alone have left the window (1 s). The rest allows for a slow commit.
+ * (800 ms), and the shared window has the requests that their own windows admitted in the second after that. The rest is
+ * the time for the last of these records (`recordMsMax`), and a reserve.
  */
 export const joinMs = 3_000
+/**
+ * How long the record of a request that the own window admitted may take. Later, the instance that joined may already have
+ * taken permits without it, so the request is not admitted.
+ */
+const recordMsMax = 1_000
 /** How often an instance that was marked dead checks its registration again. */
 const checkAgainMs = 100
 /** How often `admit` reloads the list of instances if the list expires before it can be used. */
@@ -92,7 +98,12 @@ class SharedLimit implements TenantLimit {
       // The shared window has not seen the requests that this instance admitted while it ran alone. The other instance
       // does not admit requests yet, so the own window still decides, and the shared window records the result.
       const admission = own.admit(tenant, now)
-      if (admission.admitted) await tracked(this.#recording, takePermit(tenant, true))
+      if (admission.admitted) {
+        await tracked(this.#recording, takePermit(tenant, true))
+        if (monotonic() - now > recordMsMax) {
+          throw new DatabaseUnavailable('The request could not be recorded in time for another instance.')
+        }
+      }
       return admission
     }
     await Promise.allSettled(this.#recording)

@@ -25,7 +25,7 @@ describe('429', () => {
   afterAll(() => limited.close())
   const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
 
-  test('ten a second for a tenant over all its tokens, exactly: never more, never fewer, and nobody else is touched', async () => {
+  test('a tenant gets exactly ten requests per second over all its tokens, and other tenants are not affected', async () => {
     await pause(1100)
     const tokens: string[] = [ours.token]
     for (let i = 1; i < 20; i++) {

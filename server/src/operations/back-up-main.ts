@@ -12,7 +12,7 @@ async function main(): Promise<number> {
   const { databaseUrl, dataDirectory } = readConfig(process.env)
   if (databaseUrl !== null) {
     throw new CommandRefused(
-      'This backs up the embedded database. Yours is that of DATABASE_URL: docs/backup.md says how.',
+      'This command backs up the embedded database, and DATABASE_URL is set. For your own PostgreSQL, see docs/backup.md.',
     )
   }
   await backUp({ dataDirectory, folder, remark: (line) => process.stderr.write(`${line}\n`) })

@@ -39,19 +39,22 @@ async function brokerage(number: number, name: string, csv: string): Promise<voi
       ignoredColumns: [],
       bytes_total: file.csv.bytesTotal,
       created_by: null,
-      created_at: at,
     })
   })
-  const end = await importFile(
-    { database, clock: () => now },
-    { tenant, importId: row.import_id, createdBy: null, file, dryRun: false, isStopping: () => false },
-  )
+  const end = await importFile(database, {
+    tenant,
+    importId: row.import_id,
+    createdBy: null,
+    file,
+    dryRun: false,
+    isStopping: () => false,
+  })
   expect(end).toMatchObject({ status: 'done', rowsRefused: 0 })
 }
 
 const program = fileURLToPath(new URL('./backtest-main.ts', import.meta.url))
 
-/** The command as a person runs it, in a process of its own. */
+/** Runs the command in its own process. */
 function runBacktest(words: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [program, ...words], {
     env: {
@@ -78,7 +81,7 @@ function runBacktest(words: readonly string[], env: Record<string, string> = {})
 describe('npm run backtest', () => {
   it('shows progress, the estimate against simple rules, calibration, and dollars', async () => {
     const { code, output, remarks } = await runBacktest(['--tenant', 'full trucks'])
-    expect(remarks).toContain('Walking 420 quotes of Full Trucks.')
+    expect(remarks).toContain('Testing the estimate on 420 quotes of Full Trucks.')
     expect(remarks).toContain('100 %')
     expect(output).toMatch(/^Backtest of Full Trucks, \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\n/)
     for (const forecaster of ['calibrated estimate', "lane's win rate", 'overall', 'literal', 'share won']) {
@@ -101,7 +104,7 @@ describe('npm run backtest', () => {
   it('asks for a brokerage, and lists the existing ones', async () => {
     const { code, remarks } = await runBacktest([])
     expect(code).toBe(1)
-    expect(remarks).toBe('Say for which brokerage, with --tenant:\n  Full Trucks  (1)\n  New Trucks  (2)\n')
+    expect(remarks).toBe('Name the brokerage with --tenant:\n  Full Trucks  (1)\n  New Trucks  (2)\n')
   })
 
   it('prints its help without a database, and rejects unknown arguments', async () => {

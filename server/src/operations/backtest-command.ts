@@ -19,7 +19,7 @@ export const backtestUsage = `Test the estimate on a brokerage's own past quotes
   npm run backtest -- [--tenant NAME] [--days N]
 
   --tenant   the brokerage, by name or number; optional while there is one
-  --days N   test the decided quotes of the last N days, ${windowDaysMin} to ${windowDaysMax}; ${TESTED_DAYS} unless said
+  --days N   test the decided quotes of the last N days, ${windowDaysMin} to ${windowDaysMax}; ${TESTED_DAYS} by default
 
 Each tested quote is forecast from the quotes of the days before it, by the calibrated estimate and by simple rules. The
 dollar figures are an estimate by the model itself, not an experiment. Nothing is changed in the database.
@@ -87,7 +87,9 @@ export async function runBacktestCommand(
     ),
   }))
   if (around.signal.aborted) return 130
-  around.remark(`Walking ${facts.quotes.length.toLocaleString('en-US')} quotes of ${tenant.name}.`)
+  around.remark(
+    `Testing the estimate on ${facts.quotes.length.toLocaleString('en-US')} quotes of ${tenant.name}.`,
+  )
   const shown = progressShown(around)
   try {
     const found = await backtestInThread(facts, { onProgress: shown.update, signal: around.signal })

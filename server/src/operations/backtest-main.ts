@@ -29,7 +29,7 @@ async function main(): Promise<number> {
 function refuse(error: unknown): number {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   if (error instanceof UsageError) {
-    say(`${error.message}\nFor all that can be said: npm run backtest -- --help`)
+    say(`${error.message}\nFor all options: npm run backtest -- --help`)
     return 2
   }
   if (

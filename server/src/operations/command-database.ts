@@ -79,7 +79,11 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
     return { service, owner, close: async () => {} }
   }
   const running = runningEmbeddedPostgres(config.dataDirectory)
-  if (running !== null) return { ...embeddedConnections(running), close: async () => {} }
+  if (running !== null) {
+    const connections = embeddedConnections(running)
+    await refuseEarlierService(connections.service, config.dataDirectory)
+    return { ...connections, close: async () => {} }
+  }
   const postgres = await startEmbeddedPostgres({ directory: config.dataDirectory, log: remark })
   const connections = embeddedConnections(postgres)
   try {
@@ -89,6 +93,19 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
     throw error
   }
   return { ...connections, close: () => postgres.stop() }
+}
+
+/** Only the service migrates its database: until its next start, this version's queries may not fit the schema. */
+async function refuseEarlierService(service: pg.ClientConfig, dataDirectory: string): Promise<void> {
+  const missing = await missingMigrations(service).catch((error: unknown) => {
+    if (error instanceof EarlierSchema) throw error
+    throw new CommandRefused(`The database in ${dataDirectory} cannot be used: ${reason(error)}`)
+  })
+  if (missing.length > 0) {
+    throw new CommandRefused(
+      `The service that runs on ${dataDirectory} is an earlier version of Lanewise: its database lacks ${missing.join(', ')}. Stop it, or restart it with this version, and run this command again.`,
+    )
+  }
 }
 
 function reason(error: unknown): string {
@@ -125,7 +142,7 @@ async function chooseTenant(
       : tenants.filter(({ tenant, name }) => String(tenant) === wanted || name.toLowerCase() === wanted)
   const [only] = found
   if (only !== undefined && found.length === 1) return only
-  if (wanted === undefined) throw new CommandRefused(`Say for which brokerage, with --tenant:\n${choices}`)
+  if (wanted === undefined) throw new CommandRefused(`Name the brokerage with --tenant:\n${choices}`)
   throw new CommandRefused(
     found.length === 0
       ? `There is no brokerage "${named}". There are:\n${choices}`

@@ -19,7 +19,7 @@ const around = () => ({
 })
 const made = { company: 'Blue Mesa Logistics', email: 'Ana@example.com', name: 'Ana Ortiz' }
 
-test('where sign-up is off, the operator creates a brokerage whose owner signs in with the printed password', async () => {
+test('if sign-up is off, the operator creates a brokerage, and its owner signs in with the printed password', async () => {
   const { tenant, password } = await makeTenant(made, around(), app.now)
   const signedIn = await call(app, 'POST', '/api/auth/sign-in', { body: { email: made.email, password } })
   expect(signedIn.body).toMatchObject({

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { eraseTenantRows, type TenantRows } from '../database/queries/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
-import { changeTenantStatus } from './tenant-status.ts'
+import { changeTenantStatus, existingSandbox } from './tenant-status.ts'
 
 /** After this time every instance knows that the brokerage is suspended, and answers nothing for it from memory. */
 const noticedMs = 1_500
 
 /**
- * Erases a brokerage: suspends it, waits until every instance knows, and deletes all its rows in one transaction. Only a
+ * Erases a brokerage and its test brokerage: suspends them, waits until every instance knows, and deletes all their rows, each in one transaction. Only a
  * backup can bring it back. Without `confirmed`, which must be the brokerage's name, it only counts the rows.
  *
  * @throws CommandRefused when there is no brokerage of the name, the owner's connection is not known, or another name confirms
@@ -21,7 +21,10 @@ export async function eraseTenant(
     onTable,
   }: { confirmed?: string; now: number; onTable?: (table: string, rows: number) => void },
 ): Promise<{ name: string; rows: TenantRows; erased: boolean }> {
-  const { tenant, name } = await atTenant(around, named, async (_database, found) => found)
+  const { tenant, name, sandbox } = await atTenant(around, named, async (database, found) => ({
+    ...found,
+    sandbox: await existingSandbox(database, found.tenant),
+  }))
   if (confirmed !== undefined && confirmed !== name) {
     throw new CommandRefused(`--confirm must be exactly the brokerage's name, "${name}". Nothing was erased.`)
   }
@@ -32,6 +35,8 @@ export async function eraseTenant(
           'Set MIGRATION_DATABASE_URL: only the owner of the tables can erase a brokerage.',
         )
       }
+      // The test brokerage is erased first: without its brokerage, nobody could find it.
+      if (sandbox !== null && !dryRun) await eraseTenantRows(owner, sandbox, { dryRun })
       return eraseTenantRows(owner, tenant, { dryRun, ...(onTable === undefined ? {} : { onTable }) })
     })
   if (confirmed === undefined) return { name, rows: await erase(true), erased: false }

@@ -81,11 +81,9 @@ function count(number: number, thing: string): string {
 async function list(
   database: Database,
   { tenant, name }: NamedTenant,
-  { clock, print }: CommandSurroundings,
+  { print }: CommandSurroundings,
 ): Promise<number> {
-  const rows = await database.inTenant(tenant, (transaction) =>
-    listImports(transaction, tenant, new Date(clock())),
-  )
+  const rows = await database.inTenant(tenant, (transaction) => listImports(transaction, tenant))
   print(rows.length === 0 ? `${name} has no imports.` : `Imports of ${name}, newest first:`)
   for (const row of rows) {
     const kind = row.dry_run ? 'dry run, ' : ''
@@ -114,20 +112,15 @@ async function undo(
       format: '{bar} {percentage} % | {rows} rows undone | {eta_formatted} left',
       line: ({ rows }) => `${rows} rows undone`,
     })
-    await undoImport(
-      { database, clock },
-      {
-        tenant,
-        importId,
-        isStopping,
-        onProgress: (row) =>
-          shown.update(row.undo_rows_done, { rows: row.undo_rows_done.toLocaleString('en-US') }),
-      },
-    ).finally(shown.end)
+    await undoImport(database, {
+      tenant,
+      importId,
+      isStopping,
+      onProgress: (row) =>
+        shown.update(row.undo_rows_done, { rows: row.undo_rows_done.toLocaleString('en-US') }),
+    }).finally(shown.end)
   }
-  const row = await database.inTenant(tenant, (transaction) =>
-    findImport(transaction, tenant, importId, new Date(clock())),
-  )
+  const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId))
   if (row === null) throw new Error('The import that was undone does not exist.')
   const counts = `${count(row.lanes_removed, 'lane')} removed, ${count(row.lanes_restored, 'lane')} restored, ${count(row.lanes_kept, 'lane')} kept because of a change, booking or new quote since`
   if (row.status !== 'undone') {
@@ -159,8 +152,8 @@ async function importOne(
   { command, file }: FileToImport,
   around: CommandSurroundings,
 ): Promise<number> {
-  const { clock, print, remark } = around
-  const importId = await begin(database, tenant, { command, file }, clock())
+  const { print, remark } = around
+  const importId = await begin(database, tenant, { command, file })
   remark(`Importing ${command.file} into ${name} as import ${importId}${command.dryRun ? ' (dry run)' : ''}.`)
   describeColumns(file, remark)
   const shown = progressShown(file.csv.bytesTotal, around, {
@@ -168,24 +161,21 @@ async function importOne(
     line: ({ rows, added }) => `${rows} rows read, ${added} added`,
   })
   const errors = errorList(command.errorsFile, around.folder)
-  const end = await importFile(
-    { database, clock },
-    {
-      tenant,
-      importId,
-      createdBy: null,
-      file,
-      dryRun: command.dryRun,
-      isStopping: around.isStopping,
-      onProgress: ({ bytesRead, rowsRead, rowsAdded, rowsRefused }) =>
-        shown.update(bytesRead, {
-          rows: rowsRead.toLocaleString('en-US'),
-          added: rowsAdded.toLocaleString('en-US'),
-          refused: rowsRefused.toLocaleString('en-US'),
-        }),
-      onRefused: errors.add,
-    },
-  ).finally(shown.end)
+  const end = await importFile(database, {
+    tenant,
+    importId,
+    createdBy: null,
+    file,
+    dryRun: command.dryRun,
+    isStopping: around.isStopping,
+    onProgress: ({ bytesRead, rowsRead, rowsAdded, rowsRefused }) =>
+      shown.update(bytesRead, {
+        rows: rowsRead.toLocaleString('en-US'),
+        added: rowsAdded.toLocaleString('en-US'),
+        refused: rowsRefused.toLocaleString('en-US'),
+      }),
+    onRefused: errors.add,
+  }).finally(shown.end)
   await errors.end()
 
   errors.print(print)
@@ -201,25 +191,17 @@ async function begin(
   database: Database,
   tenant: NamedTenant['tenant'],
   { command, file: { columns, csv } }: FileToImport,
-  now: number,
 ): Promise<number> {
-  const at = new Date(now)
-  const row = await database
+  const { row } = await database
     .inTenant(tenant, (transaction) =>
-      beginImport(
-        transaction,
-        tenant,
-        {
-          file_name: basename(command.file).slice(0, 255),
-          dry_run: command.dryRun,
-          columns: columns.names,
-          ignoredColumns: columns.ignored,
-          bytes_total: csv.bytesTotal,
-          created_by: null,
-          created_at: at,
-        },
-        at,
-      ),
+      beginImport(transaction, tenant, {
+        file_name: basename(command.file).slice(0, 255),
+        dry_run: command.dryRun,
+        columns: columns.names,
+        ignoredColumns: columns.ignored,
+        bytes_total: csv.bytesTotal,
+        created_by: null,
+      }),
     )
     .catch(refuse)
   return row.import_id

@@ -26,7 +26,7 @@ function newKey(): SecretKey {
 
 const [older, newer, stranger] = [newKey(), newKey(), newKey()]
 let database: TestDatabase
-/** The service as it runs while the newer key takes over. */
+/** The service during the rotation, with both keys. */
 let rolling: TestApp
 let holders: Integration[]
 
@@ -67,7 +67,7 @@ const rotate = (keys: SecretKeys, remarks: string[] = []) =>
   })
 const startedWith = (...keys: SecretKey[]) =>
   rolling.database.outsideTenants((transaction) => writeKeyNames(transaction, keys.map(keyName)))
-/** The claims of a token, as they stand in it. */
+/** The claims of a token, without verification. */
 const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as TokenClaims
 const [read, write] = [
@@ -76,8 +76,8 @@ const [read, write] = [
   (app: TestApp, integration: Integration) => pushUpdate(app, integration, { lane_ref: 'none' }),
 ]
 
-describe('what is sealed', () => {
-  test('opens in its own row only: two brokerages’ ciphertexts that were swapped are 401 for both, not an error', async () => {
+describe('a sealed secret', () => {
+  test('can be decrypted in its own row only: ciphertexts swapped between two brokerages are 401 for both, not an error', async () => {
     const [one, two] = [await makeIntegration(rolling), await makeIntegration(rolling)]
     const sealedOf = async ({ tenant }: Integration) =>
       (await inTenant(tenant.id, 'select sealed from signing_secrets where secret_id = 1'))[0]
@@ -93,7 +93,7 @@ describe('what is sealed', () => {
     }
     await put(one, ofOne)
     await put(two, ofTwo)
-    // Changed by hand, past everything that would tell the service: it looks again after ten minutes.
+    // The service is not notified of a manual change: it reads the secrets again after ten minutes.
     rolling.now += 601_000
     expect((await write(rolling, one)).status).toBe(404)
   })
@@ -138,12 +138,12 @@ describe('rotate-key', () => {
     expect(made).toBe(201)
     expect(answers.length).toBeGreaterThanOrEqual(40)
     expect(new Set(answers)).toEqual(new Set([200]))
-    // The holders' two secrets; and their two tokens, which were signed before.
+    // The two secrets of the holders, and their two tokens, which the older key has signed.
     expect(first).toEqual({ sealedAnew: 2, tokensOfOtherKeys: 2 })
     expect(remarks.length).toBeGreaterThan(0)
     expect(await rotate([newer, older])).toEqual({ sealedAnew: 0, tokensOfOtherKeys: 2 })
 
-    // A service that does not know the new key opens nothing any more: what the refusals above keep from happening.
+    // A service without the new key cannot decrypt any secret. The refusals above prevent this.
     const stale = await appOn(database, { secretKeys: [older], now: rolling.now })
     const staleAnswer = await write(stale, holder)
     await stale.close()
@@ -196,7 +196,7 @@ describe('rotate-key', () => {
       )
     expect([id, await opened(older), await opened(newer)]).toEqual([1, [secret], [null]])
     await startedWith(newer, older)
-    // Its signing secret, and what signs events.
+    // Its signing secret, and its event secret.
     expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 2 })
     expect([await opened(older), await opened(newer)]).toEqual([[null], [secret]])
   })

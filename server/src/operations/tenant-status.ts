@@ -1,10 +1,11 @@
 import { byOperator, recordEvent } from '../audit/index.ts'
-import { setTenantStatus } from '../database/queries/index.ts'
+import { findTenant, sandboxOf, setTenantStatus } from '../database/queries/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**
  * Suspends or resumes a brokerage. While it is suspended nobody can sign in, and every token and session of it is
- * rejected from the next request on. Nothing is deleted: after a resume, what has not expired works again. Returns the
+ * rejected from the next request on, and so is everything of its test brokerage. Nothing is deleted: after a resume, what has not expired works again. Returns the
  * name of the brokerage, and `changed: false` when the status was already set.
  *
  * @throws CommandRefused when there is no brokerage of the name
@@ -16,14 +17,27 @@ export async function changeTenantStatus(
   status: 'active' | 'suspended',
   now: number,
 ): Promise<{ name: string; changed: boolean }> {
-  return atTenant(around, named, (database, { tenant, name }) =>
-    database.inTenant(tenant, async (transaction) => {
-      const changed = await setTenantStatus(transaction, tenant, status)
-      if (changed) {
-        const kind = status === 'active' ? 'tenant-resumed' : 'tenant-suspended'
-        await recordEvent(transaction, byOperator(tenant, now), kind)
-      }
-      return { name, changed }
-    }),
-  )
+  return atTenant(around, named, async (database, { tenant, name }) => {
+    const change = (of: TenantId) =>
+      database.inTenant(of, async (transaction) => {
+        const changed = await setTenantStatus(transaction, of, status)
+        if (changed) {
+          const kind = status === 'active' ? 'tenant-resumed' : 'tenant-suspended'
+          await recordEvent(transaction, byOperator(of, now), kind)
+        }
+        return changed
+      })
+    const changed = await change(tenant)
+    const sandbox = await existingSandbox(database, tenant)
+    if (sandbox !== null) await change(sandbox)
+    return { name, changed }
+  })
+}
+
+/** The test brokerage of a brokerage; null if it has none. */
+export async function existingSandbox(database: Database, tenant: TenantId): Promise<TenantId | null> {
+  const sandbox = await database.inTenant(tenant, (transaction) => sandboxOf(transaction, tenant))
+  if (sandbox === null) return null
+  const row = await database.inTenant(sandbox, (transaction) => findTenant(transaction, sandbox))
+  return row?.sandbox_of === tenant ? sandbox : null
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Writes what the service logs of its audit logs into a file, as `npm start > service.log` does. */
+/** Writes the service's log lines about audit logs into a file, as `npm start > service.log` does. */
 async function logHeads(): Promise<void> {
   const lines: string[] = ['{"level":"info","msg":"request"}\n', 'not a line of ours\n']
   const log = serviceLog('info', { write: (line) => lines.push(line) })
@@ -202,7 +202,7 @@ test('the newest row of a log is logged once, after its commit', async () => {
   app.database.takeAuditHeads()
   await makeServiceToken(app, tenant.owner)
   await makeServiceToken(app, tenant.owner)
-  // Refused after its transaction had begun: nothing of it is committed.
+  // Refused after its transaction has begun, so it commits nothing.
   const twice = { name: 'Sam', email: tenant.email, role: 'member' }
   expect((await call(app, 'POST', '/api/users', { token: tenant.owner, body: twice })).status).toBe(409)
   const mine = () => app.database.takeAuditHeads().filter((head) => head.tenant === tenant.id)

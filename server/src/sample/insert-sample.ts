@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { defaultScope } from '#contract/token-scopes.ts'
 import { readPlace } from '#engine/place.ts'
 import { issueServiceToken, issueSigningSecret } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
@@ -70,7 +71,7 @@ export function sampleMaker(database: Database, tokens: Tokens, secretKeys: Secr
       const issued = { tenant, userId: made.user.user_id, now }
       const { row, token } = await issueServiceToken(
         transaction,
-        { ...issued, name: 'sample', role: 'owner' },
+        { ...issued, name: 'sample', role: 'owner', scope: defaultScope },
         tokens,
       )
       const { row: secret, plaintext } = await issueSigningSecret(

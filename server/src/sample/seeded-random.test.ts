@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '#server/sample/seeded-random.ts'
 
-// The first draw of mulberry32 from seed 1, as its published implementation gives it.
+// The first number of mulberry32 from seed 1, as in its published implementation.
 test('seed 1 draws the known first number', () => {
   expect(seededRandom(1).uniform()).toBe(0.6270739405881613)
 })
@@ -23,6 +23,6 @@ test('a weight of zero is never drawn', () => {
   for (let n = 0; n < 500; n++) expect(random.weighted([0, 1, 0])).toBe(1)
 })
 
-test('picking from nothing is an error', () => {
+test('picking from an empty list is an error', () => {
   expect(() => seededRandom(5).pick([])).toThrow(RangeError)
 })

@@ -25,7 +25,7 @@ const serviceKey = derivedKey(key, 'service tokens')
 const part = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token signed with the key of service tokens, which no attacker can make. */
+/** A token signed with the key of service tokens, which an attacker does not have. */
 function signed(itsHeader: unknown, itsPayload: unknown, hash = 'sha256', signingKey = serviceKey): string {
   const text = `${part(itsHeader)}.${part(itsPayload)}`
   return `${text}.${createHmac(hash, signingKey).update(text).digest('base64url')}`

@@ -24,6 +24,8 @@ export interface TokenClaims {
   /** Epoch seconds. */
   readonly iat: number
   readonly exp: number
+  /** Marks a token of a test brokerage for people. The service does not read it. */
+  readonly test?: true
 }
 
 export interface Tokens {

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { textBeforeBody } from '#contract/signature.ts'
 import { newSigningSecret } from '../security/index.ts'
-import { explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
+import { atTheService, explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
+import { addressText, type SignedOperation, signedTarget } from './signed-operation.ts'
 
 const nowSeconds = 1_772_373_600
 const now = nowSeconds * 1000
@@ -11,16 +13,26 @@ const plaintext = newSigningSecret()
 const secret: KnownSecret = { id: 1, name: 'tms', plaintext, ended: null }
 const body = '{"lane_ref":"48211093754-1-1","customer_name":"Café & Sons","customer_rate":2150.00}'
 
+const json = { method: 'POST', isJson: true, keysMax: 64 } as const
+const update: SignedOperation = { ...json, path: '/api/integrations/tms/shipment-update', signs: 'body' }
+const quotes: SignedOperation = { ...json, path: '/api/integrations/quotes', signs: 'address and body' }
+const imports: SignedOperation = { ...quotes, path: '/api/integrations/imports/{id}', isJson: false }
+const operations = [update, quotes, imports]
+
 const hex = (key: string | Buffer, text: string | Buffer, hash = 'sha256') =>
   createHmac(hash, key).update(text).digest('hex')
 const signed = (text: string | Buffer, key: string | Buffer = plaintext) => `sha256=${hex(key, text)}`
 
 function explain(
-  pasted: { timestamp?: string; signature?: string; body?: string },
+  pasted: { timestamp?: string; signature?: string; body?: string; sentTo?: string },
   secrets: readonly KnownSecret[] = [secret],
 ) {
-  const whole = { timestamp, body, ...pasted }
-  return explainSignature({ signature: signed(`${whole.timestamp}.${whole.body}`), ...whole }, secrets, now)
+  const { sentTo = addressText(update), ...whole } = { timestamp, body, ...pasted }
+  const target = signedTarget(sentTo, operations)
+  if (target === null) throw new Error(`No signed operation at ${sentTo}.`)
+  const right = textBeforeBody(whole.timestamp, target.address) + whole.body
+  const setting = { ...atTheService, operations }
+  return explainSignature({ signature: signed(right), target, ...whole }, secrets, now, setting)
 }
 
 /** The detail of each part that is wrong. */
@@ -97,6 +109,56 @@ describe('properties', () => {
         }
       }),
     )
+  })
+})
+
+describe('the address', () => {
+  const sentTo = addressText(quotes)
+
+  test('a write signed with its address is ok, also when the whole URL is pasted', () => {
+    expect(explain({ sentTo }).ok).toBe(true)
+    expect(explain({ sentTo: 'post https://host:8443/api/integrations/quotes' }).ok).toBe(true)
+  })
+
+  test('the query is signed, too', () => {
+    const withQuery = `${sentTo}?dry_run=true`
+    expect(explain({ sentTo: withQuery }).ok).toBe(true)
+    const without = signed(`${timestamp}.${sentTo}\n${body}`)
+    expect(explain({ sentTo: withQuery, signature: without }).ok).toBe(false)
+  })
+
+  test('a path with parameters is signed as sent, and a CSV body is not read as JSON', () => {
+    const csv = 'Origin,Rate\r\nDallas TX,2150\r\n'
+    expect(explain({ sentTo: 'POST /api/integrations/imports/7', body: csv }).ok).toBe(true)
+  })
+
+  test('a signature of the body alone is named', () => {
+    const explanation = explain({ sentTo, signature: signed(`${timestamp}.${body}`) })
+    expect(wrong(explanation)).toEqual({
+      signature: 'The signature covers the body alone: the address is missing in the signed text.',
+    })
+    expect(explanation.matched).toBe(secret)
+  })
+
+  test('a signature of another address is named, in both directions', () => {
+    const otherAddress = textBeforeBody(timestamp, update) + body
+    expect(wrong(explain({ sentTo, signature: signed(otherAddress) }))).toEqual({
+      signature: 'The signature covers another address: POST /api/integrations/tms/shipment-update.',
+    })
+    expect(wrong(explain({ signature: signed(textBeforeBody(timestamp, quotes) + body) }))).toEqual({
+      signature: expect.stringContaining('shipment-update signs the timestamp and the body only'),
+    })
+  })
+
+  test.each([
+    ['without the line feed', `${timestamp}.${sentTo}${body}`],
+    ['with CRLF', `${timestamp}.${sentTo}\r\n${body}`],
+    ['without the method', `${timestamp}.${quotes.path}\n${body}`],
+    ['with a slash at its end', `${timestamp}.${sentTo}/\n${body}`],
+  ])('an address %s is named', (_what, text) => {
+    expect(wrong(explain({ sentTo, signature: signed(text) }))).toEqual({
+      signature: 'The address is in the signed text, but not in the right form.',
+    })
   })
 })
 

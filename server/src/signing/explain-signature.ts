@@ -1,14 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Problem } from '#contract/errors.ts'
-import { jsonDepthMax, jsonKeysMax, signatureToleranceSeconds } from '#contract/limits.ts'
-import { reserializedBodies } from './rewritten-bodies.ts'
+import { jsonDepthMax, signatureToleranceSeconds } from '#contract/limits.ts'
+import { textBeforeBody } from '#contract/signature.ts'
+import { commonMistakes, type Mistake, type SignedPart, type Write } from './common-mistakes.ts'
 import { type Finding, readAnySignature, wrongTimestamp } from './signature-form.ts'
+import type { SignedOperation, SignedTarget } from './signed-operation.ts'
 import { readJsonObject } from './strict-json.ts'
+
+export type { SignedPart } from './common-mistakes.ts'
 
 /** The headers and the body of a signed write, as pasted by a person. */
 export interface PastedWrite {
   readonly timestamp: string
   readonly signature: string
+  readonly target: SignedTarget
   readonly body: string
 }
 
@@ -19,8 +24,6 @@ export interface KnownSecret {
   readonly plaintext: string
   readonly ended: { readonly how: 'revoked' | 'expired'; readonly at: number } | null
 }
-
-export type SignedPart = 'timestamp' | 'signature' | 'body' | 'secret'
 
 export interface ExplainedPart {
   readonly part: SignedPart
@@ -38,6 +41,8 @@ export interface Explanation {
 
 /** The wording for one place where the check runs: the service, or the command line without a network. */
 export interface Setting {
+  /** The signed operations, whose addresses a signer may have confused. */
+  readonly operations: readonly SignedOperation[]
   /** The name of the clock that the timestamp is compared with. */
   readonly clock: string
   readonly nameOf: (secret: KnownSecret) => string
@@ -50,7 +55,7 @@ export interface Setting {
   readonly ahead: string
 }
 
-export const atTheService: Setting = {
+export const atTheService: Omit<Setting, 'operations'> = {
   clock: 'the server clock',
   nameOf: ({ name, id }) => `the secret "${name}" (id ${id})`,
   unmatched: {
@@ -63,16 +68,6 @@ export const atTheService: Setting = {
   behind:
     'Sign again with the current time. An old request is rejected for its age alone. If it was just signed, the clock of your machine is slow: set it.',
   ahead: 'Set the clock of your machine, which is fast, and sign again with the current time.',
-}
-
-/** A common mistake: the part it is made in, the finding, and the texts and the key of the HMAC that it produces. */
-interface Mistake extends Finding {
-  readonly part: SignedPart
-  readonly texts: readonly string[]
-  /** The key that the signer made of the secret. Default: the secret itself. */
-  readonly key?: (secret: string) => string
-  /** True when no secret is in the HMAC, so that a match identifies none. */
-  readonly isWithoutSecret?: boolean
 }
 
 /** Mistakes are tried with the newest live secrets, at most this many. The exact bytes are tried with all of them. */
@@ -88,13 +83,13 @@ const endedSecretsMax = 20
  * @param now epoch milliseconds
  * @returns `ok`: whether the service would accept this signature at `now`
  *
- * @example explainSignature({ timestamp: '1772373600', signature: 'sha256=00', body: '{}' }, [], 1772373600000).ok // false
+ * @example explainSignature({ timestamp: '1772373600', signature: '', body: '{}', target }, [], 0, setting).ok // false
  */
 export function explainSignature(
   pasted: PastedWrite,
   secrets: readonly KnownSecret[],
   now: number,
-  setting: Setting = atTheService,
+  setting: Setting,
 ): Explanation {
   const timestamp = headerValue(pasted.timestamp, 'x-service-timestamp')
   const signature = readAnySignature(headerValue(pasted.signature, 'x-service-signature'))
@@ -102,16 +97,24 @@ export function explainSignature(
   const live = secrets.filter(({ ended }) => ended === null)
   const ended = secrets.filter((secret) => secret.ended !== null).slice(0, endedSecretsMax)
   const { digest, hash } = signature
+  const { address } = pasted.target
 
   const matches = (made: Buffer) =>
     digest !== null && made.length === digest.length && timingSafeEqual(made, digest)
   const isExact = (secret: KnownSecret) =>
-    matches(createHmac(hash, secret.plaintext).update(`${timestamp}.`).update(body).digest())
+    matches(
+      createHmac(hash, secret.plaintext).update(textBeforeBody(timestamp, address)).update(body).digest(),
+    )
 
   const matched = digest === null ? undefined : (live.find(isExact) ?? ended.find(isExact))
   const mistaken =
     matched === undefined && digest !== null && hash === 'sha256'
-      ? findMistake(timestamp, pasted.body, live.slice(0, mistakenSecretsMax), matches)
+      ? findMistake(
+          { timestamp, address, body: pasted.body },
+          live.slice(0, mistakenSecretsMax),
+          matches,
+          setting,
+        )
       : null
   const matching = matched ?? mistaken?.secret ?? null
 
@@ -128,7 +131,7 @@ export function explainSignature(
   if (signature.wrong !== null) blame('signature', signature.wrong)
   else if (matched !== undefined || mistaken !== null) report('signature', true, 'It has the right form.')
   else blame('signature', setting.unmatched)
-  explainBody(pasted.body, matched !== undefined || mistaken !== null, report)
+  explainBody(pasted, matched !== undefined || mistaken !== null, report)
   explainSecret(matching, live, secrets.length > 0, setting, report)
   if (mistaken !== null) {
     const { part, detail, remedy } = mistaken.mistake
@@ -170,8 +173,8 @@ function explainTimestamp(timestamp: string, now: number, setting: Setting, repo
   )
 }
 
-function explainBody(body: string, isSigned: boolean, report: Report): void {
-  const refusal = refusedAsJson(body)
+function explainBody({ body, target }: PastedWrite, isSigned: boolean, report: Report): void {
+  const refusal = refusedAs(target.operation, body)
   if (isSigned && refusal === null) {
     report('body', true, 'The signature matches exactly these bytes.')
   } else if (isSigned) {
@@ -179,20 +182,30 @@ function explainBody(body: string, isSigned: boolean, report: Report): void {
       'body',
       true,
       `The signature matches exactly these bytes, but the write would still be rejected: ${refusal}`,
-      'Send one JSON object.',
+      target.operation.isJson ? 'Send one JSON object.' : 'Send the CSV file.',
     )
   } else if (refusal === null) {
-    report('body', null, 'It is one JSON object. Whether it is the signed body is unknown.')
+    report(
+      'body',
+      null,
+      `${target.operation.isJson ? 'It is one JSON object. ' : ''}Whether it is the signed body is unknown.`,
+    )
   } else {
-    report('body', false, refusal, 'Paste the whole body exactly as it was sent: one JSON object.')
+    report(
+      'body',
+      false,
+      refusal,
+      `Paste the whole body exactly as it was sent: ${target.operation.isJson ? 'one JSON object' : 'the CSV file'}.`,
+    )
   }
 }
 
 /** Why the service would reject the body after verifying its signature; null when it would parse. */
-function refusedAsJson(body: string): string | null {
+function refusedAs({ isJson, keysMax }: SignedOperation, body: string): string | null {
   if (body === '') return 'The body is empty.'
+  if (!isJson) return null
   try {
-    readJsonObject(Buffer.from(body), { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
+    readJsonObject(Buffer.from(body), { depthMax: jsonDepthMax, keysMax })
     return null
   } catch (error) {
     if (error instanceof Problem) return error.message
@@ -237,13 +250,13 @@ function explainSecret(
 }
 
 function findMistake(
-  timestamp: string,
-  body: string,
+  write: Write,
   secrets: readonly KnownSecret[],
   matches: (digest: Buffer) => boolean,
+  { operations }: Setting,
 ): { mistake: Mistake; secret: KnownSecret | null } | null {
   if (secrets.length === 0) return null
-  for (const mistake of commonMistakes(timestamp, body)) {
+  for (const mistake of commonMistakes(write, operations)) {
     const { key = (secret) => secret, texts } = mistake
     for (const secret of secrets) {
       for (const text of texts) {
@@ -253,86 +266,4 @@ function findMistake(
     }
   }
   return null
-}
-
-const signTheText =
-  'Sign the timestamp, a dot and the body, in this order and with nothing else: <timestamp>.<body>.'
-const takeTimeOnce =
-  'Take the time once, in seconds, and use the same text for the signature and for the header.'
-const useWholeSecret = 'Use the whole secret as it was shown, prefix included, as UTF-8 text for the key.'
-const sendSignedBytes =
-  'Sign and send the same bytes. Read files as bytes, and do not let a tool change their line breaks (curl: --data-binary).'
-
-/** The ten most common mistakes, the most common part first. */
-function commonMistakes(timestamp: string, body: string): Mistake[] {
-  const text = `${timestamp}.${body}`
-  const isNumber = /^\d{1,19}$/.test(timestamp)
-  return [
-    {
-      part: 'signature',
-      texts: [body],
-      detail: 'The signature was computed over the body alone, without the timestamp and the dot.',
-      remedy: signTheText,
-    },
-    {
-      part: 'signature',
-      texts: [`${timestamp}${body}`],
-      detail: 'The signature was computed without the dot between the timestamp and the body.',
-      remedy: signTheText,
-    },
-    {
-      part: 'timestamp',
-      texts: isNumber ? [`${timestamp}000.${body}`] : [],
-      detail: 'The time was signed in milliseconds and sent in seconds.',
-      remedy: takeTimeOnce,
-    },
-    {
-      part: 'timestamp',
-      texts: isNumber ? [`${timestamp.slice(0, -3)}.${body}`] : [],
-      detail: 'The time was signed in seconds and sent in milliseconds.',
-      remedy: takeTimeOnce,
-    },
-    {
-      part: 'secret',
-      texts: [text],
-      key: () => '',
-      isWithoutSecret: true,
-      detail: 'The signer used an empty secret: its setting or environment variable is not set.',
-      remedy: 'Check that the signer is given the whole secret, as text.',
-    },
-    {
-      part: 'secret',
-      texts: [text],
-      key: (secret) => secret.replace(/^lwsec_/, ''),
-      detail: 'The secret was used without its prefix lwsec_.',
-      remedy: useWholeSecret,
-    },
-    {
-      part: 'secret',
-      texts: [text],
-      key: (secret) => `${secret}\n`,
-      detail: 'The secret was used with a line break at its end, as it is when read from a file.',
-      remedy: useWholeSecret,
-    },
-    {
-      part: 'body',
-      texts: [`${text}\n`, text.replace(/\r?\n$/, '')],
-      detail:
-        'A line break at the end of the body was added or removed after signing (echo adds one; printf does not).',
-      remedy: sendSignedBytes,
-    },
-    {
-      part: 'body',
-      texts: [`${timestamp}.`],
-      detail: 'The signature was computed over an empty body: the signer did not see the body that was sent.',
-      remedy: 'Pass the signer the bytes that are sent. In a proxy or a hook, read the body first.',
-    },
-    {
-      part: 'body',
-      texts: reserializedBodies(body).map((written) => `${timestamp}.${written}`),
-      detail:
-        'The signature matches the same JSON written with other spaces, line breaks or escapes: the body was serialized a second time between signing and sending.',
-      remedy: 'Serialize the body once, keep these bytes, sign them and send them unchanged.',
-    },
-  ]
 }

@@ -1,12 +1,12 @@
 import { signatureForm, signaturePrefix, timestampForm } from '#contract/signature.ts'
 
-/** Something that is wrong, and what to do about it, a sentence each. */
+/** A problem and its remedy, one sentence each. */
 export interface Finding {
   readonly detail: string
   readonly remedy: string
 }
 
-/** Hash functions that a digest of this many bytes may come from. */
+/** Common hash functions by the length of their digest in bytes. */
 const hashes: Readonly<Record<number, string>> = {
   16: 'md5',
   20: 'sha1',
@@ -17,17 +17,17 @@ const hashes: Readonly<Record<number, string>> = {
 }
 
 export interface ReadSignature {
-  /** Null when nothing in the header can be a digest. */
+  /** Null if the header contains no digest. */
   readonly digest: Buffer | null
-  /** The hash that makes digests of this length. */
+  /** The name of a hash function with digests of this length. */
   readonly hash: string
-  /** Null when the header has the one form that is accepted. */
+  /** Null if the header has the only accepted form. */
   readonly wrong: Finding | null
 }
 
 const rightForm = 'Send sha256= followed by the 64 hex digits of the HMAC in lowercase.'
 
-/** Reads an X-Service-Signature as anybody may have written it, and says what is wrong with its form. */
+/** Parses an X-Service-Signature in any form that people write, and reports what is wrong with its form. */
 export function readAnySignature(header: string): ReadSignature {
   const refused = (detail: string, remedy = rightForm): ReadSignature => ({
     digest: null,
@@ -55,7 +55,7 @@ export function readAnySignature(header: string): ReadSignature {
   }
   if (header.includes(',')) {
     return refused(
-      'There are several values, parted by commas: the header was sent twice, or is of another scheme.',
+      'There are several values, separated by commas: the header was sent twice, or has the form of another scheme.',
       `Send the header once. ${rightForm}`,
     )
   }
@@ -102,7 +102,7 @@ export function readAnySignature(header: string): ReadSignature {
   }
 }
 
-/** The bytes of a digest in hex of either case or base64, and what is wrong with how they are written. */
+/** The bytes of a digest in base64, or in lower-case or upper-case hex, and what is wrong with its form. */
 function readDigest(text: string): { digest: Buffer; how: string[] } | null {
   if (/^[0-9a-fA-F]+$/.test(text)) {
     const digest = Buffer.from(text, 'hex')
@@ -119,7 +119,7 @@ function readDigest(text: string): { digest: Buffer; how: string[] } | null {
 
 const inSeconds = 'Send the Unix time in whole seconds as decimal digits, such as 1772373600.'
 
-/** What is wrong with the form of an X-Service-Timestamp; null when it is decimal seconds. */
+/** What is wrong with the form of an X-Service-Timestamp. Null if it is a decimal number of seconds. */
 export function wrongTimestamp(header: string): Finding | null {
   if (timestampForm.test(header)) return null
   const found = (detail: string, remedy = inSeconds): Finding => ({ detail, remedy })

@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Problem } from '#contract/errors.ts'
+import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'
 
 vi.mock('node:crypto', async (original) => {
@@ -13,9 +15,9 @@ const nowSeconds = 1_772_373_600
 const now = nowSeconds * 1000
 const good = `sha256=${'0a'.repeat(32)}`
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: () => unknown): Promise<string> {
   try {
-    work()
+    await work()
   } catch (error) {
     if (error instanceof Problem) return error.code
     throw error
@@ -27,31 +29,31 @@ const read = (timestamp: string | undefined, signature: string | undefined) =>
   codeOf(() => readSignatureHeaders({ timestamp, signature }))
 
 describe('known answers', () => {
-  test('GitHub’s published vector, which has no timestamp, comes out of the same primitive', () => {
+  test('the function computes GitHub’s published example, which has no timestamp', async () => {
     const digest = createHmac('sha256', "It's a Secret to Everybody").update('Hello, World!').digest('hex')
     expect(digest).toBe('757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17')
   })
 
-  test('our own: the whole secret, prefix included, is the key; the text is <timestamp>.<body>', () => {
+  test('our own: the key is the whole secret including its prefix, and the text is <timestamp>.<body>', async () => {
     // Computed with Python's hmac module.
-    const digest = signatureOf(
-      `lwsec_${'0'.repeat(49)}`,
-      '1772373600',
-      Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}'),
-    )
+    const digest = signatureOf(`lwsec_${'0'.repeat(49)}`, {
+      timestamp: '1772373600',
+      address: null,
+      bodyBytes: Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}'),
+    })
     expect(digest.toString('hex')).toBe('ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b')
   })
 })
 
 describe('headers', () => {
-  test('the documented form is accepted', () => {
-    expect(read('1772373600', good)).toBe('accepted')
+  test('the documented form is accepted', async () => {
+    expect(await read('1772373600', good)).toBe('accepted')
   })
 
-  test('one header missing, or both, is said as missing', () => {
-    expect(read(undefined, good)).toBe('signature-missing')
-    expect(read('1772373600', undefined)).toBe('signature-missing')
-    expect(read(undefined, undefined)).toBe('signature-missing')
+  test('one missing header, or two, are reported as missing', async () => {
+    expect(await read(undefined, good)).toBe('signature-missing')
+    expect(await read('1772373600', undefined)).toBe('signature-missing')
+    expect(await read(undefined, undefined)).toBe('signature-missing')
   })
 
   test.each([
@@ -72,8 +74,8 @@ describe('headers', () => {
     ['10^15, as milliseconds twice over', '1000000000000000'],
     ['a line feed behind', '1772373600\n'],
     ['NaN', 'NaN'],
-  ])('a timestamp with %s is malformed', (_what, timestamp) => {
-    expect(read(timestamp, good)).toBe('timestamp-malformed')
+  ])('a timestamp with %s is malformed', async (_what, timestamp) => {
+    expect(await read(timestamp, good)).toBe('timestamp-malformed')
   })
 
   test.each([
@@ -93,41 +95,49 @@ describe('headers', () => {
     ['nothing', ''],
     ['nothing behind the prefix', 'sha256='],
     ['a line feed behind', `${good}\n`],
-  ])('a signature with %s is malformed', (_what, signature) => {
-    expect(read('1772373600', signature)).toBe('signature-malformed')
+  ])('a signature with %s is malformed', async (_what, signature) => {
+    expect(await read('1772373600', signature)).toBe('signature-malformed')
   })
 })
 
+const sentNow = { timestamp: String(nowSeconds), address: null }
 const secrets = [{ plaintext: 'lwsec_new' }, { plaintext: 'lwsec_old' }]
 const bodyBytes = Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}')
 
 function verified(
-  sent: { secret?: string; timestamp?: string; body?: Buffer },
+  sent: {
+    secret?: string
+    timestamp?: string
+    body?: Buffer
+    signedAddress?: SignedAddress | null
+    address?: SignedAddress | null
+  },
   live: readonly { plaintext: string }[] = secrets,
 ) {
   const timestamp = sent.timestamp ?? String(nowSeconds)
-  const digest = signatureOf(sent.secret ?? 'lwsec_new', timestamp, bodyBytes)
-  return verifySignature({ timestamp, digest, bodyBytes: sent.body ?? bodyBytes }, live, now)
+  const { signedAddress = null, address = null } = sent
+  const digest = signatureOf(sent.secret ?? 'lwsec_new', { timestamp, address: signedAddress, bodyBytes })
+  return verifySignature({ timestamp, digest, address, bodyBytes: sent.body ?? bodyBytes }, live, now)
 }
 
 describe('the signature', () => {
-  test('of each live secret is accepted, and the secret that fits is answered', () => {
-    expect(verified({ secret: 'lwsec_new' })).toBe(secrets[0])
-    expect(verified({ secret: 'lwsec_old' })).toBe(secrets[1])
+  test('of each live secret is accepted, and the matching secret is returned', async () => {
+    expect((await verified({ secret: 'lwsec_new' })).secret).toBe(secrets[0])
+    expect((await verified({ secret: 'lwsec_old' })).secret).toBe(secrets[1])
   })
 
-  test('of another secret does not match', () => {
-    expect(codeOf(() => verified({ secret: 'lwsec_other' }))).toBe('signature-mismatch')
+  test('of another secret does not match', async () => {
+    expect(await codeOf(() => verified({ secret: 'lwsec_other' }))).toBe('signature-mismatch')
   })
 
-  test('over a body in which any one bit is different does not match', () => {
+  test('over a body in which any one bit is different does not match', async () => {
     const body = Buffer.from(JSON.stringify({ lane_ref: '48211093754-1-1', customer_name: 'x'.repeat(250) }))
-    const digest = signatureOf('lwsec_new', String(nowSeconds), body)
+    const digest = signatureOf('lwsec_new', { ...sentNow, bodyBytes: body })
     for (let bit = 0; bit < body.length * 8; bit++) {
       const flipped = Buffer.from(body)
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const code = codeOf(() =>
-        verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: flipped }, secrets, now),
+      const code = await codeOf(() =>
+        verifySignature({ ...sentNow, digest, bodyBytes: flipped }, secrets, now),
       )
       expect(code, `bit ${bit}`).toBe('signature-mismatch')
     }
@@ -144,27 +154,91 @@ describe('the signature', () => {
     ['pretty printing', Buffer.from('{"a":1}'), Buffer.from('{ "a": 1 }')],
     ['a line end behind', Buffer.from('{"a":1}'), Buffer.from('{"a":1}\r\n')],
     ['a byte-order mark', Buffer.from('{"a":1}'), Buffer.from('\ufeff{"a":1}')],
-  ])('does not match a body re-serialised with %s', (_what, signed, received) => {
-    const digest = signatureOf('lwsec_new', String(nowSeconds), signed)
-    const code = codeOf(() =>
-      verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: received }, secrets, now),
+  ])('does not match a body re-serialised with %s', async (_what, signed, received) => {
+    const digest = signatureOf('lwsec_new', { ...sentNow, bodyBytes: signed })
+    const code = await codeOf(() =>
+      verifySignature({ ...sentNow, digest, bodyBytes: received }, secrets, now),
     )
     expect(code).toBe('signature-mismatch')
   })
 
-  test('is compared once for each live secret, whichever matches and whether one does', () => {
+  test('is compared once with each live secret, whichever matches, if any', async () => {
     for (const secret of ['lwsec_new', 'lwsec_old', 'lwsec_other']) {
       vi.mocked(timingSafeEqual).mockClear()
-      codeOf(() => verified({ secret }))
+      await codeOf(() => verified({ secret }))
       expect(timingSafeEqual).toHaveBeenCalledTimes(2)
     }
   })
 
-  test('costs a tenant without a secret the same comparison, and the error says how to create one', () => {
-    expect(codeOf(() => verified({}, []))).toBe('signature-mismatch')
+  test('takes the same comparison for a tenant without a secret, and the error says how to create one', async () => {
+    expect(await codeOf(() => verified({}, []))).toBe('signature-mismatch')
     expect(timingSafeEqual).toHaveBeenCalledTimes(1)
-    expect(() => verified({}, [])).toThrow('POST /api/integrations/secrets')
+    await expect(verified({}, [])).rejects.toThrow('POST /api/integrations/secrets')
   })
+})
+
+describe('the address', () => {
+  const quotes = { method: 'POST', path: '/api/integrations/quotes' }
+
+  test('is signed between the timestamp and the body', async () => {
+    expect(textBeforeBody('1772373600', quotes)).toBe('1772373600.POST /api/integrations/quotes\n')
+    expect(await codeOf(() => verified({ signedAddress: quotes, address: quotes }))).toBe('accepted')
+  })
+
+  test.each([
+    ['no address', null],
+    ['another path', { ...quotes, path: '/api/integrations/outcomes' }],
+    ['another method', { ...quotes, method: 'PUT' }],
+    ['the path with a slash at its end', { ...quotes, path: '/api/integrations/quotes/' }],
+  ])('a signature over %s does not match, in either direction', async (_what, other) => {
+    expect(await codeOf(() => verified({ signedAddress: other, address: quotes }))).toBe('signature-mismatch')
+    expect(await codeOf(() => verified({ signedAddress: quotes, address: other }))).toBe('signature-mismatch')
+  })
+
+  test('of the endpoint is in the message', async () => {
+    await expect(verified({ address: quotes })).rejects.toThrow(
+      'Sign the text "<timestamp>.POST /api/integrations/quotes", a line feed and the body',
+    )
+  })
+
+  test('two addresses and JSON bodies never have the same signed text', async () => {
+    const address = fc.oneof(
+      fc.constant(null),
+      fc.record({
+        method: fc.constantFrom('POST', 'PATCH', 'DELETE'),
+        path: fc.stringMatching(/^\/[!-~]{0,20}$/),
+      }),
+    )
+    const body = fc.oneof(
+      fc.jsonValue().map((value) => JSON.stringify({ value })),
+      fc.string(),
+    )
+    const request = fc
+      .tuple(fc.stringMatching(/^[1-9][0-9]{0,11}$/), address, body)
+      // An endpoint that signs the body only accepts a JSON object only.
+      .map(([timestamp, at, text]) => ({ timestamp, at, text: at === null ? `{${text}` : text }))
+    fc.assert(
+      fc.property(request, request, (one, two) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(two))
+        const textOf = ({ timestamp, at, text }: typeof one) => textBeforeBody(timestamp, at) + text
+        expect(textOf(one)).not.toBe(textOf(two))
+      }),
+    )
+  })
+})
+
+test('a file in pieces has the signature of its bytes, and other work runs between the pieces', async () => {
+  const pieces = [Buffer.from('Origin,'), Buffer.from('Rate\n'), Buffer.from('Dallas TX,2150\n')]
+  const whole = Buffer.concat(pieces)
+  const digest = signatureOf('lwsec_new', { ...sentNow, bodyBytes: whole })
+  expect(signatureOf('lwsec_new', { ...sentNow, bodyBytes: pieces })).toEqual(digest)
+  const pause = vi.fn(async () => {})
+  const verify = (bodyBytes: Buffer | readonly Buffer[]) =>
+    verifySignature({ ...sentNow, digest, bodyBytes }, secrets, now, pause)
+  const { requestDigest } = await verify(pieces)
+  expect(pause).toHaveBeenCalledTimes(2)
+  expect((await verify(whole)).requestDigest).toEqual(requestDigest)
+  expect(pause).toHaveBeenCalledTimes(2)
 })
 
 describe('the window', () => {
@@ -174,13 +248,13 @@ describe('the window', () => {
     [0, 'accepted'],
     [300, 'accepted'],
     [301, 'timestamp-out-of-window'],
-  ])('%i seconds from the server clock is %s', (skew, code) => {
-    expect(codeOf(() => verified({ timestamp: String(nowSeconds + skew) }))).toBe(code)
+  ])('%i seconds from the server clock is %s', async (skew, code) => {
+    expect(await codeOf(() => verified({ timestamp: String(nowSeconds + skew) }))).toBe(code)
   })
 
-  test('is reported only to a holder of the secret', () => {
-    expect(codeOf(() => verified({ secret: 'lwsec_other', timestamp: String(nowSeconds - 9999) }))).toBe(
-      'signature-mismatch',
-    )
+  test('is reported only to a holder of the secret', async () => {
+    expect(
+      await codeOf(() => verified({ secret: 'lwsec_other', timestamp: String(nowSeconds - 9999) })),
+    ).toBe('signature-mismatch')
   })
 })

@@ -68,7 +68,7 @@ function bookMetrics(metrics: ReadOnScrape, { books }: Counted): void {
   )
   metrics.total(
     'lanewise_book_reads_total',
-    'Books opened, updated from the log of changes, and closed to free memory.',
+    'Books opened, brought up to date, and closed to free memory.',
     ['kind'],
     () => each('kind', { opened: books().opened, followed: books().followed, closed: books().closed }),
   )

@@ -32,7 +32,7 @@ const failing = failingDatabase()
 
 beforeAll(async () => {
   collector = await traceCollector()
-  // The libraries read their environment variables, as in the service.
+  // The tracing libraries read their environment variables, as in the service.
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
   process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '500'
   process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=collector-key'
@@ -55,7 +55,7 @@ afterAll(async () => {
 const scrape = async (): Promise<Scrape> => readScrape(await watching.read())
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
-/** The spans of a request: that of its answer and those of its transactions. */
+/** The spans of a request: one for the answer, and one for each transaction. */
 async function spansOf(requestId: string) {
   await expect
     .poll(() => collector.spans.find(({ attributes }) => attributes['lanewise.request_id'] === requestId), {
@@ -252,7 +252,7 @@ describe('traces', () => {
   })
 })
 
-describe('the log', () => {
+describe('the service log', () => {
   type Line = Record<string, unknown>
   const linesOf = (requestId: string | null): Line[] =>
     app.logLines.filter((line) => line.includes(requestId ?? 'none')).map((line) => JSON.parse(line) as Line)
@@ -287,7 +287,7 @@ describe('the log', () => {
   })
 })
 
-test('no secret is in a line of the log, a metric or a span, whatever is asked with it', async () => {
+test('no log line, metric or span contains a secret, wherever a caller sends it', async () => {
   const canary = 'canary-7Qx29Lm4'
   const tenant = await makeTenant(app)
   const person = await makePerson(app, tenant, 'admin')

@@ -25,6 +25,7 @@ const momentColumns: ReadonlySet<string> = new Set([
   'decided_at',
   'created_at',
   'updated_at',
+  'valid_until',
 ])
 
 /** The columns of a booking, each with the value that `value` returns for its field. */

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { OutcomeRule } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
+import type { ExpiringCredential } from './expiry-notices.ts'
 
 /** A lane as it was when its event was recorded, in JSON form. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
@@ -10,9 +11,10 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly quoted_by_name: string | null
 }
 
-/** The stored content of an event: the lane at that time and its changes. A test event has no lane. */
+/** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */
 export interface EventFacts {
   readonly lane?: LaneThen
+  readonly credential?: ExpiringCredential
   readonly change_number?: number
   readonly source?: 'dashboard' | 'tms' | 'import'
   readonly rule?: OutcomeRule | null

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import { quotesChanged, type TenantId, tenantId } from '../session/index.ts'
-import { importSilenceMsMax, lockImports, type NewImportRow } from './imports.ts'
-import { changeLane, valuesBefore } from './lane-changes.ts'
+import { databaseClock, lockImports, type NewImportRow, silentSince } from './imports.ts'
+import { changeLane, databaseNow, valuesBefore } from './lane-changes.ts'
 import { lanesById } from './lanes.ts'
 
 /** The import of one brokerage. */
@@ -19,7 +19,7 @@ export async function setUndoing(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  by: { readonly userId: number | null; readonly now: Date },
+  by: { readonly userId: number | null },
 ): Promise<void> {
   await transaction
     .updateTable('imports')
@@ -27,8 +27,8 @@ export async function setUndoing(
       status: 'undoing',
       failure: null,
       undo_by: by.userId,
-      undo_started_at: by.now,
-      progress_at: by.now,
+      undo_started_at: databaseClock,
+      progress_at: databaseClock,
     })
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)
@@ -44,9 +44,9 @@ function undoing(transaction: TenantTransaction, tenant: TenantId, importId: num
 }
 
 /** The undos of all brokerages whose heartbeat is too old: their process was lost. */
-export async function silentUndos(transaction: TenantTransaction, now: Date): Promise<OneImport[]> {
+export async function silentUndos(transaction: TenantTransaction): Promise<OneImport[]> {
   const { rows } = await sql<{ tenant_id: number; import_id: number }>`
-    select * from stalled_undos(${silentSince(now)})
+    select * from stalled_undos(${silentSince})
   `.execute(transaction)
   return rows.map((row) => ({ tenant: tenantId(row.tenant_id), importId: row.import_id }))
 }
@@ -56,11 +56,10 @@ export async function takeOverUndo(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<boolean> {
   const { numUpdatedRows } = await undoing(transaction, tenant, importId)
-    .set({ progress_at: now })
-    .where('progress_at', '<', silentSince(now))
+    .set({ progress_at: databaseClock })
+    .where('progress_at', '<', silentSince)
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }
@@ -86,10 +85,6 @@ export async function noteUndoFailure(
   await undoing(transaction, tenant, importId).set({ failure }).execute()
 }
 
-function silentSince(now: Date): Date {
-  return new Date(now.getTime() - importSilenceMsMax)
-}
-
 /** Lanes per transaction: well below the statement timeout, and with locks for a short time only. */
 const ownLanesPerBatch = 500
 /** Restoring a lane takes one statement per change. */
@@ -109,7 +104,6 @@ export async function undoBatch(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<NewImportRow | null> {
   await lockImports(transaction, tenant)
   const undo = await transaction
@@ -122,6 +116,8 @@ export async function undoBatch(
     .executeTakeFirst()
   if (undo === undefined) return null
   const { ids, last } = await nextLanes(transaction, tenant, importId, undo.undo_after)
+  // The time of the restored values is compared with the times of signed updates, which are the database's.
+  const now = await databaseNow(transaction)
   // Lock first and read in later statements, which see rows that were committed during the wait.
   const lanes = await lanesById(transaction, tenant, ids, { lock: true })
   const own = lanes.filter((lane) => lane.import_id === importId)

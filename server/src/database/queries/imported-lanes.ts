@@ -1,22 +1,20 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Outcome } from '#engine/history.ts'
+import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { TenantTransaction } from '../schema/index.ts'
-import { type Database, quotesChanged, type TenantId } from '../session/index.ts'
+import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
 import { binaryArrays } from './binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
 import { laneRef, type NewLane } from './lanes.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
-/** A past quote in a file: a request with one lane. */
-export interface NewImportedLane {
+/** A quote in a file, or one that another system pushed: a request with one lane. */
+interface NewSingleLane {
   readonly customerName: string
   readonly reference: string | null
   readonly createdAt: Date
-  readonly fingerprint: Buffer
-  /** A digest of the row, if the row is identified by its own id. */
-  readonly said: string | null
   readonly lane: Omit<
     NewLane,
     | 'import_fingerprint'
@@ -27,6 +25,27 @@ export interface NewImportedLane {
     | 'expected_cost_high_cents'
     | 'outcome'
   > & { readonly outcome: Outcome }
+}
+
+/** A past quote in a file. */
+export interface NewImportedLane extends NewSingleLane {
+  readonly fingerprint: Buffer
+  /** A digest of the row, if the row is identified by its own id. */
+  readonly said: string | null
+}
+
+/** A quote that another system pushed. */
+export interface NewPushedLane extends NewSingleLane {
+  readonly externalId: string
+  /** The person of the brokerage that the rep is, if known. */
+  readonly createdBy: number | null
+  readonly repName: string | null
+  readonly rateType: 'spot' | 'contract' | null
+  readonly validUntil: Date | null
+  readonly stamps: QuoteStamps
+  readonly expected: Partial<
+    Pick<NewLane, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>
+  >
 }
 
 /** A lane that an import created. */
@@ -76,8 +95,14 @@ async function newLaneNumbers(
   }))
 }
 
-type Row = NewImportedLane & LaneNumbers
-type Column = readonly [name: string, type: string, values: (rows: readonly Row[]) => Buffer]
+type Row = NewSingleLane & LaneNumbers
+type Column<R extends Row = Row> = readonly [
+  name: string,
+  type: string,
+  values: (rows: readonly R[]) => Buffer,
+  /** Converts the sent value to the type of the column. */
+  cast?: string,
+]
 
 /** A column of `lanes` with a value per lane. */
 function own<Name extends keyof Row['lane']>(
@@ -102,8 +127,6 @@ const columns: readonly Column[] = [
   ['quoted_customer_name', 'text', (rows) => texts(rows.map((row) => row.customerName))],
   ['created_at', 'timestamptz', (rows) => timestamps(rows.map((row) => row.createdAt))],
   ['reference', 'text', (rows) => texts(rows.map((row) => row.reference))],
-  ['import_fingerprint', 'bytea', (rows) => byteStrings(rows.map((row) => row.fingerprint))],
-  ['import_said', 'text', (rows) => texts(rows.map((row) => row.said))],
   own('origin', 'text', texts),
   own('destination', 'text', texts),
   own('origin_key', 'text', texts),
@@ -134,12 +157,36 @@ const columns: readonly Column[] = [
     }),
 ]
 
-const ofLanes = columns.filter(([name]) => name !== 'reference')
-const ofRequests = columns.filter(([name]) =>
-  ['request_id', 'quoted_customer_name', 'reference', 'created_at'].includes(name),
+/** The columns of an imported quote alone, and of a pushed one. */
+const importedColumns: readonly Column<NewImportedLane & LaneNumbers>[] = [
+  ['import_fingerprint', 'bytea', (rows) => byteStrings(rows.map((row) => row.fingerprint))],
+  ['import_said', 'text', (rows) => texts(rows.map((row) => row.said))],
+]
+const pushedColumns: readonly Column<NewPushedLane & LaneNumbers>[] = [
+  ['external_id', 'text', (rows) => texts(rows.map((row) => row.externalId))],
+  ['rep_name', 'text', (rows) => texts(rows.map((row) => row.repName))],
+  ['rate_type', 'text', (rows) => texts(rows.map((row) => row.rateType))],
+  ['valid_until', 'timestamptz', (rows) => timestamps(rows.map((row) => row.validUntil))],
+  ['quote_signed_at', 'text', (rows) => texts(rows.map((row) => JSON.stringify(row.stamps))), '::jsonb'],
+]
+const expectedColumns = (
+  ['expected_cost_cents', 'expected_cost_low_cents', 'expected_cost_high_cents'] as const
+).map(
+  (name): Column<NewPushedLane & LaneNumbers> => [
+    name,
+    'integer',
+    (rows) => int4s(rows.map(({ expected }) => expected[name] ?? null)),
+  ],
 )
-const laneNames = sql.raw(ofLanes.map(([name]) => name).join(', '))
-const sentNames = sql.raw(ofLanes.map(([name]) => `sent.${name}`).join(', '))
+const createdBy: Column<NewPushedLane & LaneNumbers> = [
+  'created_by',
+  'integer',
+  (rows) => int4s(rows.map((row) => row.createdBy)),
+]
+
+const requestColumns = ['request_id', 'quoted_customer_name', 'reference', 'created_at']
+const ofLanes = columns.filter(([name]) => name !== 'reference')
+const ofRequests = columns.filter(([name]) => requestColumns.includes(name))
 
 /** Lanes per statement. Encoding them blocks the process for a few milliseconds. */
 const lanesPerStatement = 500
@@ -155,32 +202,87 @@ export async function insertImportedLanes(
   by: { readonly importId: number; readonly createdBy: number | null },
   lanes: readonly NewImportedLane[],
 ): Promise<void> {
-  if (lanes.length === 0) return
+  await insertSingleLanes(transaction, tenant, identifiers, lanes, {
+    ofRequests,
+    ofLanes: [...ofLanes, ...importedColumns],
+    same: [
+      ['import_id', sql`${by.importId}::integer`],
+      ['created_by', sql`${by.createdBy}::integer`],
+    ],
+  })
+}
+
+/**
+ * Inserts quotes that another system pushed, with one request and one lane each, and returns their references in order. No
+ * external_id may exist already: the caller must hold the lock of pushes.
+ */
+export async function insertPushedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  lanes: readonly NewPushedLane[],
+): Promise<{ readonly laneId: number; readonly laneRef: string }[]> {
+  const numbers = await insertSingleLanes(transaction, tenant, identifiers, lanes, {
+    ofRequests: [...ofRequests, createdBy],
+    ofLanes: [...ofLanes, createdBy, ...pushedColumns, ...expectedColumns],
+    same: [],
+  })
+  quotesMade(
+    transaction,
+    numbers.map(({ laneId }) => ({ lane_id: laneId })),
+  )
+  return numbers.map(({ requestId, laneId }) => ({ laneId, laneRef: laneRef(requestId, 1, 1) }))
+}
+
+interface InsertedColumns<Lane extends NewSingleLane> {
+  readonly ofRequests: readonly Column<Lane & LaneNumbers>[]
+  readonly ofLanes: readonly Column<Lane & LaneNumbers>[]
+  /** Columns with the same value in every row of both tables. */
+  readonly same: readonly (readonly [name: string, value: RawBuilder<unknown>])[]
+}
+
+async function insertSingleLanes<Lane extends NewSingleLane>(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  lanes: readonly Lane[],
+  wanted: InsertedColumns<Lane>,
+): Promise<LaneNumbers[]> {
+  if (lanes.length === 0) return []
   const numbers = await newLaneNumbers(transaction, identifiers, lanes.length)
   for (let start = 0; start < lanes.length; start += lanesPerStatement) {
-    const rows = lanes.slice(start, start + lanesPerStatement).map((lane, index): Row => {
+    const rows = lanes.slice(start, start + lanesPerStatement).map((lane, index) => {
       const { requestId = -1, laneId = -1 } = numbers[start + index] ?? {}
       return { ...lane, requestId, laneId }
     })
-    const sent = (wanted: readonly Column[]) => sql`
-      from tenants as one cross join unnest(${sql.join(wanted.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`))})
-        as sent (${sql.raw(wanted.map(([name]) => name).join(', '))})
+    const own = [sql.raw('tenant_id'), ...wanted.same.map(([name]) => sql.raw(name))]
+    const same = [sql.raw('one.tenant_id'), ...wanted.same.map(([, value]) => value)]
+    // Select from the tenant's row, so that in a distributed database the tenant's worker runs the statement.
+    const sent = (columns: InsertedColumns<Lane>['ofLanes']) => sql`
+      from tenants as one cross join unnest(${sql.join(columns.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`))})
+        as sent (${sql.raw(columns.map(([name]) => name).join(', '))})
       where one.tenant_id = ${tenant}
     `
-    const origin = sql`one.tenant_id, ${by.createdBy}::integer, ${by.importId}::integer`
-    // Select from the tenant's row, so that in a distributed database the tenant's worker runs the statement.
+    const names = (columns: InsertedColumns<Lane>['ofLanes'], at = '') =>
+      sql.raw(columns.map(([name, , , cast = '']) => `${at}${name}${at === '' ? '' : cast}`).join(', '))
+    // The table of requests has the customer under another name.
+    const requestNames = sql.raw(
+      wanted.ofRequests
+        .map(([name]) => (name === 'quoted_customer_name' ? 'customer_name' : name))
+        .join(', '),
+    )
     await sql`
-      insert into quote_requests
-        (tenant_id, created_by, import_id, request_id, customer_name, reference, created_at)
-      select ${origin}, sent.request_id, sent.quoted_customer_name, sent.reference, sent.created_at ${sent(ofRequests)}
+      insert into quote_requests (${sql.join(own)}, ${requestNames})
+      select ${sql.join(same)}, ${names(wanted.ofRequests, 'sent.')} ${sent(wanted.ofRequests)}
     `.execute(transaction)
     await sql`
-      insert into lanes (tenant_id, created_by, import_id, lane_number, quote_count, updated_at, ${laneNames})
-      select ${origin}, 1, 1, sent.created_at, ${sentNames} ${sent(ofLanes)}
+      insert into lanes (${sql.join(own)}, lane_number, quote_count, updated_at, ${names(wanted.ofLanes)})
+      select ${sql.join(same)}, 1, 1, sent.created_at, ${names(wanted.ofLanes, 'sent.')} ${sent(wanted.ofLanes)}
     `.execute(transaction)
   }
   quotesChanged(
     transaction,
     numbers.map(({ laneId }) => laneId),
   )
+  return numbers
 }

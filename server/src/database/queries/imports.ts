@@ -9,8 +9,14 @@ export type ImportRow = NewImportRow & {
   readonly undo_by_name: string | null
 }
 
-/** An import or undo without a heartbeat for this long has lost its process. */
-export const importSilenceMsMax = 30_000
+/**
+ * The start of the transaction by the database's clock. Heartbeats are written and compared with it only: the clocks of two
+ * instances differ, and a fast one would take over the imports of the others.
+ */
+export const databaseClock = sql<Date>`now()`
+
+/** An import or undo without a heartbeat since then has lost its process. */
+export const silentSince = sql<Date>`now() - interval '30 seconds'`
 
 /** The progress of an import. Each row that was read is added, updated, repeated, kept, or refused. */
 export interface ImportProgress {
@@ -40,7 +46,7 @@ export async function insertImport(
   tenant: TenantId,
   given: Pick<
     Insertable<Tables['imports']>,
-    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'created_at'
+    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'request_digest'
   > & {
     columns: Readonly<Record<string, string>>
     ignoredColumns: readonly string[]
@@ -56,7 +62,8 @@ export async function insertImport(
       status: 'running',
       columns: JSON.stringify(columns),
       ignored_columns: JSON.stringify(ignoredColumns),
-      progress_at: given.created_at,
+      created_at: databaseClock,
+      progress_at: databaseClock,
       finished_at: null,
       failure: null,
     })
@@ -64,22 +71,33 @@ export async function insertImport(
     .executeTakeFirstOrThrow()
 }
 
-/** Ends the imports whose process was lost: they are `running`, but their heartbeat is too old. */
-async function stopAbandonedImports(
+/** The import that a signed request began; null if there is none. */
+export async function findImportOfRequest(
   transaction: TenantTransaction,
   tenant: TenantId,
-  now: Date,
-): Promise<void> {
+  digest: Buffer,
+): Promise<ImportRow | null> {
+  const found = await transaction
+    .selectFrom('imports')
+    .select('import_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_digest', '=', digest)
+    .executeTakeFirst()
+  return found === undefined ? null : findImport(transaction, tenant, found.import_id)
+}
+
+/** Ends the imports whose process was lost: they are `running`, but their heartbeat is too old. */
+async function stopAbandonedImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await transaction
     .updateTable('imports')
     .set({
       status: 'stopped',
-      finished_at: now,
+      finished_at: databaseClock,
       failure: 'The program ended before the file did. Import the file again to go on where it stopped.',
     })
     .where('tenant_id', '=', tenant)
     .where('status', '=', 'running')
-    .where('progress_at', '<', new Date(now.getTime() - importSilenceMsMax))
+    .where('progress_at', '<', silentSince)
     .execute()
 }
 
@@ -99,9 +117,8 @@ export async function findImport(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<ImportRow | null> {
-  await stopAbandonedImports(transaction, tenant, now)
+  await stopAbandonedImports(transaction, tenant)
   return (
     (await transaction
       .selectFrom('imports')
@@ -116,12 +133,8 @@ export async function findImport(
 const importsListed = 200
 
 /** The latest imports, newest first, without their lists of rows. */
-export async function listImports(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  now: Date,
-): Promise<ImportRow[]> {
-  await stopAbandonedImports(transaction, tenant, now)
+export async function listImports(transaction: TenantTransaction, tenant: TenantId): Promise<ImportRow[]> {
+  await stopAbandonedImports(transaction, tenant)
   const rows = await transaction
     .selectFrom('imports')
     .select([
@@ -157,6 +170,7 @@ export async function listImports(
       'lanes_removed',
       'lanes_restored',
       'lanes_kept',
+      'request_digest',
       ...names,
     ])
     .where('tenant_id', '=', tenant)
@@ -170,9 +184,8 @@ export async function listImports(
 export async function findBusyImport(
   transaction: TenantTransaction,
   tenant: TenantId,
-  now: Date,
 ): Promise<NewImportRow | null> {
-  await stopAbandonedImports(transaction, tenant, now)
+  await stopAbandonedImports(transaction, tenant)
   return (
     (await transaction
       .selectFrom('imports')
@@ -203,11 +216,10 @@ export async function touchImport(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  now: Date,
 ): Promise<void> {
   await transaction
     .updateTable('imports')
-    .set({ progress_at: now })
+    .set({ progress_at: databaseClock })
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)
     .where('status', 'in', ['running', 'undoing'])
@@ -222,11 +234,11 @@ export async function saveProgress(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  progress: ImportProgress & ImportLists & { now: Date },
+  progress: ImportProgress & ImportLists,
 ): Promise<'go on' | 'stop' | 'ended'> {
   const row = await transaction
     .updateTable('imports')
-    .set({ ...progressColumns(progress), progress_at: progress.now })
+    .set({ ...progressColumns(progress), progress_at: databaseClock })
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)
     .where('status', '=', 'running')
@@ -243,7 +255,6 @@ export async function finishImport(
   end: ImportProgress & {
     status: 'done' | 'stopped' | 'failed'
     failure: string | null
-    now: Date
   },
 ): Promise<void> {
   await transaction
@@ -252,8 +263,8 @@ export async function finishImport(
       ...progressColumns(end),
       status: end.status,
       failure: end.failure,
-      progress_at: end.now,
-      finished_at: end.now,
+      progress_at: databaseClock,
+      finished_at: databaseClock,
     })
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)

@@ -1,12 +1,8 @@
 import { sql } from 'kysely'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
-import {
-  type BookingStamps,
-  type LaneOutcome,
-  type OutcomeRule,
-  type RuledOutcome,
-  stampsAfterRollback,
-} from '#engine/shipment-update.ts'
+import { stampsAfterRollback } from '#engine/field-stamps.ts'
+import type { PushedQuoteField } from '#engine/quote-update.ts'
+import type { BookingStamps, LaneOutcome, OutcomeRule, RuledOutcome } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../schema/index.ts'
 import { quotesChanged, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
@@ -19,15 +15,35 @@ const auditedOutcome = {
   outcome_source: 'outcome_source',
   decided_at: 'decided_at',
 } as const
-/** The columns of the quote, by their names in the API. Only a repeated import of a file changes them. */
+/** The columns of the quote, by their names in the API. A repeated import or a pushed quote changes them. */
 const quoted = {
+  origin: 'origin',
+  destination: 'destination',
+  equipment: 'equipment',
+  quoted_customer_name: 'quoted_customer_name',
   quoted_rate: 'quoted_rate_cents',
   estimated_cost: 'estimated_cost_cents',
   market_rate: 'market_rate_cents',
   miles: 'miles',
   pickup_date: 'pickup_date',
   quoted_at: 'created_at',
+  rep_name: 'rep_name',
+  rate_type: 'rate_type',
+  valid_until: 'valid_until',
 } as const
+
+/** Columns that follow from others. They are in the trail so that a rollback or an undo restores them, but are never shown. */
+const derived = [
+  'import_said',
+  'origin_key',
+  'destination_key',
+  'origin_state',
+  'destination_state',
+  'origin_market',
+  'destination_market',
+  'equipment_code',
+  'created_by',
+] as const
 
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
 /** The columns whose changes are in the audit trail, by their names in the API. */
@@ -39,12 +55,24 @@ const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
 type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
 type QuotedColumn = (typeof quoted)[keyof typeof quoted]
 type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
-/** The digest of the imported row is in the trail so that an undo restores it, but it is never shown. */
-type AuditedColumn = ShownColumn | 'import_said'
-const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), 'import_said']
-const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), 'import_said'])
+type AuditedColumn = ShownColumn | (typeof derived)[number]
+const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), ...derived]
 
-/** Columns that change with the audited ones, but are not in the audit trail. */
+/** The columns of the quote that are not text, with their types. */
+const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
+  quoted_rate_cents: 'integer',
+  estimated_cost_cents: 'integer',
+  market_rate_cents: 'integer',
+  miles: 'double precision',
+  pickup_date: 'date',
+  created_at: 'timestamptz',
+  valid_until: 'timestamptz',
+  created_by: 'integer',
+  quote_signed_at: 'jsonb',
+}
+const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), ...derived])
+
+/** Columns of the booking that change with the audited ones, but are not in the audit trail. */
 const unaudited = [
   'signed_at',
   'outcome_before_booking',
@@ -53,7 +81,7 @@ const unaudited = [
 
 /** The columns of a lane that can change. */
 export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
-export type QuoteValues = Pick<LaneRow, QuotedColumn | 'import_said'>
+export type QuoteValues = Pick<LaneRow, QuotedColumn | (typeof derived)[number] | 'quote_signed_at'>
 /** New values of a lane. Absent columns do not change. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
@@ -70,6 +98,9 @@ export interface ChangeOrigin {
   /** The rule that changed the outcome, if a rule did. */
   readonly rule?: OutcomeRule | null
 }
+
+const derivedColumns: ReadonlySet<string> = new Set(derived)
+const isDerived = (column: string) => derivedColumns.has(column)
 
 function audit(value: string | number | Date | null): AuditedValue {
   return value instanceof Date ? value.toISOString() : value
@@ -98,8 +129,8 @@ function differences(
 interface LaneChange {
   /** Absent columns do not change. */
   readonly held: Partial<HeldValues>
-  /** The argument of `change_quote`; null if the quote does not change. */
-  readonly quote: Partial<Record<keyof QuoteValues, AuditedValue>> | null
+  /** The new values of the quote's columns; null if the quote does not change. */
+  readonly quote: Partial<Record<keyof QuoteValues, unknown>> | null
   readonly change: object | null
 }
 
@@ -133,12 +164,17 @@ export function laneChange(
 ): LaneChange | null {
   const next = uncancelledWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
-  const changed = Object.keys(after).some((column) => column !== 'import_said')
+  const changed = Object.keys(after).some((column) => !isDerived(column))
   const parts = Object.groupBy(Object.entries(after), ([column]) =>
     quoteColumns.has(column) ? 'quote' : 'held',
   )
   const besides = unaudited.filter((column) => next[column] !== undefined)
-  if (!changed && parts.quote === undefined && besides.length === 0) return null
+  const stamps = next.quote_signed_at
+  const quote = [
+    ...(parts.quote ?? []),
+    ...(stamps === undefined ? [] : [['quote_signed_at', stamps] as const]),
+  ]
+  if (!changed && quote.length === 0 && besides.length === 0) return null
   const held = Object.fromEntries([
     ...(parts.held ?? []),
     ...besides.map((column) => [column, next[column]] as const),
@@ -157,7 +193,7 @@ export function laneChange(
   }
   return {
     held: held as Partial<HeldValues>,
-    quote: parts.quote === undefined ? null : Object.fromEntries(parts.quote),
+    quote: quote.length === 0 ? null : Object.fromEntries(quote),
     change: changed ? change : null,
   }
 }
@@ -184,14 +220,11 @@ export async function changeLanes(
     const written = laneChange(lane, next, origin, now)
     return written === null ? [] : [{ lane, ...written }]
   })
-  const quotes = writing.filter(({ quote }) => quote !== null)
-  if (quotes.length > 0) {
-    await sql`
-      select change_quote(${tenant}, lane, held)
-      from unnest(${quotes.map(({ lane }) => lane.lane_id)}::bigint[], ${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[])
-        as sent (lane, held)
-    `.execute(transaction)
-  }
+  await changeQuotes(
+    transaction,
+    tenant,
+    writing.flatMap(({ lane, quote }) => (quote === null ? [] : [{ laneId: lane.lane_id, quote }])),
+  )
   if (writing.length === 0) return changing.map(({ lane }) => lane)
   const { rows } = await sql<LaneRow>`
     select changed.*
@@ -206,8 +239,49 @@ export async function changeLanes(
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
   const ids = writing.map(({ lane }) => lane.lane_id)
   if (!ids.every((id) => changed.has(id))) throw new Error('A locked lane does not exist.')
-  quotesChanged(transaction, ids)
+  // A delivery that changes only stamps makes no new version: a reader would receive the same lane twice.
+  const visible = writing.filter(({ change, quote }) => change !== null || quote?.import_said !== undefined)
+  if (visible.length > 0) {
+    quotesChanged(
+      transaction,
+      visible.map(({ lane }) => lane.lane_id),
+    )
+  }
   return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
+}
+
+/** Updates the quotes of locked lanes with one statement: each quote with its own columns. */
+async function changeQuotes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  quotes: readonly { readonly laneId: number; readonly quote: NonNullable<LaneChange['quote']> }[],
+): Promise<void> {
+  if (quotes.length === 0) return
+  const columns = [...new Set(quotes.flatMap(({ quote }) => Object.keys(quote)))] as (keyof QuoteValues)[]
+  const sentValue = (column: keyof QuoteValues) => {
+    const arrow = quoteTypes[column] === 'jsonb' ? sql`->` : sql`->>`
+    return sql`(sent.quote ${arrow} ${sql.lit(column)})::${sql.raw(quoteTypes[column] ?? 'text')}`
+  }
+  const assignments = columns.map(
+    (column) =>
+      sql`${sql.ref(column)} = case when sent.quote ? ${sql.lit(column)} then ${sentValue(column)} else known.${sql.ref(column)} end`,
+  )
+  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement.
+  const sent = sql`tenants as one cross join unnest(
+    ${quotes.map(({ laneId }) => laneId)}::bigint[], ${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[]
+  ) as sent (lane, quote)`
+  await sql`
+    update lanes as known set ${sql.join(assignments)} from ${sent}
+    where one.tenant_id = ${tenant} and known.tenant_id = one.tenant_id and known.lane_id = sent.lane
+  `.execute(transaction)
+  if (!columns.includes('created_at') && !columns.includes('quoted_customer_name')) return
+  // An imported or pushed request has one lane, so both have the same time and customer.
+  await sql`
+    update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
+    from ${sent} join lanes as known on known.tenant_id = ${tenant} and known.lane_id = sent.lane
+    where one.tenant_id = ${tenant} and request.tenant_id = one.tenant_id
+      and request.request_id = known.request_id and (request.import_id is not null or known.external_id is not null)
+  `.execute(transaction)
 }
 
 /** Like `changeLanes`, for one lane. */
@@ -368,10 +442,47 @@ export function valuesBefore(before: AuditedValues): NextValues {
  */
 export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
   const { import_said: _, ...values } = valuesBefore(before)
-  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
-  if (undone.length === 0) return values
   const seconds = Math.floor(now.getTime() / 1000)
+  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
   const stamps = undone.map((field) => [field, stampsAfterRollback(lane.signed_at[field] ?? [], seconds)])
   const signedAt: BookingStamps = { ...lane.signed_at, ...Object.fromEntries(stamps) }
-  return { ...values, signed_at: signedAt }
+  return {
+    ...values,
+    ...(undone.length === 0 ? {} : { signed_at: signedAt }),
+    ...quoteSetByPerson(lane, Object.keys(before), now),
+  }
+}
+
+/** The pushed field of a quote that each column belongs to. */
+const pushedFieldOf: Readonly<Record<string, PushedQuoteField>> = {
+  origin: 'places',
+  destination: 'places',
+  miles: 'places',
+  equipment: 'equipment',
+  quoted_rate_cents: 'quotedRate',
+  estimated_cost_cents: 'estimatedCost',
+  quoted_customer_name: 'customer',
+  rep_name: 'rep',
+  created_at: 'quotedAt',
+  valid_until: 'validUntil',
+  rate_type: 'rateType',
+  pickup_date: 'pickupDate',
+  outcome: 'outcome',
+  outcome_reason: 'outcome',
+}
+
+/** The stamps after a person set these columns of a quote at `now` of the database's clock: pushes signed before are older. */
+export function quoteSetByPerson(
+  lane: Pick<LaneRow, 'quote_signed_at'>,
+  columns: readonly string[],
+  now: Date,
+): Pick<NextValues, 'quote_signed_at'> {
+  const fields = new Set(columns.flatMap((column) => pushedFieldOf[column] ?? []))
+  if (fields.size === 0) return {}
+  const seconds = Math.floor(now.getTime() / 1000)
+  const stamps = [...fields].map((field) => [
+    field,
+    stampsAfterRollback(lane.quote_signed_at[field] ?? [], seconds),
+  ])
+  return { quote_signed_at: { ...lane.quote_signed_at, ...Object.fromEntries(stamps) } }
 }

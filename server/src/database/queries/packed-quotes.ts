@@ -61,12 +61,17 @@ export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOf
 export interface BookStanding {
   readonly versions: TenantVersions
   readonly settings: BookSettings
-  /** The number of versions logged after `since`, and of lane ids listed in them. */
-  readonly logged: number
-  readonly named: number
+  /**
+   * The number of lanes that changed after `since`, at most `changedMax` + 1; null if it is unknown which lanes changed,
+   * because something other than advance_versions made a version since, or `since` is of another database.
+   */
+  readonly changed: number | null
 }
 
-/** The versions, settings and log extent of a brokerage, in one statement so that they are of the same moment. */
+/** Above this many changed quotes, opening the book again is quicker than following the changes. */
+export const changedMax = 100_000
+
+/** The versions and settings of a brokerage, and what changed, in one statement so that they are of the same moment. */
 export async function readBookStanding(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -79,20 +84,25 @@ export async function readBookStanding(
     margin_pct: number | null
     margin_cents: number | null
     rate_per_mile_cents: number | null
-    logged: number
-    named: number
+    changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.floor_margin_pct as margin_pct,
-      one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents, logged, named
+      one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
+      case
+        when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
+        when ${since}::bigint between facts.unlogged_version and facts.facts_version
+          and facts.logged_version = facts.facts_version then newer.count
+      end as changed
     from tenants as one
     left join tenant_facts as facts on facts.tenant_id = one.tenant_id
     cross join lateral (
-      select count(*) as logged, coalesce(sum(cardinality(changes.lanes)), 0)::bigint as named
-      from quote_changes as changes
-      where changes.tenant_id = one.tenant_id and changes.version > ${since}::bigint
-        and changes.version <= facts.facts_version
-    ) as log
+      select count(*) from (
+        select from lane_versions as known
+        where known.tenant_id = one.tenant_id and known.version > ${since}::bigint
+        limit ${changedMax + 1}
+      ) as counted
+    ) as newer
     where one.tenant_id = ${tenant}
   `.execute(transaction)
   const [row] = rows
@@ -106,8 +116,7 @@ export async function readBookStanding(
         rateCentsPerMile: row?.rate_per_mile_cents ?? null,
       },
     },
-    logged: row?.logged ?? 0,
-    named: row?.named ?? 0,
+    changed: row?.changed ?? null,
   }
 }
 
@@ -181,18 +190,18 @@ function oldestOf({ records }: PackedQuotes): QuotePlace {
   return { us: numbers.getBigInt64(oldest + 8), laneId: int8At(numbers, oldest) }
 }
 
-/** The ids of the lanes that the log lists between two versions, each once. */
+/**
+ * The ids of the lanes that changed after version `since`. There is no upper bound: a lane that changes again while this
+ * runs has a newer version, and its earlier change would be missed.
+ */
 export async function readChangedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
   since: number,
-  until: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ ids: Buffer | null }>`
-    select string_agg(int8send(id), ''::bytea) as ids from (
-      select distinct unnest(lanes) as id from quote_changes
-      where tenant_id = ${tenant} and version > ${since}::bigint and version <= ${until}::bigint
-    ) as changed
+    select string_agg(int8send(lane_id), ''::bytea) as ids from lane_versions
+    where tenant_id = ${tenant} and version > ${since}::bigint
   `.execute(transaction)
   const ids = rows[0]?.ids ?? Buffer.alloc(0)
   const numbers = viewOf(ids)

@@ -69,7 +69,7 @@ export async function bookShipment(
     }
     found = written
   }
-  throw new LockTimeout('The lane was changed again and again.')
+  throw new LockTimeout('The lane was changed during every attempt.')
 }
 
 /** The JSON argument of book_shipment. */

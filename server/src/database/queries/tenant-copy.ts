@@ -10,13 +10,12 @@ const sentByOneInstallation =
  * columns comes from the catalog, so that a new one cannot be forgotten.
  */
 export const tablesLeftBehind: Readonly<Record<string, string>> = {
-  quote_changes:
-    'changes for the processes of this installation; at the destination, processes read all quotes anyway',
   tenant_windows: 'the times of requests in the last second: outdated when they arrive',
   event_endpoints: sentByOneInstallation,
   event_secrets: sentByOneInstallation,
   events: sentByOneInstallation,
   event_deliveries: sentByOneInstallation,
+  expiry_notices: sentByOneInstallation,
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
   // A transaction id of the source database.
@@ -254,6 +253,13 @@ class ClientTenantCopy implements TenantCopy {
   }
 
   async moveVersions(): Promise<void> {
+    // An export from before versions of lanes has none.
+    await this.#client.query(
+      `insert into lane_versions (tenant_id, lane_id, version, changed_at)
+       select tenant_id, lane_id, 0, updated_at from lanes
+       where tenant_id = $1 and not exists (select from lane_versions where tenant_id = $1)`,
+      [this.#tenant],
+    )
     await this.#client.query(
       `update tenant_facts set facts_version = facts_version + $2, access_version = access_version + $2,
          changed_in = pg_current_xact_id()

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('the quotes of a tenant are read in portions, each of them once, also where many have the same time', async () => {
+test('the quotes of a tenant are read in parts, each quote once, also if many have the same time', async () => {
   const tenant = await makeTenant(app)
   for (const rate of [1_000, 2_000, 3_000, 4_000, 5_000]) {
     if (rate > 3_000) app.now += 60_000

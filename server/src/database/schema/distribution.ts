@@ -7,32 +7,32 @@ import type { TenantTransaction } from './tables.ts'
 export const instanceGoneMs = 10_000
 
 /**
- * Tables of the installation, not of a tenant. In a distributed database they stay whole, on the node that is asked. A new
- * one belongs here only after somebody asked what it gives away, and that no query puts it together with a tenant's rows.
+ * Tables of the installation, not of a tenant. On Citus they are not distributed: they stay on the coordinator. Add a
+ * table here only if it reveals nothing about tenants, and no query joins it with rows of a tenant.
  */
 export const tablesWithoutTenant = [
   'installation',
   'instances',
   'schema_migrations',
   'sign_in_emails',
-  // Places of two sequences, for whoever holds the key of the identifiers: not whose they are.
+  // Numbers of the two sequences, without the tenants of their lanes.
   'taken_numbers',
 ] as const
 
-/** All of a tenant's rows lie where its row of this table lies. */
+/** All rows of a tenant are on the same worker as its row of this table. */
 const firstTable = 'tenants'
 export const shardsUsual = 32
 export const shardsMax = 1024
 
-/** A reason why a database cannot be distributed, in words an operator can act on. */
+/** A reason why a database cannot be distributed. The message tells the operator what to do. */
 export class DistributionRefused extends Error {}
 
 export interface DistributionProgress {
   readonly table: string
-  /** Which one of how many. */
+  /** The position of the table, from 1, and the number of tables. */
   readonly nth: number
   readonly of: number
-  /** What was done: rows moved now, or `before` where an earlier run had moved them. */
+  /** The number of rows in the table; `before` if an earlier run distributed it. */
   readonly moved: number | 'before'
 }
 
@@ -43,8 +43,9 @@ export interface Distribution {
 }
 
 /**
- * Spreads the tables of a migrated database over the workers of a Citus cluster by tenant, with the rows they hold. Each
- * table is one transaction: what ends it in between leaves whole tables, and the next run goes on with the others.
+ * Distributes the tables of a migrated database, with their rows, over the workers of a Citus cluster by tenant. Each
+ * table is one transaction: if the run is interrupted, every table is either distributed or unchanged, and the next run
+ * continues with the remaining tables.
  *
  * @throws DistributionRefused
  */
@@ -53,7 +54,7 @@ export async function distribute(
   options: {
     readonly shards: number
     readonly onTable: (progress: DistributionProgress) => void
-    /** Asked between two tables. */
+    /** Whether to stop. Called before each table. */
     readonly stopped: () => boolean
   },
 ): Promise<Distribution> {
@@ -68,13 +69,13 @@ export async function distribute(
     await client.query('select pg_advisory_lock(7205915)')
     for (const [at, table] of tables.entries()) {
       if (options.stopped())
-        throw new DistributionRefused('Stopped. The next run goes on with the next table.')
+        throw new DistributionRefused('Stopped. The next run continues with the next table.')
       const moved = (await isDistributed(client, table))
         ? ('before' as const)
         : await distributeTable(client, table, options.shards)
       options.onTable({ table, nth: at + 1, of: tables.length, moved })
     }
-    // Rows that have moved lie here, too, until they are taken away: no query sees them.
+    // The coordinator still stores the rows that were moved, although no query reads them. This deletes them.
     for (const table of tables.toReversed()) await removeMovedRows(client, table)
     await refuseOpenShards(client, tables)
     const { rows } = await client.query<{ shards: string }>(
@@ -87,7 +88,7 @@ export async function distribute(
   }
 }
 
-/** Whether the rows of tenants may lie on workers of this database. */
+/** Whether this database can have workers: whether it has the Citus extension. */
 export async function hasWorkers(transaction: TenantTransaction): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from pg_extension where extname = 'citus') as found
@@ -96,8 +97,8 @@ export async function hasWorkers(transaction: TenantTransaction): Promise<boolea
 }
 
 /**
- * Tables of tenants that are not spread where others are: a migration has made them since. Rows of them cannot point at
- * rows on a worker. Null where nothing is spread; told to the service's role, too.
+ * Tables of tenants that are not distributed although others are, because a migration has created them since. Their
+ * foreign keys cannot reference rows on a worker. Null if no table is distributed. Works with the service's role, too.
  */
 export async function notSpread(transaction: TenantTransaction): Promise<readonly string[] | null> {
   if (!(await hasWorkers(transaction))) return null
@@ -154,7 +155,10 @@ async function activeWorkers(client: pg.Client): Promise<number> {
   return workers
 }
 
-/** Rows that somebody writes meanwhile wait for the whole move: the service must be away, and come back to all of it. */
+/**
+ * A write would wait until its table is distributed, and a service reads only at its start whether the database is
+ * distributed.
+ */
 async function refuseWhileServed(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ running: string }>(
     `select count(*) as running from instances
@@ -163,12 +167,12 @@ async function refuseWhileServed(client: pg.Client): Promise<void> {
   )
   if (Number(rows[0]?.running) > 0) {
     throw new DistributionRefused(
-      `${rows[0]?.running} instance(s) of the service are at work on this database. Stop them first; a stopped one is forgotten within ${instanceGoneMs / 1000} seconds.`,
+      `${rows[0]?.running} instance(s) of the service use this database. Stop them first. A stopped instance no longer counts after ${instanceGoneMs / 1000} seconds.`,
     )
   }
 }
 
-/** Every table with a tenant, each after those that its foreign keys point at. */
+/** All tables with a tenant, each after those that its foreign keys reference. */
 async function tablesOfTenants(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ table: string; points_at: string[] }>(
     `select c.relname::text as table,
@@ -187,7 +191,7 @@ async function tablesOfTenants(client: pg.Client): Promise<string[]> {
     const [next] = at < 0 ? [] : waiting.splice(at, 1)
     if (next === undefined) {
       throw new DistributionRefused(
-        `The tables ${waiting.map(({ table }) => table).join(', ')} point at each other, or at a table without a tenant.`,
+        `The tables ${waiting.map(({ table }) => table).join(', ')} reference each other, or a table without a tenant.`,
       )
     }
     ordered.push(next.table)
@@ -195,7 +199,9 @@ async function tablesOfTenants(client: pg.Client): Promise<string[]> {
   return ordered
 }
 
-/** What somebody else keeps here is neither spread nor known to be right where it is. */
+/**
+ * A table that is not part of this version would not be distributed, and queries could not join it with those that are.
+ */
 async function refuseForeignTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ table: string }>(
     `select c.relname::text as table from pg_class c
@@ -207,7 +213,7 @@ async function refuseForeignTables(client: pg.Client, tables: readonly string[])
   )
   if (rows.length > 0) {
     throw new DistributionRefused(
-      `The schema holds tables that are not of this version: ${rows.map(({ table }) => table).join(', ')}. Move them to another schema.`,
+      `The schema has tables that are not part of this version: ${rows.map(({ table }) => table).join(', ')}. Move them to another schema.`,
     )
   }
 }
@@ -244,7 +250,7 @@ async function distributeTable(client: pg.Client, table: string, shards: number)
     const after = await client.query<{ count: string }>(`select count(*) from ${table}`)
     if (before.rows[0]?.count !== after.rows[0]?.count) {
       throw new DistributionRefused(
-        `${table} had ${before.rows[0]?.count} rows and would have ${after.rows[0]?.count}: it was left as it is.`,
+        `${table} had ${before.rows[0]?.count} rows and would have ${after.rows[0]?.count} afterwards. It was not changed.`,
       )
     }
     await client.query(`alter table ${table} force row level security`)
@@ -273,7 +279,7 @@ async function refuseOpenShards(client: pg.Client, tables: readonly string[]): P
     )
     if (rows[0]?.open !== '0') {
       throw new DistributionRefused(
-        `Row-level security is not complete on ${rows[0]?.open} parts of ${table}: do not serve from it.`,
+        `Row-level security is not complete on ${rows[0]?.open} shards of ${table}: do not start the service on this database.`,
       )
     }
   }

@@ -26,7 +26,7 @@ async function unmigrate(owner: pg.Client): Promise<string> {
   return lastBaselineMigration
 }
 
-test('a migration that must wait for a table lets others use it meanwhile, and comes when it is free', async () => {
+test('a migration that waits for a table lock does not block other transactions, and runs when the table is free', async () => {
   const owner = await connected(database.ownerUrl)
   const [busy, other] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]
   try {
@@ -38,7 +38,7 @@ test('a migration that must wait for a table lets others use it meanwhile, and c
       done = true
     })
     await expect.poll(() => said, { timeout: 10_000 }).toEqual([`${name} is waiting for a lock on a table`])
-    // As the service does: it gives up a lock after a second and a half.
+    // With the lock timeout of the service.
     for (let nth = 0; nth < 6; nth++) {
       await other.query(
         `begin; set local lock_timeout = 1500; lock table tenants in row exclusive mode; commit`,
@@ -56,7 +56,7 @@ test('a migration that must wait for a table lets others use it meanwhile, and c
   }
 }, 30_000)
 
-test('two that migrate at once take turns, and each migration is applied once', async () => {
+test('concurrent migrations run one after another, and each migration is applied once', async () => {
   const owner = await connected(database.ownerUrl)
   try {
     const name = await unmigrate(owner)
@@ -69,7 +69,7 @@ test('two that migrate at once take turns, and each migration is applied once', 
   }
 })
 
-test('a database that a newer version has migrated is left alone', async () => {
+test('a database that a newer version has migrated is refused and not changed', async () => {
   const owner = await connected(database.ownerUrl)
   try {
     await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)

@@ -127,6 +127,21 @@ alter table events force row level security;
 create policy tenant_isolation on events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on events to lanewise_service;
 
+create table expiry_notices (
+  tenant_id integer not null,
+  endpoint_id integer not null,
+  credential text not null,
+  credential_id integer not null,
+  constraint expiry_notices_pkey PRIMARY KEY (tenant_id, endpoint_id, credential, credential_id),
+  constraint expiry_notices_tenant_id_endpoint_id_fkey FOREIGN KEY (tenant_id, endpoint_id) REFERENCES event_endpoints(tenant_id, endpoint_id) ON DELETE CASCADE,
+  constraint expiry_notices_credential_check CHECK ((credential = ANY (ARRAY['service_token'::text, 'signing_secret'::text])))
+);
+alter table expiry_notices enable row level security;
+alter table expiry_notices force row level security;
+create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
+create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on expiry_notices to lanewise_service;
+
 create table imports (
   tenant_id integer not null,
   import_id integer not null,
@@ -160,6 +175,7 @@ create table imports (
   rows_kept integer not null default 0,
   changes jsonb not null default '[]'::jsonb,
   kept jsonb not null default '[]'::jsonb,
+  request_digest bytea,
   rows_won integer not null default 0,
   rows_lost integer not null default 0,
   rows_pending integer not null default 0,
@@ -167,6 +183,7 @@ create table imports (
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))
 );
+CREATE UNIQUE INDEX imports_request ON imports USING btree (tenant_id, request_digest) WHERE (request_digest IS NOT NULL);
 CREATE INDEX imports_undoing ON imports USING btree (progress_at) WHERE (status = 'undoing'::text);
 alter table imports enable row level security;
 alter table imports force row level security;
@@ -249,6 +266,19 @@ alter table lane_changes force row level security;
 create policy tenant_isolation on lane_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on lane_changes to lanewise_service;
 
+create table lane_versions (
+  tenant_id integer not null,
+  lane_id bigint not null,
+  version bigint not null,
+  changed_at timestamp with time zone not null,
+  constraint lane_versions_pkey PRIMARY KEY (tenant_id, lane_id)
+);
+CREATE INDEX lane_versions_by_version ON lane_versions USING btree (tenant_id, version, lane_id);
+alter table lane_versions enable row level security;
+alter table lane_versions force row level security;
+create policy tenant_isolation on lane_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on lane_versions to lanewise_service;
+
 create table lanes (
   tenant_id integer not null,
   lane_id bigint not null,
@@ -292,16 +322,22 @@ create table lanes (
   expected_cost_cents integer,
   expected_cost_low_cents integer,
   expected_cost_high_cents integer,
-  search_text text not null generated always as (lower(((((((((((lane_ref || '
+  search_text text not null generated always as (lower(((((((((((((lane_ref || '
 '::text) || origin) || '
 '::text) || destination) || '
 '::text) || quoted_customer_name) || '
 '::text) || COALESCE(customer_name, ''::text)) || '
-'::text) || COALESCE(carrier_name, ''::text)))) stored,
+'::text) || COALESCE(carrier_name, ''::text)) || '
+'::text) || COALESCE(external_id, ''::text)))) stored,
   cancelled_at timestamp with time zone,
   cancel_reason text,
   outcome_before_booking jsonb,
   import_said text,
+  external_id text,
+  rep_name text,
+  rate_type text,
+  valid_until timestamp with time zone,
+  quote_signed_at jsonb not null default '{}'::jsonb,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
@@ -321,29 +357,20 @@ create table lanes (
   constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
+  constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
   constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
 ) with (fillfactor=90);
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
+CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
-
-create table quote_changes (
-  tenant_id integer not null,
-  version bigint not null,
-  lanes bigint[] not null,
-  constraint quote_changes_pkey PRIMARY KEY (tenant_id, version)
-);
-alter table quote_changes enable row level security;
-alter table quote_changes force row level security;
-create policy tenant_isolation on quote_changes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
-grant delete, insert, select on quote_changes to lanewise_service;
 
 create table quote_requests (
   tenant_id integer not null,
@@ -390,8 +417,10 @@ create table service_tokens (
   constraint service_tokens_tenant_id_jti_key UNIQUE (tenant_id, jti),
   constraint service_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
 );
+CREATE INDEX service_tokens_by_expiry ON service_tokens USING btree (expires_at) WHERE (revoked_at IS NULL);
 alter table service_tokens enable row level security;
 alter table service_tokens force row level security;
+create policy expiries_for_owner on service_tokens for select to lanewise_owner using (true);
 create policy tenant_isolation on service_tokens for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on service_tokens to lanewise_service;
 
@@ -452,8 +481,10 @@ create table signing_secrets (
   constraint signing_secrets_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES users(tenant_id, user_id),
   constraint signing_secrets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
+CREATE INDEX signing_secrets_by_expiry ON signing_secrets USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
 alter table signing_secrets enable row level security;
 alter table signing_secrets force row level security;
+create policy expiries_for_owner on signing_secrets for select to lanewise_owner using (true);
 create policy tenant_isolation on signing_secrets for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on signing_secrets to lanewise_service;
 
@@ -481,6 +512,8 @@ create table tenant_facts (
   tenant_id integer not null,
   facts_version bigint not null,
   access_version bigint not null default 0,
+  logged_version bigint not null default 0,
+  unlogged_version bigint not null default 0,
   changed_in xid8 not null default pg_current_xact_id(),
   constraint tenant_facts_pkey PRIMARY KEY (tenant_id),
   constraint tenant_facts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
@@ -512,6 +545,8 @@ create table tenants (
   floor_margin_pct double precision,
   floor_margin_cents integer,
   floor_rate_per_mile_cents integer,
+  sandbox_of integer,
+  sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
   constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
@@ -560,28 +595,37 @@ AS $function$
     this_transaction constant xid8 := pg_current_xact_id();
     new_facts bigint;
     new_access bigint;
+    moment timestamptz;
   begin
     update public.tenant_facts as known set
       facts_version = known.facts_version + facts,
       access_version = known.access_version + access,
+      logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+      unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+        then known.facts_version else known.unlogged_version end,
       changed_in = this_transaction
     where tenant_id = tenant
     returning facts_version, access_version into new_facts, new_access;
     if not found then
-      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, changed_in)
-      values (tenant, facts, access, this_transaction)
+      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, logged_version, changed_in)
+      values (tenant, facts, access, facts, this_transaction)
       on conflict (tenant_id) do update set
         facts_version = known.facts_version + facts,
         access_version = known.access_version + access,
+        logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+        unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+          then known.facts_version else known.unlogged_version end,
         changed_in = this_transaction
       returning facts_version, access_version into new_facts, new_access;
     end if;
-    if facts = 1 then
-      insert into public.quote_changes (tenant_id, version, lanes)
-      values (tenant, new_facts, coalesce(changed_lanes, '{}'));
-      if new_facts % 1000 = 0 then
-        delete from public.quote_changes where tenant_id = tenant and version <= new_facts - 10000;
-      end if;
+    if facts = 1 and cardinality(changed_lanes) > 0 then
+      -- After the lock, so that times follow the order of versions.
+      moment := clock_timestamp();
+      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+      select one.tenant_id, changed.lane, new_facts, moment
+      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+      where one.tenant_id = tenant
+      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;
@@ -612,7 +656,7 @@ AS $function$
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     event_lane := to_jsonb(of_lane)
-      - '{tenant_id, search_text, signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
+      - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
     about := about || jsonb_build_object('lane', event_lane);
@@ -691,7 +735,8 @@ AS $function$
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
     end if;
-    if new_values is not null then
+    if booking ? 'change' then
+      -- An update that changes only signed times makes no new version of the lane.
       versions := public.advance_versions(tenant, 1, 0, array[lane]);
     end if;
     return json_build_object('booked', true, 'versions', versions);
@@ -834,41 +879,6 @@ AS $function$
   end $function$;
 revoke all on function change_lane(integer, bigint, text, jsonb, jsonb) from public;
 grant execute on function change_lane(integer, bigint, text, jsonb, jsonb) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.change_quote(tenant integer, lane bigint, new_values jsonb)
- RETURNS void
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
-  declare
-    request bigint;
-  begin
-    update public.lanes set
-      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
-        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
-      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
-        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
-      market_rate_cents = case when new_values ? 'market_rate_cents'
-        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
-      miles = case when new_values ? 'miles'
-        then (new_values ->> 'miles')::double precision else miles end,
-      pickup_date = case when new_values ? 'pickup_date'
-        then (new_values ->> 'pickup_date')::date else pickup_date end,
-      created_at = case when new_values ? 'created_at'
-        then (new_values ->> 'created_at')::timestamptz else created_at end,
-      import_said = case when new_values ? 'import_said'
-        then new_values ->> 'import_said' else import_said end
-    where tenant_id = tenant and lane_id = lane
-    returning request_id into request;
-    if new_values ? 'created_at' then
-      -- An imported request has one lane, so both have the same time.
-      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
-      where tenant_id = tenant and request_id = request and import_id is not null;
-    end if;
-  end $function$;
-revoke all on function change_quote(integer, bigint, jsonb) from public;
-grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.changed_tenants(since xid8)
  RETURNS TABLE(tenant_id integer, facts_version bigint, access_version bigint)
@@ -1055,6 +1065,75 @@ AS $function$
 revoke all on function enter_tenant(text, integer, integer, integer) from public;
 grant execute on function enter_tenant(text, integer, integer, integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.erase_sandbox_rows(sandbox integer, most integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because the service has no right to delete the history of a lane: security definer, so that it can
+  -- delete that of a test brokerage and of no other: it must be the tenant of the transaction, and two rows of tenants must
+  -- agree that it is a test brokerage.
+  declare
+    erased integer := 0;
+    counted integer;
+    gone_lanes bigint[];
+    gone bigint[];
+  begin
+    if sandbox is distinct from nullif(current_setting('app.tenant_id', true), '')::integer
+      or not exists (select from public.tenants where tenant_id = sandbox and sandbox_of is not null)
+      or not exists (
+        select from public.tenants
+        where tenant_id = (select sandbox_of from public.tenants where tenant_id = sandbox) and sandbox_id = sandbox
+      )
+    then
+      raise exception 'not a test brokerage';
+    end if;
+    gone_lanes := array(
+      select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
+    );
+    delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.lane_changes where tenant_id = sandbox and lane_id = any(gone_lanes);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.lanes where tenant_id = sandbox and lane_id = any(gone_lanes);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    gone := array(select event_number from public.events where tenant_id = sandbox order by event_number limit most);
+    delete from public.event_deliveries where tenant_id = sandbox and event_number = any(gone);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.events where tenant_id = sandbox and event_number = any(gone);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    gone := array(select call_id from public.integration_calls where tenant_id = sandbox order by call_id limit most);
+    delete from public.integration_calls where tenant_id = sandbox and call_id = any(gone);
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    if cardinality(gone_lanes) < most then
+      gone := array(
+        select request_id from public.quote_requests
+        where tenant_id = sandbox and not exists (
+          select from public.lanes where tenant_id = sandbox and lanes.request_id = quote_requests.request_id
+        )
+        order by request_id limit most
+      );
+      delete from public.quote_requests where tenant_id = sandbox and request_id = any(gone);
+      get diagnostics counted = row_count;
+      erased := erased + counted;
+      if not exists (select from public.quote_requests where tenant_id = sandbox) then
+        delete from public.imports where tenant_id = sandbox and status not in ('running', 'undoing');
+        get diagnostics counted = row_count;
+        erased := erased + counted;
+      end if;
+    end if;
+    return jsonb_build_object('rows', erased, 'lanes', to_jsonb(gone_lanes));
+  end $function$;
+revoke all on function erase_sandbox_rows(integer, integer) from public;
+grant execute on function erase_sandbox_rows(integer, integer) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.event_queue(old timestamp with time zone)
  RETURNS TABLE(waiting bigint, oldest_seconds double precision, overdue_seconds double precision, tenants_with_old integer[])
  LANGUAGE plpgsql
@@ -1131,7 +1210,8 @@ CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  LANGUAGE plpgsql
  STABLE
 AS $function$
-  -- In the database because announce and announce_quotes call it.
+  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
       return false;
@@ -1271,8 +1351,9 @@ CREATE OR REPLACE FUNCTION public.note_token_use(tenant integer, token integer, 
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database for one round trip, and for the batch below. It does not wait for the disk: a crash may lose the last
-  -- uses.
+  -- In the database so that recording a use is one message instead of three (begin, update, commit), and so that the
+  -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
+  -- may lose the last uses.
   begin
     perform set_config('synchronous_commit', 'off', true);
     update public.service_tokens set last_used_at = used_at, last_used_from = network
@@ -1438,3 +1519,39 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. It reads the credentials that expire soon, by an index.
+  declare
+    moment constant timestamptz := clock_timestamp();
+    until constant timestamptz := moment + make_interval(days => notice_days);
+  begin
+    return query
+      select distinct t.tenant_id from public.service_tokens t
+      join public.event_endpoints e on e.tenant_id = t.tenant_id
+      where t.revoked_at is null and t.expires_at > moment and t.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'service_token' and n.credential_id = t.token_id
+        );
+    return query
+      select distinct s.tenant_id from public.signing_secrets s
+      join public.event_endpoints e on e.tenant_id = s.tenant_id
+      where s.revoked_at is null and s.expires_at > moment and s.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'signing_secret' and n.credential_id = s.secret_id
+        );
+  end $function$;
+revoke all on function unannounced_expiries(integer) from public;
+grant execute on function unannounced_expiries(integer) to lanewise_service;

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { waitWithinDeadline } from './request-deadline.ts'
+import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
 
 const statementTimeoutMs = 2_000
 /** A stalled network reports no error. This ends the wait on our side, after the database's own timeout has passed. */
@@ -17,16 +17,47 @@ export const roleTimeouts = [
   { name: 'statement_timeout', value: `${statementTimeoutMs / 1000}s` },
   { name: 'idle_in_transaction_session_timeout', value: `${idleTimeoutMs / 1000}s` },
 ] as const
+/** The timeouts of one transaction, in milliseconds. */
+export interface Timeouts {
+  readonly statementMs: number
+  readonly lockMs: number
+}
+
+const usualTimeouts: Timeouts = { statementMs: statementTimeoutMs, lockMs: lockTimeoutMs }
+
+/** The time before the end of a request's deadline at which the database ends a statement. */
+const answerMs = 50
+
+/**
+ * The timeouts of a transaction that begins now. The database ends a statement before the request stops waiting for it:
+ * otherwise the statement would go on in the database although its brokerage may already run the next one.
+ */
+export function timeoutsNow(): Timeouts {
+  const leftMs = deadlineLeftMs() - answerMs
+  const statementMs = Math.floor(Math.min(statementTimeoutMs, Math.max(1, leftMs)))
+  return { statementMs, lockMs: Math.min(lockTimeoutMs, Math.ceil(statementMs * 0.75)) }
+}
+
 /**
  * Set in each transaction, together with the tenant: a connection pooler passes the connection to another client after
  * the transaction, and does not keep settings of the session.
  */
-export const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}', true),
-  set_config('lock_timeout', '${lockTimeoutMs}', true),
+export const settingTimeouts = ({
+  statementMs,
+  lockMs,
+}: Timeouts) => `set_config('statement_timeout', '${statementMs}', true),
+  set_config('lock_timeout', '${lockMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`
 /** SQL that gives a transaction access to one tenant's rows, also on the workers of a distributed database. */
-export const entering = (tenant: string) =>
-  `enter_tenant(${tenant}, ${statementTimeoutMs}, ${lockTimeoutMs}, ${idleTimeoutMs})`
+export const entering = (tenant: string, { statementMs, lockMs } = usualTimeouts) =>
+  `enter_tenant(${tenant}, ${statementMs}, ${lockMs}, ${idleTimeoutMs})`
+
+const sentAt = new WeakMap<pg.PoolClient, number>()
+
+/** How long the last statement of a connection may still run in the database, at most. */
+export function stillRunsMs(client: pg.PoolClient, { statementMs }: Timeouts): number {
+  return Math.max(0, statementMs - (performance.now() - (sentAt.get(client) ?? 0)))
+}
 
 /** Runs one statement within the deadline of the current request. */
 export function ask(
@@ -34,6 +65,7 @@ export function ask(
   text: string,
   values?: readonly unknown[],
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
+  sentAt.set(client, performance.now())
   return waitWithinDeadline((leftMs) =>
     client.query({
       text,

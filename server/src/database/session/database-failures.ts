@@ -62,6 +62,11 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
+/** Whether our side stopped waiting for an answer. The statement may still run in the database. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Query read timeout')
+}
+
 /** Converts a driver error to the error for the caller. `committing`: the transaction may have been committed. */
 export function translated(error: unknown, committing: boolean): unknown {
   const code = sqlState(error)

@@ -12,10 +12,13 @@ export const waitingPerBrokerageMax = 128
 /** The brokerage that a transaction belongs to; null before a brokerage is known, or for several brokerages together. */
 type Owner = TenantId | null
 
-/** A connection of the pool. Return it with `release`; `broken` closes it. */
+/**
+ * A connection of the pool. Return it with `release`; `broken` closes it. After `busyMs` its owner may use another one:
+ * until then, the database may still run the owner's last statement.
+ */
 export interface Lent {
   readonly client: pg.PoolClient
-  release(broken: boolean): void
+  release(broken: boolean, busyMs?: number): void
 }
 
 export interface FairConnections {
@@ -101,9 +104,10 @@ class FairPool implements FairConnections {
       const client = await Promise.race([connecting, timeout])
       return {
         client,
-        release(broken) {
+        release(broken, busyMs = 0) {
           client.release(broken)
-          freeSlot()
+          if (busyMs > 0) setTimeout(freeSlot, busyMs).unref()
+          else freeSlot()
         },
       }
     } catch (error) {

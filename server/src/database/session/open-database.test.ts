@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
+import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
 
 let ownDatabase: TestDatabase
@@ -70,6 +71,34 @@ test('no tenant setting is left on a connection, however the transaction ended',
     database.inTenant(tenant, (transaction) => sql`select 1 / 0`.execute(transaction)),
   ).rejects.toThrow('division by zero')
   expect(await settingNow()).toBeNull()
+})
+
+test('a brokerage has four statements running in the database, also after requests stopped waiting', async () => {
+  const many = await openDatabase({ connection: ownDatabase.service, connectionsMax: 20 })
+  const watching = new pg.Client(ownDatabase.service)
+  await watching.connect()
+  const requests: Promise<unknown>[] = []
+  let most = 0
+  // Each request has two statements: it spends half of its time with the first, and gives up during the second.
+  for (let nth = 0; nth < 24; nth++) {
+    const request = withDeadline(new RequestDeadline(400), () =>
+      many.inTenant(tenant, async (transaction) => {
+        await sql`select pg_sleep(0.2)`.execute(transaction)
+        await sql`select pg_sleep(1.9)`.execute(transaction)
+      }),
+    )
+    requests.push(expect(request).rejects.toThrow(DatabaseUnavailable))
+    await delay(80)
+    const { rows } = await watching.query(
+      "select count(*)::int as count from pg_stat_activity where state = 'active' and query like '%pg_sleep(1.9)%' and pid <> pg_backend_pid() and datname = current_database()",
+    )
+    most = Math.max(most, rows[0].count)
+  }
+  await Promise.all(requests)
+  await watching.end()
+  await many.close()
+  expect(most).toBeGreaterThan(0)
+  expect(most).toBeLessThanOrEqual(4)
 })
 
 const digest = Buffer.alloc(32, 7)

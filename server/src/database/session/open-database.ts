@@ -3,8 +3,17 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { hasWorkers, type Tables, type TenantTransaction } from '../schema/index.ts'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
-import { answerTimeoutMs, ask, entering, poolWaitMs, timeouts } from './connection.ts'
-import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'
+import {
+  answerTimeoutMs,
+  ask,
+  entering,
+  poolWaitMs,
+  settingTimeouts,
+  stillRunsMs,
+  type Timeouts,
+  timeoutsNow,
+} from './connection.ts'
+import { DatabaseUnavailable, isConnectionLost, isGivenUp, translated } from './database-failures.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
@@ -91,9 +100,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   const inTenant: InTenant = (tenant, work) =>
     // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
-    transactions.run(tenant, `${begin}; select ${entering(`'${Number(tenant)}'`)}`, work)
+    transactions.run(
+      tenant,
+      (timeouts) => `${begin}; select ${entering(`'${Number(tenant)}'`, timeouts)}`,
+      work,
+    )
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
-    transactions.run(null, `${begin}; select ${timeouts}`, work)
+    transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
   if (options.readOnly !== true) await outsideTenants(makeInstallation)
   const key = await outsideTenants(installationKey)
@@ -113,7 +126,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     onVersionsMoved: versions.add,
     ping: () =>
       withDeadline(new RequestDeadline(), () =>
-        transactions.run(null, `begin read only; select ${timeouts}`, timeAndMigrations),
+        transactions.run(
+          null,
+          (timeouts) => `begin read only; select ${settingTimeouts(timeouts)}`,
+          timeAndMigrations,
+        ),
       ),
     connections: () => ({
       open: pool.totalCount,
@@ -161,15 +178,17 @@ class Transactions {
 
   async run<T>(
     tenant: TenantId | null,
-    opening: string,
+    opening: (timeouts: Timeouts) => string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
     const { client, release } = await this.#connections.lend(tenant)
+    const timeouts = timeoutsNow()
     let broken = false
+    let busyMs = 0
     let committing = false
     let versions: TenantVersions | null = null
     try {
-      await ask(client, opening)
+      await ask(client, opening(timeouts))
       const transaction = this.#queriesFor(client)
       const result = await work(transaction)
       const changes = moves.get(transaction)
@@ -187,11 +206,13 @@ class Transactions {
       return result
     } catch (error) {
       broken = isConnectionLost(error)
+      // The statement may still run. The next one of its brokerage starts when it has ended.
+      if (isGivenUp(error) && tenant !== null) busyMs = stillRunsMs(client, timeouts)
       if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing)
     } finally {
-      release(broken)
+      release(broken, busyMs)
     }
   }
 

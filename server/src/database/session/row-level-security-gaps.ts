@@ -7,10 +7,12 @@ const reviewedFunctions = sql.raw(
     'changed_tenants',
     'claim_sign_in',
     'due_endpoints',
+    'erase_sandbox_rows',
     'event_queue',
     'release_sign_in',
     'sign_in_of',
     'stalled_undos',
+    'unannounced_expiries',
   ]
     .map((name) => `'${name}'`)
     .join(', '),
@@ -139,7 +141,7 @@ const keys = sql`
 
 /** Functions that run with the rights of their owner. */
 const functions = sql`
-  select format('The function %s bypasses row-level security, and is not one of the reviewed seven.', p.proname)
+  select format('The function %s bypasses row-level security, and is not one of the reviewed eight.', p.proname)
   from pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.prosecdef
     and not exists (select from pg_depend d

@@ -18,7 +18,11 @@ create table tenants (
   -- The floors below which the tenant does not quote.
   floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
   floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
-  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999)
+  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999),
+  -- A test brokerage names the tenant that it belongs to, and that tenant names its test brokerage. Neither is a foreign key:
+  -- the tenant of a transaction sees its own row only.
+  sandbox_of integer,
+  sandbox_id integer
 );
 alter table tenants enable row level security;
 alter table tenants force row level security;
@@ -52,6 +56,10 @@ create table tenant_facts (
   tenant_id integer primary key references tenants,
   facts_version bigint not null,
   access_version bigint not null default 0,
+  -- The newest version of the facts that advance_versions made, and the newest that something else made, such as a person
+  -- who changed rows by hand: which lanes changed in the latter is unknown.
+  logged_version bigint not null default 0,
+  unlogged_version bigint not null default 0,
   -- The transaction that changed the row last. A process reads all rows with a transaction that it could not see when it
   -- read last. A filter by time could miss a transaction that committed late.
   changed_in xid8 not null default pg_current_xact_id()

@@ -51,8 +51,9 @@ grant select, insert, update on signing_secrets to lanewise_service;
 create function note_token_use(tenant integer, token integer, used_at timestamptz, network text) returns void
   language plpgsql volatile
   as $$
-  -- In the database for one round trip, and for the batch below. It does not wait for the disk: a crash may lose the last
-  -- uses.
+  -- In the database so that recording a use is one message instead of three (begin, update, commit), and so that the
+  -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
+  -- may lose the last uses.
   begin
     perform set_config('synchronous_commit', 'off', true);
     update public.service_tokens set last_used_at = used_at, last_used_from = network

@@ -39,8 +39,12 @@ create table imports (
   rows_kept integer not null default 0,
   changes jsonb not null default '[]',
   kept jsonb not null default '[]',
+  -- The SHA-256 of the signed request that began the import, so that the same request again does not begin another one. Null
+  -- if a person or a command began it.
+  request_digest bytea,
   primary key (tenant_id, import_id)
 );
+create unique index imports_request on imports (tenant_id, request_digest) where request_digest is not null;
 create index imports_undoing on imports (progress_at) where status = 'undoing';
 alter table imports enable row level security;
 alter table imports force row level security;

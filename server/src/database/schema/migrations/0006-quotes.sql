@@ -85,6 +85,7 @@ create table lanes (
     lower(
       lane_ref || E'\n' || origin || E'\n' || destination || E'\n' || quoted_customer_name
         || E'\n' || coalesce(customer_name, '') || E'\n' || coalesce(carrier_name, '')
+        || E'\n' || coalesce(external_id, '')
     )
   ) stored,
   cancelled_at timestamptz,
@@ -93,6 +94,13 @@ create table lanes (
   outcome_before_booking jsonb,
   -- A digest of the last row of a file that was imported for this lane: the same row again changes nothing.
   import_said text,
+  -- A quote that another system pushed: its id there, the rep as that system names them, until when the quote is valid,
+  -- and the newest signed times of each pushed field, in the form of signed_at.
+  external_id text,
+  rep_name text,
+  rate_type text check (rate_type in ('spot', 'contract')),
+  valid_until timestamptz,
+  quote_signed_at jsonb not null default '{}',
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
   unique (tenant_id, import_fingerprint),
@@ -112,6 +120,8 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The lanes of a request, and its foreign key.
 create index lanes_by_request on lanes (tenant_id, request_id);
+-- A pushed quote by its id in the other system.
+create unique index lanes_by_external_id on lanes (tenant_id, external_id) where external_id is not null;
 -- Undoing an import in batches by lane_id, and its foreign key.
 create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
 alter table lanes enable row level security;
@@ -121,26 +131,29 @@ create policy tenant_isolation on lanes
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update, delete on lanes to lanewise_service;
 
--- The log of changed lanes. A process keeps the quotes of a tenant in memory (server/src/book) and reads only the lanes
--- that changed. A row per committed transaction that inserted, updated or deleted lanes of a tenant: the version of the
--- facts that the transaction made, and the ids of the lanes.
-create table quote_changes (
+-- The version of the facts in which each lane was last inserted, updated or deleted. A process that keeps the quotes of a
+-- tenant in memory (server/src/book) reads the lanes with a newer version than its own, and so does an integration that
+-- reads back what changed. A deleted lane keeps its row here. Apart from `lanes`, because a version in an index of `lanes`
+-- would make every update of a lane write all of its indexes.
+create table lane_versions (
   tenant_id integer not null,
+  lane_id bigint not null,
   version bigint not null,
-  lanes bigint[] not null,
-  primary key (tenant_id, version)
+  changed_at timestamptz not null,
+  primary key (tenant_id, lane_id)
 );
-alter table quote_changes enable row level security;
-alter table quote_changes force row level security;
-create policy tenant_isolation on quote_changes
+-- The lanes that changed after a version, in the order of their changes.
+create index lane_versions_by_version on lane_versions (tenant_id, version, lane_id);
+alter table lane_versions enable row level security;
+alter table lane_versions force row level security;
+create policy tenant_isolation on lane_versions
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
-grant select, insert, delete on quote_changes to lanewise_service;
+grant select, insert, update on lane_versions to lanewise_service;
 
--- Increments a tenant's versions by `facts` and `access` (0 or 1), logs the changed lanes, and returns the new versions:
--- the last statement of every transaction that changes something. It locks the tenant's row of tenant_facts until the
--- commit, so versions follow the order of commits without gaps. The log keeps the newest 10,000 to 11,000 versions. A
--- process that is further behind reads all quotes.
+-- Increments a tenant's versions by `facts` and `access` (0 or 1), records the version of the changed lanes, and returns
+-- the new versions: the last statement of every transaction that changes something. It locks the tenant's row of
+-- tenant_facts until the commit, so versions follow the order of commits without gaps.
 create function advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[]) returns jsonb
   language plpgsql volatile set enable_seqscan = off
   as $$
@@ -152,65 +165,39 @@ create function advance_versions(tenant integer, facts integer, access integer, 
     this_transaction constant xid8 := pg_current_xact_id();
     new_facts bigint;
     new_access bigint;
+    moment timestamptz;
   begin
     update public.tenant_facts as known set
       facts_version = known.facts_version + facts,
       access_version = known.access_version + access,
+      logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+      unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+        then known.facts_version else known.unlogged_version end,
       changed_in = this_transaction
     where tenant_id = tenant
     returning facts_version, access_version into new_facts, new_access;
     if not found then
-      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, changed_in)
-      values (tenant, facts, access, this_transaction)
+      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, logged_version, changed_in)
+      values (tenant, facts, access, facts, this_transaction)
       on conflict (tenant_id) do update set
         facts_version = known.facts_version + facts,
         access_version = known.access_version + access,
+        logged_version = case when facts = 1 then known.facts_version + 1 else known.logged_version end,
+        unlogged_version = case when facts = 1 and known.facts_version <> known.logged_version
+          then known.facts_version else known.unlogged_version end,
         changed_in = this_transaction
       returning facts_version, access_version into new_facts, new_access;
     end if;
-    if facts = 1 then
-      insert into public.quote_changes (tenant_id, version, lanes)
-      values (tenant, new_facts, coalesce(changed_lanes, '{}'));
-      if new_facts % 1000 = 0 then
-        delete from public.quote_changes where tenant_id = tenant and version <= new_facts - 10000;
-      end if;
+    if facts = 1 and cardinality(changed_lanes) > 0 then
+      -- After the lock, so that times follow the order of versions.
+      moment := clock_timestamp();
+      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+      select one.tenant_id, changed.lane, new_facts, moment
+      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+      where one.tenant_id = tenant
+      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $$;
 revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
 grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
-
--- Updates the quote of a lane with the columns in `new_values`; the other columns keep their values. change_lane writes the
--- history of the change in the same transaction.
-create function change_quote(tenant integer, lane bigint, new_values jsonb) returns void
-  language plpgsql volatile set enable_seqscan = off
-  as $$
-  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
-  declare
-    request bigint;
-  begin
-    update public.lanes set
-      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
-        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
-      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
-        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
-      market_rate_cents = case when new_values ? 'market_rate_cents'
-        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
-      miles = case when new_values ? 'miles'
-        then (new_values ->> 'miles')::double precision else miles end,
-      pickup_date = case when new_values ? 'pickup_date'
-        then (new_values ->> 'pickup_date')::date else pickup_date end,
-      created_at = case when new_values ? 'created_at'
-        then (new_values ->> 'created_at')::timestamptz else created_at end,
-      import_said = case when new_values ? 'import_said'
-        then new_values ->> 'import_said' else import_said end
-    where tenant_id = tenant and lane_id = lane
-    returning request_id into request;
-    if new_values ? 'created_at' then
-      -- An imported request has one lane, so both have the same time.
-      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
-      where tenant_id = tenant and request_id = request and import_id is not null;
-    end if;
-  end $$;
-revoke all on function change_quote(integer, bigint, jsonb) from public;
-grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;

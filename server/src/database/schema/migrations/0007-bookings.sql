@@ -256,7 +256,8 @@ create function book_shipment(tenant integer, digest bytea, ref text, booking js
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
     end if;
-    if new_values is not null then
+    if booking ? 'change' then
+      -- An update that changes only signed times makes no new version of the lane.
       versions := public.advance_versions(tenant, 1, 0, array[lane]);
     end if;
     return json_build_object('booked', true, 'versions', versions);

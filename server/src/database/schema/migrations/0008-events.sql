@@ -104,11 +104,37 @@ create policy tenant_isolation on event_deliveries
 create policy event_queue_for_owner on event_deliveries for select to current_user using (true);
 grant select, insert, update, delete on event_deliveries to lanewise_service;
 
+-- The endpoints that were told that a credential expires soon: each is told once, also if several instances look at the
+-- same time, and after the event itself was deleted.
+create table expiry_notices (
+  tenant_id integer not null,
+  endpoint_id integer not null,
+  credential text not null check (credential in ('service_token', 'signing_secret')),
+  credential_id integer not null,
+  primary key (tenant_id, endpoint_id, credential, credential_id),
+  foreign key (tenant_id, endpoint_id) references event_endpoints on delete cascade
+);
+alter table expiry_notices enable row level security;
+alter table expiry_notices force row level security;
+create policy tenant_isolation on expiry_notices
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on expiry_notices to lanewise_service;
+
+-- For unannounced_expiries, like the indexes of the credentials by expiry.
+create policy expiries_for_owner on expiry_notices for select to current_user using (true);
+create policy expiries_for_owner on service_tokens for select to current_user using (true);
+create policy expiries_for_owner on signing_secrets for select to current_user using (true);
+create index service_tokens_by_expiry on service_tokens (expires_at) where revoked_at is null;
+create index signing_secrets_by_expiry on signing_secrets (expires_at)
+  where revoked_at is null and expires_at is not null;
+
 -- Whether events are on and an active endpoint subscribes to a type.
 create function has_subscriber(tenant integer, kind text) returns boolean
   language plpgsql stable
   as $$
-  -- In the database because announce and announce_quotes call it.
+  -- In the database because announce, which change_lane calls within the transaction of a change, tests it there.
+  -- announce_quotes tests it too, before it reads the new quotes.
   begin
     if not (select installation.events from public.installation) then
       return false;
@@ -145,7 +171,7 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     event_lane := to_jsonb(of_lane)
-      - '{tenant_id, search_text, signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
+      - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
       || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
     about := about || jsonb_build_object('lane', event_lane);
@@ -376,3 +402,38 @@ create function event_queue(old timestamptz)
   end $$;
 revoke all on function event_queue(timestamptz) from public;
 grant execute on function event_queue(timestamptz) to lanewise_service;
+
+-- Returns the tenants that have a credential which expires within `notice_days`, and an active endpoint that subscribes to
+-- credential.expiring and was not told about it.
+create function unannounced_expiries(notice_days integer) returns setof integer
+  language plpgsql stable security definer set search_path = pg_catalog, public
+  as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. It reads the credentials that expire soon, by an index.
+  declare
+    moment constant timestamptz := clock_timestamp();
+    until constant timestamptz := moment + make_interval(days => notice_days);
+  begin
+    return query
+      select distinct t.tenant_id from public.service_tokens t
+      join public.event_endpoints e on e.tenant_id = t.tenant_id
+      where t.revoked_at is null and t.expires_at > moment and t.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'service_token' and n.credential_id = t.token_id
+        );
+    return query
+      select distinct s.tenant_id from public.signing_secrets s
+      join public.event_endpoints e on e.tenant_id = s.tenant_id
+      where s.revoked_at is null and s.expires_at > moment and s.expires_at <= until
+        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+        and not exists (
+          select from public.expiry_notices n
+          where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
+            and n.credential = 'signing_secret' and n.credential_id = s.secret_id
+        );
+  end $$;
+revoke all on function unannounced_expiries(integer) from public;
+grant execute on function unannounced_expiries(integer) to lanewise_service;

@@ -1,0 +1,95 @@
+import { sandboxSessionHours } from '#contract/limits.ts'
+import { sessionClient, urlOf } from './clients.ts'
+import { type AddCommands, withExample } from './command.ts'
+import { changeSettings } from './settings.ts'
+import { pairs } from './show.ts'
+
+const addCreateAndShow: AddCommands = (sandbox, action) => {
+  sandbox
+    .command('create')
+    .summary('create the test brokerage; if it exists, show it')
+    .addHelpText('after', withExample('lanewise sandbox create'))
+    .action(
+      action(async (run) => {
+        const made = await sessionClient(run.options, run).call(
+          'create-sandbox',
+          {},
+          { signal: run.signal, isRepeatable: true },
+        )
+        run.answer(made, `${made.name} (${made.id}). Enter it with: lanewise sandbox enter`)
+      }),
+    )
+  sandbox
+    .command('show')
+    .summary('show the test brokerage')
+    .addHelpText('after', withExample('lanewise sandbox show', 'lanewise sandbox show --json'))
+    .action(
+      action(async (run) => {
+        const found = await sessionClient(run.options, run).call('get-sandbox', {}, { signal: run.signal })
+        run.answer(
+          found,
+          found.sandbox === null
+            ? 'There is no test brokerage. Create it with: lanewise sandbox create'
+            : pairs(
+                Object.entries(found.sandbox).map(([name, value]) => [
+                  name.replaceAll('_', ' '),
+                  String(value),
+                ]),
+              ),
+        )
+      }),
+    )
+}
+
+const addEnterAndReset: AddCommands = (sandbox, action) => {
+  sandbox
+    .command('enter')
+    .summary(`sign in to the test brokerage for ${sandboxSessionHours} hour`)
+    .description(
+      'Saves a session in the test brokerage in the settings file. All following commands work there, also those that create tokens and secrets. To return, sign in again.',
+    )
+    .addHelpText('after', withExample('lanewise sandbox enter'))
+    .action(
+      action(async (run) => {
+        const entered = await sessionClient(run.options, run).call(
+          'enter-sandbox',
+          {},
+          { signal: run.signal },
+        )
+        const { token, expires_at, user, tenant } = entered
+        changeSettings(run, {
+          url: urlOf(run.options, run),
+          session: { token, expires_at, email: user.email },
+        })
+        run.answer(
+          { user, tenant, expires_at },
+          `Signed in to ${tenant.name} until ${expires_at}. To return: lanewise sign-in`,
+        )
+      }),
+    )
+  sandbox
+    .command('reset')
+    .summary('erase the data of the test brokerage; its tokens and secrets stay')
+    .addHelpText('after', withExample('lanewise sandbox reset'))
+    .action(
+      action(async (run) => {
+        const done = await sessionClient(run.options, run, {
+          timeoutMs: 300_000,
+          attemptTimeoutMs: 300_000,
+        }).call('reset-sandbox', {}, { signal: run.signal, isRepeatable: true })
+        run.answer(done, `Reset ${done.name}: ${done.rows_erased.toLocaleString('en-US')} rows erased.`)
+      }),
+    )
+}
+
+/** Commands for the test brokerage, for admins and owners. */
+export const addSandboxCommands: AddCommands = (program, action) => {
+  const sandbox = program
+    .command('sandbox')
+    .summary('the test brokerage: create, show, enter, reset (admins)')
+    .addHelpText(
+      'after',
+      withExample('lanewise sandbox create', 'lanewise sandbox enter', 'lanewise sandbox reset'),
+    )
+  for (const add of [addCreateAndShow, addEnterAndReset]) add(sandbox, action)
+}

@@ -1,0 +1,100 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { sentLaneRef, time } from './fields.ts'
+import { exampleLane, Lane, openLane } from './lane.ts'
+import { changesPageDefault, changesPageMax, cursorLengthMax } from './limits.ts'
+import { externalId } from './push-items.ts'
+
+const changesQuery = Type.Object({
+  updated_since: Type.Optional(
+    time('Only what changed at or after this time. Without cursor; with one, it has no effect'),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description: 'next_cursor of the previous page: what changed after it',
+      maxLength: cursorLengthMax,
+      'x-expected': 'the next_cursor of an earlier answer',
+    }),
+  ),
+  lane_ref: Type.Optional(sentLaneRef('Only this lane')),
+  external_id: Type.Optional(externalId('Only the quote with this id of yours')),
+  limit: Type.Optional(
+    Type.Integer({
+      description: 'Lanes per page',
+      minimum: 1,
+      maximum: changesPageMax,
+      default: changesPageDefault,
+      'x-expected': `a whole number from 1 to ${changesPageMax}`,
+    }),
+  ),
+})
+
+const version = Type.Integer({
+  description: 'Grows with every change in the brokerage. A lane with the same version is the same',
+})
+
+/** The newest state of a lane that changed. */
+export const ChangedLane = Type.Object({ version, removed: Type.Literal(false), lane: Lane })
+
+/** A lane that was deleted; among shipments, also one that has no booking any more. */
+export const RemovedLane = Type.Object({ version, removed: Type.Literal(true), lane_id: Type.Integer() })
+
+const changedLanes = Type.Array(Type.Union([ChangedLane, RemovedLane]))
+
+const pageEnd = {
+  next_cursor: Type.String({
+    description: 'Send it to get what changes after this page. Store it once you have stored the page',
+  }),
+  more: Type.Boolean({ description: 'Whether there is more now. If not, ask again later' }),
+}
+
+const follow =
+  'Returns the newest state of each lane once, in the order in which the lanes changed last. If you follow next_cursor while others write, you end with exactly the state of the service, and receive no version of a lane twice.'
+
+export const readQuotes = endpoint({
+  name: 'read-quotes',
+  method: 'GET',
+  path: '/api/integrations/quotes',
+  summary: 'Read quotes back, and follow their changes',
+  description: `${follow} A quote that was deleted, because its import was undone, is reported as removed.`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: false, scope: 'read' },
+  query: changesQuery,
+  status: 200,
+  answer: Type.Object({ quotes: changedLanes, ...pageEnd }),
+  examples: {
+    query: { updated_since: '2026-02-27T00:00:00Z' },
+    answer: {
+      quotes: [
+        { version: 412, removed: false, lane: openLane },
+        { version: 413, removed: true, lane_id: 31877214065 },
+      ],
+      next_cursor: 'WzQxMywzMTg3NzIxNDA2NV0',
+      more: false,
+    },
+  },
+})
+
+export const readShipments = endpoint({
+  name: 'read-shipments',
+  method: 'GET',
+  path: '/api/integrations/shipments',
+  summary: 'Read bookings back, and follow their changes',
+  description: `Like ${readQuotes.path}, for lanes that have a booking, also a cancelled one. ${follow} A lane that no longer has a booking, because a person rolled it back, is reported as removed.`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: false, scope: 'read' },
+  query: changesQuery,
+  status: 200,
+  answer: Type.Object({
+    shipments: changedLanes,
+    ...pageEnd,
+  }),
+  examples: {
+    query: { updated_since: '2026-02-27T00:00:00Z' },
+    answer: {
+      shipments: [{ version: 412, removed: false, lane: exampleLane }],
+      next_cursor: 'WzQxMiw1Mjg0MDkxNzIzM10',
+      more: false,
+    },
+  },
+})

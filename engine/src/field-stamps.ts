@@ -1,0 +1,117 @@
+/** Who wrote each field of a lane last, and when: the rules by which late and repeated deliveries converge. */
+
+/** The sender and the time of a value. Times in epoch seconds. */
+export interface Stamp {
+  /** The service token of the signed update; null for a rollback by a person. */
+  readonly sender: number | null
+  /** The timestamp in the signature, from the sender's clock. */
+  readonly signed: number
+  /** The earlier of the signed time and the database's time when the update arrived. */
+  readonly effective: number
+}
+
+/** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
+export type FieldStamps = readonly Stamp[]
+
+/** Whether the sender's clock was ahead of the database's clock when the update arrived. */
+function isAhead({ signed, effective }: Stamp): boolean {
+  return signed > effective
+}
+
+/**
+ * Whether an incoming value replaces the current value of a field.
+ *
+ * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
+ * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
+ * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
+ * tie the later arrival wins.
+ *
+ * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
+ */
+function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
+  const own = stamps.find(({ sender }) => sender === incoming.sender)
+  if (own !== undefined && own.signed > incoming.signed) return false
+  const [held] = stamps
+  if (held === undefined || held === own) return true
+  return isAhead(held) && isAhead(incoming)
+    ? incoming.signed >= held.signed
+    : incoming.effective >= held.effective
+}
+
+/** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
+function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
+  const others = stamps.filter(({ sender }) => sender !== incoming.sender)
+  // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
+  if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
+  const own = stamps.find(({ sender }) => sender === incoming.sender)
+  return own !== undefined && own.signed >= incoming.signed ? stamps : [...others, incoming]
+}
+
+/**
+ * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every
+ * update that arrived before it. A sender's clock is assumed to keep its lead: updates that the sender signed before
+ * the rollback have an earlier time than the recorded one, and updates signed afterwards have a later time.
+ *
+ * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
+ *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
+ */
+export function stampsAfterRollback(stamps: FieldStamps, atSeconds: number): FieldStamps {
+  return [
+    { sender: null, signed: atSeconds, effective: atSeconds },
+    ...stamps
+      .filter(({ sender }) => sender !== null)
+      .map(({ sender, signed, effective }) => ({
+        sender,
+        signed: Math.max(signed, atSeconds + signed - effective),
+        effective: Math.max(effective, atSeconds),
+      })),
+  ]
+}
+
+/** The fields that a delivery writes, and the stamps of all fields afterwards. */
+export interface StampedFields<Field extends string> {
+  readonly written: ReadonlySet<Field>
+  readonly stamps: Readonly<Partial<Record<Field, FieldStamps>>>
+  /** Whether any stamp differs from before. */
+  readonly changed: boolean
+}
+
+/**
+ * The stamp of a delivery that was signed at `signedAtSeconds` by `sender`'s clock and arrived at `now` (epoch
+ * milliseconds) of the database's clock.
+ *
+ * @example stampOf(3, 130, 120_500) // { sender: 3, signed: 130, effective: 120 }
+ */
+export function stampOf(sender: number, signedAtSeconds: number, now: number): Stamp {
+  return { sender, signed: signedAtSeconds, effective: Math.min(signedAtSeconds, Math.floor(now / 1000)) }
+}
+
+/**
+ * Decides which of the `carried` fields a delivery writes: each field keeps the value with the newest stamp. With
+ * `staleWrites` `apply`, every carried field is written.
+ *
+ * @example stampFields({}, ['rate'], stampOf(3, 120, 120_000)).written // Set { 'rate' }
+ */
+export function stampFields<Field extends string>(
+  held: Readonly<Partial<Record<Field, FieldStamps>>>,
+  carried: readonly Field[],
+  stamp: Stamp,
+  staleWrites: 'reject' | 'apply' = 'reject',
+): StampedFields<Field> {
+  const written = new Set(
+    carried.filter((field) => staleWrites === 'apply' || isNewest(held[field] ?? [], stamp)),
+  )
+  const stamps: Partial<Record<Field, FieldStamps>> = { ...held }
+  for (const field of carried) stamps[field] = stampsAfter(held[field] ?? [], stamp, written.has(field))
+  return { written, stamps, changed: carried.some((field) => !sameStamps(stamps[field], held[field])) }
+}
+
+function sameStamps(one: FieldStamps = [], other: FieldStamps = []): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ sender, signed, effective }, index) => {
+      const same = other[index]
+      return same?.sender === sender && same.signed === signed && same.effective === effective
+    })
+  )
+}

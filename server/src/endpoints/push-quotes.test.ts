@@ -1,0 +1,414 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import { appOn } from '#testing/app-on-database.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makePerson,
+  pushSigned,
+  pushUpdate,
+  signedHeaders,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+const everything = 'integrations:write quotes:write'
+const quote = (external_id: string, over: object = {}) => ({
+  external_id,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  quoted_rate: 2150,
+  customer_name: 'Harvest Table Foods',
+  ...over,
+})
+const seconds = () => Math.floor(app.now / 1000)
+
+const push = (ours: Integration, quotes: readonly unknown[], at = seconds()) =>
+  pushSigned(app, ours, pushQuotes, { quotes }, at)
+const decide = (ours: Integration, outcomes: readonly unknown[], at = seconds()) =>
+  pushSigned(app, ours, pushOutcomes, { outcomes }, at)
+
+async function laneOf({ tenant }: Integration, laneRef: string) {
+  return (await call(app, 'GET', `/api/lanes/${laneRef}`, { token: tenant.owner })).body
+}
+
+/** Pushes one quote and returns its result. */
+async function pushOne(ours: Integration, one: object, at = seconds()) {
+  const { status, body } = await push(ours, [one], at)
+  expect(status).toBe(200)
+  return body.results[0]
+}
+
+describe('200', () => {
+  test('a new external_id creates a quote, with results in the order of the request', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { status, body } = await push(ours, [
+      quote('A-1', {
+        estimated_cost: 1820.5,
+        rep_name: 'Somebody Else',
+        quoted_at: '2026-01-05T10:00:00Z',
+        valid_until: '2026-01-06T10:00:00Z',
+        rate_type: 'spot',
+        pickup_date: '2026-01-08',
+        outcome: 'lost',
+        outcome_reason: 'price',
+        decided_at: '2026-01-05T15:00:00Z',
+      }),
+      quote('A-2', { origin: '75201', equipment: "53' dry van" }),
+    ])
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ created: 2, updated: 0, unchanged: 0, failed: 0 })
+    expect(
+      body.results.map(({ external_id, result }: Record<string, string>) => [external_id, result]),
+    ).toEqual([
+      ['A-1', 'created'],
+      ['A-2', 'created'],
+    ])
+    const [first, second] = await Promise.all(
+      body.results.map(({ lane_ref }: { lane_ref: string }) => laneOf(ours, lane_ref)),
+    )
+    expect(first).toMatchObject({
+      lane_id: body.results[0].lane_id,
+      external_id: 'A-1',
+      quoted_rate: 2150,
+      estimated_cost: 1820.5,
+      rep_name: 'Somebody Else',
+      quoted_by: null,
+      customer_name: 'Harvest Table Foods',
+      created_at: '2026-01-05T10:00:00.000Z',
+      valid_until: '2026-01-06T10:00:00.000Z',
+      rate_type: 'spot',
+      pickup_date: '2026-01-08',
+      outcome: 'lost',
+      outcome_reason: 'price',
+      outcome_source: 'tms',
+      decided_at: '2026-01-05T15:00:00.000Z',
+    })
+    expect(second).toMatchObject({ origin: 'Dallas, TX', outcome: 'pending', decided_at: null })
+    expect(second.miles).toBeGreaterThan(700)
+  })
+
+  test('the same body again changes nothing, whether it is signed again or not', async () => {
+    const ours = await makeIntegration(app, everything)
+    const quotes = [quote('B-1', { outcome: 'won' }), quote('B-2')]
+    const made = await push(ours, quotes)
+    const lanes = await Promise.all(
+      made.body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref)),
+    )
+    for (const at of [seconds(), seconds() + 30]) {
+      const { body } = await push(ours, quotes, at)
+      expect(body).toMatchObject({ created: 0, updated: 0, unchanged: 2, failed: 0 })
+      expect(body.results.map((one: { lane_ref: string }) => one.lane_ref)).toEqual(
+        made.body.results.map((one: { lane_ref: string }) => one.lane_ref),
+      )
+    }
+    expect(
+      await Promise.all(made.body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref))),
+    ).toEqual(lanes)
+  })
+
+  test('a known external_id is updated: present values replace, absent and null ones change nothing', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { lane_ref } = await pushOne(ours, quote('C-1', { estimated_cost: 1800 }))
+    const updated = await pushOne(ours, {
+      external_id: 'C-1',
+      origin: 'Chicago, IL',
+      destination: 'Memphis, TN',
+      quoted_rate: 1900,
+      customer_name: null,
+    })
+    expect(updated).toMatchObject({ result: 'updated', lane_ref })
+    const lane = await laneOf(ours, lane_ref)
+    expect(lane).toMatchObject({
+      origin: 'Chicago, IL',
+      destination: 'Memphis, TN',
+      quoted_rate: 1900,
+      estimated_cost: 1800,
+      customer_name: 'Harvest Table Foods',
+    })
+    // The lane is found under its new places, and the history names what changed.
+    const record = await call(app, 'GET', '/api/lane-record?origin=Chicago,%20IL&destination=Memphis,%20TN', {
+      token: ours.tenant.owner,
+    })
+    expect(record.body.points.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([lane_ref])
+    const { body } = await call(app, 'GET', `/api/lanes/${lane_ref}/changes`, { token: ours.tenant.owner })
+    expect(body.changes[0]).toMatchObject({
+      source: 'tms',
+      before: { origin: 'Dallas, TX', quoted_rate: 2150 },
+      after: { origin: 'Chicago, IL', quoted_rate: 1900 },
+    })
+    expect(Object.keys(body.changes[0].after)).not.toContain('origin_key')
+  })
+
+  test('a rollback of a pushed change restores the lane, and a push that was signed before does not undo it', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { lane_ref } = await pushOne(ours, quote('D-1'), seconds() - 60)
+    await pushOne(ours, quote('D-1', { origin: 'Chicago, IL', quoted_rate: 1900 }), seconds() - 50)
+    const rolledBack = await call(app, 'POST', `/api/lanes/${lane_ref}/rollback`, {
+      token: ours.tenant.owner,
+      body: { change_id: 1 },
+    })
+    expect(rolledBack.body).toMatchObject({ origin: 'Dallas, TX', quoted_rate: 2150 })
+    const late = await pushOne(ours, quote('D-1', { origin: 'Chicago, IL' }), seconds() - 40)
+    expect(late).toMatchObject({
+      result: 'unchanged',
+      kept: expect.arrayContaining(['origin', 'quoted_rate']),
+    })
+    expect(await laneOf(ours, lane_ref)).toMatchObject({ origin: 'Dallas, TX', quoted_rate: 2150 })
+  })
+
+  test('a rep who is a person of the brokerage, by name or e-mail address, gets the quote', async () => {
+    const ours = await makeIntegration(app, everything)
+    const person = await makePerson(app, ours.tenant, 'member')
+    const refs = []
+    for (const rep_name of ['a MEMBER', person.email.toUpperCase(), 'Nobody'])
+      refs.push((await pushOne(ours, quote(`E-${rep_name}`, { rep_name }))).lane_ref)
+    const lanes = await Promise.all(refs.map((ref) => laneOf(ours, ref)))
+    expect(lanes.map((lane) => lane.quoted_by)).toEqual([
+      { user_id: person.id, name: 'A member' },
+      { user_id: person.id, name: 'A member' },
+      null,
+    ])
+  })
+
+  test('deliveries in any order, repeated, end in the state of signed order', async () => {
+    const ours = await makeIntegration(app, everything)
+    const start = seconds() - 200
+    const versions = [
+      { quoted_rate: 2000, outcome: 'pending' },
+      { quoted_rate: 2100, estimated_cost: 1700 },
+      { outcome: 'lost', outcome_reason: 'price', decided_at: '2026-01-02T00:00:00Z' },
+      { outcome: 'lost', decided_at: '2026-01-02T00:00:00Z' },
+      { estimated_cost: 1750, customer_name: 'Second Customer' },
+      { outcome: 'won', decided_at: '2026-01-03T00:00:00Z', rate_type: 'contract' },
+    ]
+    // Each signed ten seconds after the one before.
+    const deliver = (id: string, nth: number) =>
+      push(ours, [quote(id, { quoted_at: '2026-01-01', ...versions[nth] })], start + 10 * nth)
+    let runs = 0
+    const stateOf = async (order: readonly number[]) => {
+      const id = `F-${runs++}`
+      let ref = ''
+      for (const nth of order) ref = (await deliver(id, nth)).body.results[0].lane_ref
+      const { lane_ref, lane_id, request_id, external_id, created_at, updated_at, ...state } = await laneOf(
+        ours,
+        ref,
+      )
+      return state
+    }
+    const expected = await stateOf([0, 1, 2, 3, 4, 5])
+    expect(expected).toMatchObject({ quoted_rate: 2150, outcome: 'won', rate_type: 'contract' })
+    const orders = fc.sample(
+      fc
+        .array(fc.integer({ min: 0, max: 5 }), { maxLength: 4 })
+        .chain((repeats) =>
+          fc.shuffledSubarray([0, 1, 2, 3, 4, 5, ...repeats], { minLength: 6 + repeats.length }),
+        ),
+      { numRuns: 8, seed: 11 },
+    )
+    for (const order of orders) {
+      app.now += 2_000
+      expect(await stateOf(order)).toEqual(expected)
+    }
+  })
+
+  test('an invalid item does not affect the others, and its result names the fields', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { body } = await push(ours, [
+      quote('G-1', { quoted_rate: -5 }),
+      quote('G-2'),
+      { external_id: 'G-3', quoted_rate: 900 },
+      quote('G-2', { quoted_rate: 1 }),
+      'text',
+      quote('G-4', { destination: undefined }),
+      quote('G-5', { outcome: 'won', outcome_reason: 'price' }),
+      quote('G-6', { quoted_at: '2199-01-01' }),
+      quote('G-7', { valid_until: '2026-01-01', quoted_at: '2026-01-02' }),
+      quote('G-8', { origin: 'Dallas' }),
+      quote('', {}),
+      { ...quote('G-9'), lane_ref: '1-1-1' },
+    ])
+    expect(body).toMatchObject({ created: 2, failed: 10 })
+    const pointers = body.results.map((one: { errors?: { pointer: string }[] }) =>
+      one.errors?.map(({ pointer }) => pointer),
+    )
+    expect(pointers).toEqual([
+      ['/quoted_rate'],
+      undefined,
+      ['/origin', '/destination', '/equipment', '/customer_name'],
+      ['/external_id'],
+      [''],
+      ['/destination'],
+      ['/outcome_reason'],
+      ['/quoted_at'],
+      ['/valid_until'],
+      ['/origin'],
+      ['/external_id'],
+      undefined,
+    ])
+    expect(body.results[3]).toMatchObject({ external_id: 'G-2', detail: expect.stringContaining('item 1') })
+    expect((await laneOf(ours, body.results[1].lane_ref)).quoted_rate).toBe(2150)
+  })
+
+  test('external_ids of 200 characters, in every script, are kept exactly', async () => {
+    const ours = await makeIntegration(app, everything)
+    const ids = ['x'.repeat(200), 'Ünïcödé-№ 7', '日本語-42', 'عرض ١٢', '😀'.repeat(50), ' A', 'a']
+    const { body } = await push(
+      ours,
+      ids.map((id) => quote(id)),
+    )
+    expect(body.created).toBe(ids.length)
+    const lanes = await Promise.all(
+      body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref)),
+    )
+    expect(lanes.map((lane) => lane.external_id)).toEqual(ids)
+  })
+
+  test('500 quotes with long values fit into one call, and count as five requests', async () => {
+    // With the real limit, which counts the hundreds after the first one.
+    const limited = await appOn(app.testDatabase, { secretKeys: [app.secretKey], rateLimit: 'real' })
+    const ours = await makeIntegration(limited, everything)
+    const long = 'é'.repeat(200)
+    const quotes = Array.from({ length: 500 }, (_, nth) =>
+      quote(`${nth}-${'x'.repeat(190)}`, { customer_name: long, rep_name: long, padding: 'p'.repeat(3_000) }),
+    )
+    const { status, body } = await pushSigned(limited, ours, pushQuotes, { quotes })
+    await limited.close()
+    expect(body.results.find((one: { status: number }) => one.status !== 200)).toBeUndefined()
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ created: 500, failed: 0 })
+  })
+
+  test('concurrent pushes of the same quotes create each once', async () => {
+    const ours = await makeIntegration(app, everything)
+    const quotes = Array.from({ length: 20 }, (_, nth) => quote(`H-${nth}`))
+    const answers = await Promise.all([1, 2, 3, 4].map(() => push(ours, quotes)))
+    expect(answers.map(({ body }) => body.created).sort()).toEqual([0, 0, 0, 20])
+    const { body } = await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })
+    expect(body.total).toBe(20)
+  })
+
+  test('an external_id is found by the search of the dashboard', async () => {
+    const ours = await makeIntegration(app, everything)
+    await push(ours, [quote('TMS-10442'), quote('TMS-99999')])
+    const { body } = await call(app, 'GET', '/api/lanes?q=10442', { token: ours.tenant.owner })
+    expect(body.lanes.map((lane: { external_id: string }) => lane.external_id)).toEqual(['TMS-10442'])
+  })
+
+  test('the external_id of another brokerage is unknown here', async () => {
+    const [ours, theirs] = [await makeIntegration(app, everything), await makeIntegration(app, everything)]
+    await push(theirs, [quote('X-1')])
+    const { body } = await decide(ours, [{ external_id: 'X-1', outcome: 'won' }])
+    expect(body.results[0]).toMatchObject({ status: 404, external_id: 'X-1' })
+    expect((await push(ours, [quote('X-1')])).body.created).toBe(1)
+  })
+})
+
+describe('outcomes', () => {
+  test('by external_id or lane_ref, with reason and time; an unknown quote is a 404 of its item', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { body: made } = await push(ours, [quote('J-1'), quote('J-2')])
+    const { status, body } = await decide(ours, [
+      { external_id: 'J-1', outcome: 'lost', outcome_reason: 'service', decided_at: '2026-01-02T00:00:00Z' },
+      { lane_ref: made.results[1].lane_ref, outcome: 'won' },
+      { external_id: 'not sent yet', outcome: 'won' },
+    ])
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ updated: 2, unchanged: 0, failed: 1 })
+    expect(body.results[2]).toMatchObject({ status: 404, external_id: 'not sent yet' })
+    expect(await laneOf(ours, made.results[0].lane_ref)).toMatchObject({
+      outcome: 'lost',
+      outcome_reason: 'service',
+      decided_at: '2026-01-02T00:00:00.000Z',
+    })
+    expect(await laneOf(ours, made.results[1].lane_ref)).toMatchObject({
+      outcome: 'won',
+      outcome_source: 'tms',
+    })
+    expect((await decide(ours, [{ external_id: 'J-2', outcome: 'won' }])).body).toMatchObject({
+      unchanged: 1,
+    })
+  })
+
+  test('an outcome that a person set later stands', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { lane_ref } = await pushOne(ours, quote('K-1'), seconds() - 60)
+    await call(app, 'POST', `/api/lanes/${lane_ref}/outcome`, {
+      token: ours.tenant.owner,
+      body: { outcome: 'won' },
+    })
+    const { body } = await decide(ours, [{ lane_ref, outcome: 'lost' }], seconds() - 30)
+    expect(body.results[0]).toMatchObject({ result: 'unchanged', kept: ['outcome'] })
+    expect(await laneOf(ours, lane_ref)).toMatchObject({ outcome: 'won', outcome_source: 'dashboard' })
+  })
+
+  test('for a booked lane, wait until the booking is cancelled, whichever arrives first', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { body: made } = await push(ours, [quote('L-1'), quote('L-2')])
+    const [first, second] = made.results.map((one: { lane_ref: string }) => one.lane_ref)
+    await decide(ours, [{ lane_ref: first, outcome: 'lost', decided_at: '2026-01-02T00:00:00Z' }])
+    for (const lane_ref of [first, second]) await pushUpdate(app, ours, { lane_ref, customer_rate: 2150 })
+    const { body } = await decide(ours, [
+      { lane_ref: second, outcome: 'lost', decided_at: '2026-01-02T00:00:00Z' },
+    ])
+    expect(body.results[0].kept).toEqual(['outcome', 'decided_at'])
+    for (const ref of [first, second]) expect((await laneOf(ours, ref)).outcome).toBe('won')
+    app.now += 2_000
+    for (const lane_ref of [first, second]) await pushUpdate(app, ours, { lane_ref, cancelled: true })
+    for (const ref of [first, second])
+      expect(await laneOf(ours, ref)).toMatchObject({
+        outcome: 'lost',
+        decided_at: '2026-01-02T00:00:00.000Z',
+      })
+  })
+})
+
+describe('403', () => {
+  test('pushing quotes needs the scope quotes:write', async () => {
+    const ours = await makeIntegration(app)
+    const { status, body } = await push(ours, [quote('M-1')])
+    expect(status).toBe(403)
+    expect(body).toMatchObject({
+      code: 'insufficient-scope',
+      detail: expect.stringContaining('quotes:write'),
+    })
+  })
+})
+
+describe('401', () => {
+  test('a signature of one endpoint is not valid for another', async () => {
+    const ours = await makeIntegration(app, everything)
+    const body = { quotes: [quote('N-1')], outcomes: [], lane_ref: '1-1-1' }
+    const asOutcomes = { ...pushOutcomes, path: pushQuotes.path }
+    expect((await pushSigned(app, ours, asOutcomes, body)).status).toBe(200)
+    const bytes = JSON.stringify(body)
+    for (const address of [null, { method: 'POST', path: pushOutcomes.path }] as const) {
+      const answer = await fetch(`${app.url}${pushQuotes.path}`, {
+        method: 'POST',
+        headers: signedHeaders(ours, bytes, seconds(), address as never),
+        body: bytes,
+      })
+      expect(answer.status).toBe(401)
+      await answer.arrayBuffer()
+    }
+  })
+})
+
+describe('422', () => {
+  test('an empty list, and more than 500 quotes', async () => {
+    const ours = await makeIntegration(app, everything)
+    for (const quotes of [[], Array.from({ length: 501 }, (_, nth) => quote(`${nth}`))]) {
+      const { status, body } = await push(ours, quotes)
+      expect(status).toBe(422)
+      expect(body.errors[0].pointer).toBe('/quotes')
+    }
+  })
+})

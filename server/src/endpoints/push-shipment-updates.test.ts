@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
+import { call, type Integration, makeIntegration, makeLane, pushSigned, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+const everything = 'integrations:write quotes:write'
+const seconds = () => Math.floor(app.now / 1000)
+const push = (ours: Integration, updates: readonly unknown[], at = seconds()) =>
+  pushSigned(app, ours, pushShipmentUpdates, { updates }, at)
+async function laneOf({ tenant }: Integration, laneRef: string) {
+  return (await call(app, 'GET', `/api/lanes/${laneRef}`, { token: tenant.owner })).body
+}
+
+describe('200', () => {
+  test('each update has the effect and the answer of a single one', async () => {
+    const ours = await makeIntegration(app)
+    const updates = [
+      { customer_rate: 2150, truck_cost: 1820.5, carrier_name: 'Blue Mesa', carrier_mc: 'MC-1' },
+      { customer_name: 'Billed Elsewhere' },
+      {},
+      { cancelled: true, cancel_reason: 'Shipper pulled the load' },
+    ]
+    const lanes = []
+    for (let nth = 0; nth < 2 * updates.length; nth++) lanes.push(await makeLane(app, ours.tenant))
+    const refs = lanes.map(({ lane_ref }) => lane_ref)
+    const singles = []
+    for (const [nth, update] of updates.entries())
+      singles.push((await pushUpdate(app, ours, { lane_ref: refs[nth], ...update })).body.updated)
+    const bulk = await push(
+      ours,
+      updates.map((update, nth) => ({ lane_ref: refs[4 + nth], ...update })),
+    )
+    expect(bulk.status).toBe(200)
+    expect(bulk.body.results.map((one: { updated: boolean }) => one.updated)).toEqual(singles)
+    for (const [nth] of updates.entries()) {
+      const { lane_ref, lane_id, request_id, created_at, updated_at, decided_at, ...single } = await laneOf(
+        ours,
+        refs[nth] ?? '',
+      )
+      expect(await laneOf(ours, refs[4 + nth] ?? '')).toMatchObject(single)
+    }
+  })
+
+  test('the lane is named by lane_ref or external_id, once in a call', async () => {
+    const ours = await makeIntegration(app, everything)
+    const quote = {
+      external_id: 'TMS-7',
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+      quoted_rate: 2000,
+      customer_name: 'Harvest',
+    }
+    const made = await pushSigned(app, ours, pushQuotes, { quotes: [quote] })
+    const { lane_ref } = made.body.results[0]
+    const { body } = await push(ours, [
+      { external_id: 'TMS-7', customer_rate: 2100 },
+      { lane_ref, customer_rate: 2200 },
+      { external_id: 'unknown', customer_rate: 1 },
+      { customer_rate: 1 },
+      { lane_ref: '1-1-1', external_id: 'TMS-7', customer_rate: 1 },
+      { external_id: 'TMS-8', cancelled: true, customer_rate: 3 },
+    ])
+    expect(body).toMatchObject({ applied: 1, failed: 5 })
+    expect(body.results.map((one: { status: number }) => one.status)).toEqual([200, 422, 404, 422, 422, 422])
+    expect((await laneOf(ours, lane_ref)).customer_rate).toBe(2100)
+  })
+
+  test('a repeated call gets the same results and changes nothing', async () => {
+    const ours = await makeIntegration(app)
+    const lanes = await Promise.all([makeLane(app, ours.tenant), makeLane(app, ours.tenant)])
+    const updates = lanes.map(({ lane_ref }, nth) => ({ lane_ref, customer_rate: 2000 + nth }))
+    const at = seconds()
+    const first = await push(ours, updates, at)
+    await pushUpdate(app, ours, { lane_ref: lanes[0]?.lane_ref, customer_rate: 2500 }, at + 10)
+    expect((await push(ours, updates, at)).body).toEqual(first.body)
+    expect((await laneOf(ours, lanes[0]?.lane_ref ?? '')).customer_rate).toBe(2500)
+    const { body } = await call(app, 'GET', `/api/lanes/${lanes[1]?.lane_ref}/changes`, {
+      token: ours.tenant.owner,
+    })
+    expect(body.changes).toHaveLength(1)
+  })
+
+  test('an older update in a later call is recorded and not applied, as for a single one', async () => {
+    const ours = await makeIntegration(app)
+    const { lane_ref } = await makeLane(app, ours.tenant)
+    await push(ours, [{ lane_ref, customer_rate: 2200 }], seconds())
+    const late = await push(ours, [{ lane_ref, customer_rate: 2100 }], seconds() - 60)
+    expect(late.body).toMatchObject({ applied: 0, failed: 0, results: [{ updated: false }] })
+    expect((await laneOf(ours, lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('the lane of another brokerage is a 404 of its item', async () => {
+    const [ours, theirs] = [await makeIntegration(app), await makeIntegration(app)]
+    const { lane_ref } = await makeLane(app, theirs.tenant)
+    const { body } = await push(ours, [{ lane_ref, customer_rate: 1 }])
+    expect(body.results).toMatchObject([{ status: 404, lane_ref }])
+    expect((await laneOf(theirs, lane_ref)).customer_rate).toBeNull()
+  })
+})
+
+test('403 without the scope integrations:write', async () => {
+  const ours = await makeIntegration(app, 'quotes:write')
+  const { status, body } = await push(ours, [{ lane_ref: '1-1-1' }])
+  expect([status, body.code]).toEqual([403, 'insufficient-scope'])
+})

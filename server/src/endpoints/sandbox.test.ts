@@ -1,0 +1,361 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeTenantStatus, eraseTenant } from '#server/operations/index.ts'
+import {
+  call,
+  type Integration,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeSecret,
+  makeServiceToken,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const insight = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
+
+let app: TestApp
+let acme: Integration
+
+beforeAll(async () => {
+  app = await testApp()
+  acme = await makeIntegration(app)
+})
+beforeEach(() => {
+  app.now += 2_000
+})
+afterAll(() => app.close())
+
+const create = (token: string) => call(app, 'POST', '/api/sandbox', { token, body: {} })
+const reset = (token: string) => call(app, 'POST', '/api/sandbox/reset', { token, body: {} })
+const enter = (token: string) => call(app, 'POST', '/api/sandbox/session', { token, body: {} })
+const shown = (token: string) => call(app, 'GET', '/api/sandbox', { token })
+
+/** The test brokerage of a brokerage, with its own credentials, as a tenant and an integration. */
+async function sandboxOf(tenant: MadeTenant): Promise<Integration> {
+  const { body } = await create(tenant.owner)
+  const { body: session } = await enter(tenant.owner)
+  const sandbox = { ...tenant, id: body.id, owner: session.token }
+  return {
+    tenant: sandbox,
+    token: await makeServiceToken(app, sandbox.owner),
+    secret: await makeSecret(app, sandbox.owner),
+  }
+}
+
+describe('POST /api/sandbox', () => {
+  test('creates one test brokerage; again returns the same', async () => {
+    const tenant = await makeTenant(app)
+    expect((await shown(tenant.owner)).body).toEqual({ sandbox: null })
+    const made = await create(tenant.owner)
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        name: 'Test Brokers (test)',
+        test: true,
+        created_at: new Date(app.now).toISOString(),
+      },
+    ])
+    expect(made.body.id).not.toBe(tenant.id)
+    app.now += 2_000
+    expect((await create(tenant.owner)).body).toEqual(made.body)
+    expect((await shown(tenant.owner)).body.sandbox).toEqual(made.body)
+    const log = await call(app, 'GET', '/api/audit?kind=sandbox-created', { token: tenant.owner })
+    expect(log.body.events).toHaveLength(1)
+  })
+
+  test('ten at once create one', async () => {
+    const tenant = await makeTenant(app)
+    const made = await Promise.all(Array.from({ length: 10 }, () => create(tenant.owner)))
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1)
+  })
+
+  test('a number that belongs to another brokerage is never adopted', async () => {
+    const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
+    const owner = new pg.Client(app.testDatabase.owner)
+    await owner.connect()
+    await owner.query("select set_config('app.tenant_id', $1, false)", [String(tenant.id)])
+    await owner.query('update tenants set sandbox_id = $1 where tenant_id = $2', [other.id, tenant.id])
+    await owner.end()
+    expect((await shown(tenant.owner)).body).toEqual({ sandbox: null })
+    expect((await enter(tenant.owner)).status).toBe(404)
+    expect((await reset(tenant.owner)).status).toBe(404)
+    const made = await create(tenant.owner)
+    expect([made.status, made.body.id === other.id]).toEqual([201, false])
+  })
+
+  test.each(['viewer', 'member'] as const)(
+    'a %s neither creates, sees, enters nor resets it',
+    async (role) => {
+      const { token } = await makePerson(app, acme.tenant, role)
+      for (const ask of [create, shown, enter, reset]) expect((await ask(token)).status).toBe(403)
+    },
+  )
+})
+
+describe('the test brokerage', () => {
+  let real: Integration
+  let trial: Integration
+  let realRef: string
+  let trialRef: string
+
+  beforeAll(async () => {
+    real = await makeIntegration(app)
+    trial = await sandboxOf(real.tenant)
+    realRef = (await makeLane(app, real.tenant, { outcome: 'won' })).lane_ref
+    trialRef = (await makeLane(app, trial.tenant, { rate: 1500, outcome: 'lost' })).lane_ref
+  })
+
+  test('a test token sees test data only, and a real token real data only', async () => {
+    const counts = async (token: string) => (await call(app, 'GET', insight, { token })).body.history
+    expect(await counts(real.token)).toMatchObject({ wins: 1, losses: 0 })
+    expect(await counts(trial.token)).toMatchObject({ wins: 0, losses: 1 })
+    for (const [owner, ref] of [
+      [real.tenant.owner, trialRef],
+      [trial.tenant.owner, realRef],
+    ] as const) {
+      const answer = await call(app, 'GET', `/api/lanes/${ref}`, { token: owner })
+      expect(answer.status).toBe(404)
+    }
+  })
+
+  test('a signed write reaches its own brokerage only', async () => {
+    const rate = { customer_rate: 2100 }
+    expect((await pushUpdate(app, trial, { lane_ref: trialRef, ...rate })).status).toBe(200)
+    expect((await pushUpdate(app, trial, { lane_ref: realRef, ...rate })).status).toBe(404)
+    expect((await pushUpdate(app, real, { lane_ref: trialRef, ...rate })).status).toBe(404)
+    const lane = await call(app, 'GET', `/api/lanes/${realRef}`, { token: real.tenant.owner })
+    expect(lane.body.customer_rate).toBeNull()
+  })
+
+  test('a secret of the one does not sign for the other', async () => {
+    const update = { lane_ref: trialRef, customer_rate: 1 }
+    const mixed = [
+      { token: trial.token, secret: real.secret },
+      { token: real.token, secret: trial.secret },
+    ]
+    for (const credentials of mixed) {
+      const answer = await pushUpdate(app, credentials, update)
+      expect([answer.status, answer.body.code]).toEqual([401, 'signature-mismatch'])
+    }
+  })
+
+  test('its credentials are marked as test credentials', async () => {
+    const { owner } = trial.tenant
+    const made = await call(app, 'POST', '/api/integrations/tokens', {
+      token: owner,
+      body: { name: 'marked', scope: 'read' },
+    })
+    expect(made.body).toMatchObject({ scope: 'read', test: true })
+    const claims = JSON.parse(Buffer.from(made.body.token.split('.')[1], 'base64url').toString())
+    expect(claims).toMatchObject({ tenant_id: trial.tenant.id, test: true })
+    const lists = async (token: string) => [
+      ...(await call(app, 'GET', '/api/integrations/tokens', { token })).body.tokens,
+      ...(await call(app, 'GET', '/api/integrations/secrets', { token })).body.secrets,
+    ]
+    expect((await lists(owner)).every((one) => one.test === true)).toBe(true)
+    expect((await lists(real.tenant.owner)).every((one) => one.test === false)).toBe(true)
+    expect((await call(app, 'GET', '/api/me', { token: owner })).body.tenant.test).toBe(true)
+    expect((await call(app, 'GET', '/api/me', { token: real.tenant.owner })).body.tenant.test).toBe(false)
+  })
+
+  test('is entered for an hour, in the role of the person, whose address still signs in to the real one', async () => {
+    const admin = await makePerson(app, real.tenant, 'admin')
+    const entered = await enter(admin.token)
+    expect([entered.status, entered.body.user.role, entered.body.tenant.id]).toEqual([
+      201,
+      'admin',
+      trial.tenant.id,
+    ])
+    expect(Date.parse(entered.body.expires_at) - app.now).toBeLessThanOrEqual(3_600_000)
+    expect(entered.headers.get('set-cookie')).toContain('__Host-lanewise=')
+    // A second time it is the same person.
+    expect((await enter(admin.token)).body.user.id).toBe(entered.body.user.id)
+    const signedIn = await call(app, 'POST', '/api/auth/sign-in', {
+      body: { email: admin.email, password: admin.password },
+    })
+    expect(signedIn.body.tenant.id).toBe(real.tenant.id)
+  })
+
+  test('has no test brokerage of its own, and nobody is invited to it', async () => {
+    const { owner } = trial.tenant
+    expect((await create(owner)).body.code).toBe('state-conflict')
+    expect((await enter(owner)).body.code).toBe('state-conflict')
+    expect((await shown(owner)).body.sandbox.id).toBe(trial.tenant.id)
+    const invited = await call(app, 'POST', '/api/users', {
+      token: owner,
+      body: { name: 'Guest', email: 'guest@example.com', role: 'viewer' },
+    })
+    expect(invited.body.code).toBe('state-conflict')
+  })
+})
+
+test('the test brokerage has a rate limit of its own', async () => {
+  const limited = await testApp({ rateLimit: 'real' })
+  try {
+    const real = await makeIntegration(limited)
+    await call(limited, 'POST', '/api/sandbox', { token: real.tenant.owner, body: {} })
+    // Creating credentials counts, too.
+    await delay(1_100)
+    const session = await call(limited, 'POST', '/api/sandbox/session', {
+      token: real.tenant.owner,
+      body: {},
+    })
+    const token = await makeServiceToken(limited, session.body.token)
+    await delay(1_100)
+    const ask = (of: string) => call(limited, 'GET', insight, { token: of })
+    const answers = await Promise.all(Array.from({ length: 14 }, () => ask(token)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect((await ask(real.token)).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
+
+describe('POST /api/sandbox/reset', () => {
+  test('erases the data and keeps the credentials; the real brokerage is unchanged', async () => {
+    const real = await makeIntegration(app)
+    const trial = await sandboxOf(real.tenant)
+    const realLane = await makeLane(app, real.tenant, { outcome: 'won' })
+    const lane = await makeLane(app, trial.tenant, { outcome: 'won' })
+    await pushUpdate(app, trial, { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 })
+    const imported = await fetch(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${trial.tenant.owner}`, 'Content-Type': 'text/csv' },
+      body: 'origin,destination,equipment,quoted_rate,quoted_at\n"Dallas, TX","Macon, GA",V,2000,2026-01-05\n',
+    })
+    expect(imported.status).toBe(202)
+    const lanesOf = async (token: string) => (await call(app, 'GET', '/api/lanes', { token })).body.lanes
+    await expect.poll(() => lanesOf(trial.tenant.owner)).toHaveLength(2)
+    expect((await call(app, 'GET', insight, { token: trial.token })).body.found).toBe(true)
+    await app.settle()
+    const erased = await expect
+      .poll(async () => (await reset(real.tenant.owner)).body.rows_erased)
+      .toBeGreaterThan(4)
+      .then(() => true)
+    expect(erased).toBe(true)
+
+    expect(await lanesOf(trial.tenant.owner)).toEqual([])
+    expect((await call(app, 'GET', '/api/imports', { token: trial.tenant.owner })).body.imports).toEqual([])
+    app.now += 2_000
+    expect((await call(app, 'GET', insight, { token: trial.token })).body.found).toBe(false)
+    expect((await lanesOf(real.tenant.owner)).map((one: { lane_ref: string }) => one.lane_ref)).toEqual([
+      realLane.lane_ref,
+    ])
+    // The same credentials continue.
+    const next = await makeLane(app, trial.tenant)
+    expect((await pushUpdate(app, trial, { lane_ref: next.lane_ref, customer_rate: 1 })).status).toBe(200)
+    expect((await pushUpdate(app, trial, { lane_ref: lane.lane_ref, customer_rate: 1 })).status).toBe(404)
+  })
+
+  test('works from inside, too, and without a test brokerage it is a 404', async () => {
+    const real = await makeTenant(app)
+    expect((await reset(real.owner)).status).toBe(404)
+    const trial = await sandboxOf(real)
+    await makeLane(app, trial.tenant)
+    const { body } = await reset(trial.tenant.owner)
+    expect(body.id).toBe(trial.tenant.id)
+    // A lane and its request; the calls that created the credentials may be logged by now.
+    expect(body.rows_erased).toBeGreaterThanOrEqual(2)
+  })
+
+  test('more rows than one transaction erases are erased', async () => {
+    const real = await makeTenant(app)
+    const trial = await sandboxOf(real)
+    for (let request = 0; request < 25; request++) {
+      app.now += 1_000
+      await call(app, 'POST', '/api/quote-requests', {
+        token: trial.tenant.owner,
+        body: {
+          customer_name: 'Bulk',
+          lanes: Array.from({ length: 100 }, () => ({
+            origin: 'Dallas, TX',
+            destination: 'Atlanta, GA',
+            equipment: 'V',
+            quoted_rate: 2000,
+          })),
+        },
+      })
+    }
+    const answer = await reset(real.owner)
+    // The lanes, their requests, and the logged calls that created the credentials.
+    expect(answer.body.rows_erased).toBeGreaterThanOrEqual(2_525)
+  }, 60_000)
+})
+
+describe('the database', () => {
+  test('erases rows of a test brokerage only, and only of that of the transaction', async () => {
+    const [real, other] = [await makeTenant(app), await makeTenant(app)]
+    const trial = await sandboxOf(real)
+    await makeLane(app, other)
+    const service = new pg.Client({ connectionString: app.testDatabase.serviceUrl })
+    await service.connect()
+    try {
+      const erase = async (within: number, of: number) => {
+        await service.query('begin')
+        await service.query("select set_config('app.tenant_id', $1, true)", [String(within)])
+        try {
+          await service.query('select erase_sandbox_rows($1, 100)', [of])
+          return 'erased'
+        } catch (error) {
+          return (error as Error).message
+        } finally {
+          await service.query('rollback')
+        }
+      }
+      expect(await erase(trial.tenant.id, trial.tenant.id)).toBe('erased')
+      for (const [within, of] of [
+        [real.id, real.id],
+        [other.id, other.id],
+        [other.id, trial.tenant.id],
+        [trial.tenant.id, other.id],
+        [real.id, trial.tenant.id],
+      ] as const)
+        expect(await erase(within, of)).toBe('not a test brokerage')
+    } finally {
+      await service.end()
+    }
+  })
+})
+
+describe('the operator', () => {
+  const around = () => ({
+    config: {
+      databaseUrl: app.testDatabase.serviceUrl,
+      migrationDatabaseUrl: app.testDatabase.ownerUrl,
+      dataDirectory: '/nowhere',
+    },
+    remark: () => {},
+  })
+
+  test('suspends, resumes and erases the test brokerage with its brokerage', async () => {
+    const real = await makeTenant(app)
+    const trial = await sandboxOf(real)
+    const status = async () => {
+      app.now += 2_000
+      await delay(1_200)
+      return (await call(app, 'GET', insight, { token: trial.token })).status
+    }
+    expect(await status()).toBe(200)
+    await changeTenantStatus(around(), String(real.id), 'suspended', app.now)
+    expect(await status()).toBe(401)
+    await changeTenantStatus(around(), String(real.id), 'active', app.now)
+    expect(await status()).toBe(200)
+    const { name, erased } = await eraseTenant(around(), String(real.id), { now: app.now })
+    expect(erased).toBe(false)
+    await eraseTenant(around(), String(real.id), { confirmed: name, now: app.now })
+    expect(await status()).toBe(401)
+    const owner = new pg.Client(app.testDatabase.owner)
+    await owner.connect()
+    const { rowCount } = await owner.query('select from tenants where tenant_id = any($1)', [
+      [real.id, trial.tenant.id],
+    ])
+    await owner.end()
+    expect(rowCount).toBe(0)
+  }, 60_000)
+})
