@@ -5,8 +5,16 @@ import { useState } from 'react'
 import { sandboxSessionHours } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer, useChange, useSession, useSignIn } from '../api/index.ts'
-import { counted, day, Failed, IntegrationSection, Loading, Nothing, useNotice } from '../shared-ui/index.ts'
-import { ConfirmDialog } from './integration-confirm.tsx'
+import {
+  ConfirmDialog,
+  counted,
+  day,
+  Failed,
+  IntegrationSection,
+  Loading,
+  Nothing,
+  useNotice,
+} from '../shared-ui/index.ts'
 
 type Sandbox = NonNullable<Answer<'get-sandbox'>['sandbox']>
 

@@ -40,7 +40,9 @@ describe('problems', () => {
     const page = await browse('/problems/signature-mismatch')
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const text = await page.text()
-    expect(text).toContain('The detail states the text to sign: &lt;timestamp&gt;.&lt;body&gt; for shipment-update')
+    expect(text).toContain(
+      'The detail states the text to sign: &lt;timestamp&gt;.&lt;body&gt; for shipment-update',
+    )
     const style = /<style>(.*)<\/style>/.exec(text)?.[1] ?? ''
     const hash = createHash('sha256').update(style).digest('base64')
     expect(page.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`)
