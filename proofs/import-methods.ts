@@ -10,6 +10,9 @@ const progress = {
   rowsRepeated: 9,
   rowsRefused: 9,
   rowsKept: 9,
+  rowsWon: 0,
+  rowsLost: 0,
+  rowsPending: 0,
   bytesRead: 9,
 }
 

@@ -84,6 +84,12 @@ export const Import = Type.Object({
     description:
       'Rows of an existing lane whose new values were all skipped, because the lane has a newer value: one that the TMS signed, or an outcome that a person set',
   }),
+  rows_won: Type.Integer({ description: 'Accepted rows of won quotes' }),
+  rows_lost: Type.Integer({ description: 'Accepted rows of lost quotes' }),
+  rows_pending: Type.Integer({ description: 'Accepted rows of pending quotes' }),
+  warnings: Type.Array(Type.Object({ code: Type.Enum(['no_lost_quotes']), detail: Type.String() }), {
+    description: 'Reasons to check the file before it is imported. They do not stop the import',
+  }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
   kept: Type.Array(ImportKept, {
@@ -123,6 +129,10 @@ const exampleImport = {
   rows_repeated: 3,
   rows_refused: 1,
   rows_kept: 1,
+  rows_won: 5_102,
+  rows_lost: 6_900,
+  rows_pending: 249,
+  warnings: [],
   changes: [
     {
       row: 4,
@@ -173,6 +183,9 @@ const runningImport = {
   rows_repeated: 2,
   rows_refused: 0,
   rows_kept: 0,
+  rows_won: 1_700,
+  rows_lost: 2_198,
+  rows_pending: 100,
   errors: [],
   changes: [],
   kept: [],
@@ -255,6 +268,9 @@ export const matchImportColumns = endpoint({
         may_be: Type.Array(column, {
           description: 'Columns that may contain the field, but are used only if map names them',
         }),
+        is_guessed: Type.Boolean({
+          description: 'true if the column has an ambiguous name, such as Price, and was guessed',
+        }),
       }),
     ),
     needs: Type.Array(
@@ -278,7 +294,15 @@ export const matchImportColumns = endpoint({
       positions: { origin: 1, destination: 2, equipment: 3, quoted_rate: 4 },
       ignored_columns: ['Notes'],
       problems: [],
-      fields: [{ field: 'quoted_rate', description: 'the rate quoted', required: true, may_be: [4] }],
+      fields: [
+        {
+          field: 'quoted_rate',
+          description: 'the rate quoted',
+          required: true,
+          may_be: [4],
+          is_guessed: false,
+        },
+      ],
       needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true }],
     },
   },

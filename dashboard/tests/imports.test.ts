@@ -90,6 +90,32 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
+  test('shows won, lost and pending, warns without lost quotes, and asks about a status column', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    const row = (day: number, cancelled: string) =>
+      `"Dallas, TX","Atlanta, GA",Van,2150,3/${day}/2026,Won,${cancelled}\n`
+    await choose(
+      page,
+      `Pickup,Delivery,Type,Price,Quote Date,Status,load_was_cancelled\n${row(1, 'False')}${row(2, 'True')}`,
+    )
+    await page
+      .getByText('The column “load_was_cancelled” looks like it says whether a load was cancelled.')
+      .waitFor()
+    expect(await page.getByText('guessed: check the values').count()).toBe(4)
+    await page.getByRole('button', { name: 'Leave them out' }).click()
+    await check(page)
+    await page.getByText('No lost quotes: win chances cannot be learned.').waitFor()
+    const figure = (name: string) =>
+      page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) })
+    expect(await figure('Won').textContent()).toContain('1')
+    expect(await figure('Lost').textContent()).toContain('0')
+    await page
+      .getByText('load_was_cancelled says that the load was cancelled, so the row is left out.')
+      .waitFor()
+  })
+
   test('with new values for existing quotes shows the changes and the skipped values before the import', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration

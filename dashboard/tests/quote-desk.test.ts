@@ -154,12 +154,7 @@ describe('advice while typing', () => {
       await advice(page).locator('.desk-typed-line').getAttribute('data-standing'),
       await advice(page)
         .locator('.desk-typed-line')
-        .evaluate(
-          (line) =>
-            (
-              globalThis as unknown as { getComputedStyle: (of: unknown) => { color: string } }
-            ).getComputedStyle(line).color,
-        ),
+        .evaluate((line) => line.ownerDocument.defaultView?.getComputedStyle(line).color),
     ]
     expect(await colors()).toEqual(['low', 'rgb(179, 55, 43)'])
     await rateOf(page).fill('2062')

@@ -1,5 +1,6 @@
 import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
 import type { Answer } from '../api/index.ts'
 import { DataTable } from '../shared-ui/index.ts'
 import type { ChosenFile } from './import-file.ts'
@@ -48,6 +49,7 @@ export function MapColumns({
     <Stack gap="md">
       <FirstRows chosen={chosen} />
       <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
+      <StatusQuestions {...mapping} />
       {groups.map(({ title, fields }) => (
         <section key={title} aria-label={title}>
           <Title order={2} size="h6" mb={4}>
@@ -65,6 +67,55 @@ export function MapColumns({
       </Text>
     </Stack>
   )
+}
+
+const statusQuestions: Readonly<Record<string, { readonly ask: string; readonly use: string }>> = {
+  cancelled: {
+    ask: 'looks like it says whether a load was cancelled. Should rows with yes be left out?',
+    use: 'Leave them out',
+  },
+  outcome: {
+    ask: 'looks like it says how each quote ended. Should it decide what was won and lost?',
+    use: 'Use it as the outcome',
+  },
+}
+
+/** Asks about columns that look like a status. They are never matched without an answer. */
+function StatusQuestions({ preset, chosen, choice, onChoose }: Mapping) {
+  const [ignored, setIgnored] = useState<ReadonlySet<number>>(new Set())
+  const taken = new Set(Object.values(choice))
+  const questions = preset.fields.flatMap(({ field, may_be }) => {
+    const question = statusQuestions[field]
+    return question === undefined || (choice[field] ?? null) !== null
+      ? []
+      : may_be
+          .filter((column) => !taken.has(column) && !ignored.has(column))
+          .map((column) => ({ field, column, ...question }))
+  })
+  return questions.map(({ field, column, ask, use }) => (
+    <Alert
+      key={column}
+      color="gray"
+      variant="outline"
+      style={{ background: 'var(--pending-soft)' }}
+      icon={<IconHelpCircle aria-hidden />}
+      title={`The column “${shortened(columnLabel(chosen.header, column))}” ${ask}`}
+    >
+      <Samples chosen={chosen} position={column} />
+      <Group gap="xs" mt={6}>
+        <Button size="compact-sm" onClick={() => onChoose(field, column)}>
+          {use}
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => setIgnored((before) => new Set([...before, column]))}
+        >
+          Ignore the column
+        </Button>
+      </Group>
+    </Alert>
+  ))
 }
 
 interface Sample {
@@ -134,6 +185,11 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
           <Text size="sm" fw={600}>
             {fieldLabel(name)}
           </Text>
+          {field.is_guessed && position !== null && (
+            <Text size="xs" span c="dimmed">
+              guessed: check the values
+            </Text>
+          )}
           {need !== undefined && (
             <Text size="xs" span>
               {need.any_of.length === 1 ? 'required' : 'this or another field is required'}

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
-import { count, counted, Failed, Loading, moment } from '../shared-ui/index.ts'
+import { count, counted, Failed, Heed, Loading, moment } from '../shared-ui/index.ts'
 import { ImportChanges, ImportKept } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
 import {
@@ -214,6 +214,12 @@ function Ended({
           {run.undo !== null && undoSummary(run.undo)} The figures below describe the import before the undo.
         </Alert>
       )}
+      {run.warnings.map(({ code, detail }) => (
+        <Heed key={code} title={detail}>
+          Every quote that was decided in this file was won. Add the quotes that you lost, or choose the
+          column that says how each quote ended.
+        </Heed>
+      ))}
       <Figures run={run} />
       <Group gap="xs">
         {actions(run)}
@@ -251,13 +257,16 @@ function Figures({ run }: { run: ImportAnswer }) {
       hint: 'existing quotes with new values',
     },
     { label: 'Unchanged', value: run.rows_repeated, hint: 'rows without new values' },
+    { label: 'Won', value: run.rows_won, hint: 'accepted rows' },
+    { label: 'Lost', value: run.rows_lost, hint: 'accepted rows' },
+    { label: 'Pending', value: run.rows_pending, hint: 'accepted rows' },
     { label: would ? 'Would be rejected' : 'Rejected', value: run.rows_refused, hint: 'rows with an error' },
     ...(run.rows_kept > 0
       ? [{ label: 'Skipped', value: run.rows_kept, hint: 'rows with only skipped values' }]
       : []),
   ]
   return (
-    <SimpleGrid cols={{ base: 2, md: figures.length }} spacing="sm" component="dl" m={0}>
+    <SimpleGrid cols={{ base: 2, sm: 4, xl: figures.length }} spacing="sm" component="dl" m={0}>
       {figures.map(({ label, value, hint }) => (
         <div key={label} style={{ borderLeft: '3px solid var(--line)', paddingLeft: 10 }}>
           <Text component="dt" size="sm" c="dimmed">

@@ -9,7 +9,7 @@ const barWidth = 132
 /** A win rate with its counts and 80% range, as text and as a bar from 0 to 100%. */
 export function WinRate({ figures }: { figures: PerformanceFigures }) {
   const { win_rate_pct: rate, win_rate_interval: range, won, decided } = figures
-  if (rate === null || range === null) return <span>– · none decided</span>
+  if (rate === null || range === null) return <span>None decided</span>
   const x = (pct: number) => (pct / 100) * barWidth
   return (
     <>

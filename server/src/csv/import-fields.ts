@@ -337,6 +337,10 @@ export const importFields = {
     description: 'why it was lost: price, service, capacity, no response, other',
     aliases: ['Reason', 'Lost Reason', 'Loss Reason', 'Reason Lost', 'Status Reason', 'Win Loss Reason'],
   },
+  cancelled: {
+    description: 'whether the load was cancelled: yes or no. Rows with yes are left out',
+    aliases: [],
+  },
   quoted_at: {
     description: 'when it was quoted',
     aliases: [
@@ -440,7 +444,7 @@ export const importFields = {
 export type ImportFieldName = keyof typeof importFields
 export const importFieldNames = Object.keys(importFields) as ImportFieldName[]
 
-/** Names that mean different things in different files. They are never matched, only suggested. */
+/** Names that mean different things in different files. They are suggested; `guessedHeaders` are read as their first field. */
 export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> = new Map(
   Object.entries<ImportFieldName[]>({
     Rate: ['quoted_rate', 'customer_rate', 'truck_cost'],
@@ -464,8 +468,33 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Lane: ['origin', 'destination', 'lane_ref'],
     Quoted: ['quoted_rate', 'quoted_at'],
     Booked: ['booked_at', 'outcome', 'customer_rate'],
+    // Asked about even with this name: it decides which rows are left out.
+    Cancelled: ['cancelled'],
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
+
+/** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
+export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
+  Object.entries<ImportFieldName>({
+    Pickup: 'origin',
+    Delivery: 'destination',
+    Type: 'equipment',
+    Price: 'quoted_rate',
+  }).map(([name, field]) => [foldedHeader(name), field]),
+)
+
+/**
+ * The field that an unknown column may hold, by a word in its name: a status, or a cancellation. It is never matched, because
+ * its values decide which quotes count as lost.
+ *
+ * @example statusLike('load_was_cancelled') // 'cancelled'
+ */
+export function statusLike(header: string): 'outcome' | 'cancelled' | null {
+  const words = header.toLowerCase().replace(/[^a-z]+/g, ' ')
+  if (/\b(at|on|date|time|reason|by|fee|cost|charge)\b/.test(words)) return null
+  if (/\b(is|was)?\s?(cancell?ed|cancellation|voided|void)\b/.test(words)) return 'cancelled'
+  return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
+}
 
 /**
  * Removes the differences between spellings of a header: case, spaces, underscores, dashes, and signs.

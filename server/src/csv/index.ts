@@ -6,7 +6,9 @@ export {
   ambiguousHeaders,
   fieldOfHeader,
   foldedHeader,
+  guessedHeaders,
   type ImportFieldName,
   importFieldNames,
   importFields,
+  statusLike,
 } from './import-fields.ts'

@@ -485,3 +485,32 @@ describe('422', () => {
     expect(body.detail).toContain('line 2, column "Ship From"')
   })
 })
+
+describe('the outcomes of a file', () => {
+  const file = (...statuses: string[]) =>
+    header +
+    statuses
+      .map((status, at) =>
+        rowTo('Atlanta')
+          .replace('Won', status)
+          .replace('3/1', `3/${at + 1}`),
+      )
+      .join('')
+
+  it('are counted by a check, which warns when no quote was lost', async () => {
+    const tenant = await makeTenant(app)
+    const checked = async (text: string) => {
+      const { body } = await send(tenant, text, '?dry_run=true')
+      return ended(tenant, body.import_id)
+    }
+    const onlyWon = await checked(file('Won', 'Won', 'Open'))
+    expect([onlyWon.rows_won, onlyWon.rows_lost, onlyWon.rows_pending]).toEqual([2, 0, 1])
+    expect(onlyWon.warnings).toEqual([
+      { code: 'no_lost_quotes', detail: 'No lost quotes: win chances cannot be learned.' },
+    ])
+    const mixed = await checked(file('Won', 'Lost', 'Lost - Price', 'strange'))
+    expect([mixed.rows_won, mixed.rows_lost, mixed.rows_pending, mixed.rows_refused]).toEqual([1, 2, 0, 1])
+    expect(mixed.warnings).toEqual([])
+    expect((await checked(file('Open'))).warnings).toEqual([])
+  })
+})

@@ -40,6 +40,16 @@ import {
 } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 
+/** Without lost quotes, every rate looks like a winning one. */
+function importWarnings({
+  rows_won: won,
+  rows_lost: lost,
+  status,
+}: Pick<imports.ImportRow, 'rows_won' | 'rows_lost' | 'status'>): Static<typeof Import>['warnings'] {
+  if (won === 0 || lost > 0 || status === 'running') return []
+  return [{ code: 'no_lost_quotes', detail: 'No lost quotes: win chances cannot be learned.' }]
+}
+
 /** An import in the form of the API. */
 function importAnswer(row: imports.ImportRow): Static<typeof Import> {
   return {
@@ -55,6 +65,10 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     rows_repeated: row.rows_repeated,
     rows_refused: row.rows_refused,
     rows_kept: row.rows_kept,
+    rows_won: row.rows_won,
+    rows_lost: row.rows_lost,
+    rows_pending: row.rows_pending,
+    warnings: importWarnings(row),
     errors: row.errors,
     changes: row.changes,
     kept: row.kept,
@@ -104,7 +118,13 @@ async function importOf(
 }
 
 /** The match of columns in the form of the API: columns are counted from 1, with an entry for each field. */
-function matchAnswer({ columns, problems, mayBe, needs }: ColumnMatch): AnswerOf<typeof matchImportColumns> {
+function matchAnswer({
+  columns,
+  problems,
+  mayBe,
+  guessed,
+  needs,
+}: ColumnMatch): AnswerOf<typeof matchImportColumns> {
   const number = (position: number) => position + 1
   return {
     columns: columns.names,
@@ -118,6 +138,7 @@ function matchAnswer({ columns, problems, mayBe, needs }: ColumnMatch): AnswerOf
       description: importFields[field].description,
       required: needs.some(({ anyOf }) => anyOf.every((fields) => fields.includes(field))),
       may_be: (mayBe[field] ?? []).map(number),
+      is_guessed: guessed.has(field),
     })),
     needs: needs.map(({ what, anyOf, isMet }) => ({
       what,

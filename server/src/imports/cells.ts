@@ -30,6 +30,18 @@ export function readText(text: string): Cell<string> {
   return isDisplayText(value) ? { value } : { wrong: 'text without control characters' }
 }
 
+/** An amount as spreadsheets write it: a dash or a word such as TBD is no amount. */
+export function amountText(cell: string): string {
+  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
+}
+
+/** Reads yes or no, also as true and false, 1 and 0, or X. @example readYesNo('TRUE') // { value: true } */
+export function readYesNo(text: string): Cell<boolean> {
+  const word = foldedWords(text)
+  if (/^(yes|y|true|t|1|x|cancell?ed|void|voided)$/.test(word)) return { value: true }
+  return /^(no|n|false|f|0|active|not cancell?ed)$/.test(word) ? { value: false } : { wrong: 'yes or no' }
+}
+
 const amountWrong = 'an amount of dollars such as 1850.00 or $1,850.00'
 
 /**

@@ -172,6 +172,34 @@ describe('matchColumns', () => {
     expect(match.problems[0]?.detail).toContain('could each be customer_rate')
   })
 
+  it('guesses Pickup, Delivery, Type and Price, and says so', () => {
+    const header = ['Pickup', 'Delivery', 'Type', 'Price', 'Quote Date']
+    const { columns, guessed, problems } = matchColumns(header)
+    expect(columns.names).toMatchObject({
+      origin: 'Pickup',
+      destination: 'Delivery',
+      equipment: 'Type',
+      quoted_rate: 'Price',
+    })
+    expect([...guessed]).toEqual(['origin', 'destination', 'equipment', 'quoted_rate'])
+    expect(problems).toEqual([])
+    // A map and a column with a known name take precedence, and a name that appears twice is not guessed.
+    expect(matchColumns([...header, 'Sell Rate', 'Ship From']).columns.names).toMatchObject({
+      origin: 'Ship From',
+      customer_rate: 'Sell Rate',
+    })
+    expect([...matchColumns(header, 'quoted_rate=,origin=#2').guessed]).toEqual(['equipment'])
+    expect(matchColumns(['Price', 'Price']).columns.names).toEqual({})
+  })
+
+  it('asks about status columns and never matches them by itself', () => {
+    const { columns, mayBe } = matchColumns([...plain, 'load_was_cancelled', 'Load Stage', 'cancelled at'])
+    expect(columns.names).not.toHaveProperty('cancelled')
+    expect(columns.names).not.toHaveProperty('outcome')
+    expect(mayBe).toMatchObject({ cancelled: [plain.length], outcome: [plain.length + 1] })
+    expect(matchColumns([...plain, 'Cancelled']).mayBe).toMatchObject({ cancelled: [plain.length] })
+  })
+
   it('requires a state next to a city, and no place next to a lane_ref', () => {
     const unmet = (header: string[]) =>
       matchColumns(header).needs.flatMap(({ isMet, what }) => (isMet ? [] : [what]))

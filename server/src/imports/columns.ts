@@ -4,9 +4,11 @@ import {
   ambiguousHeaders,
   fieldOfHeader,
   foldedHeader,
+  guessedHeaders,
   type ImportFieldName,
   importFieldNames,
   importFields,
+  statusLike,
 } from '../csv/index.ts'
 
 /** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
@@ -49,6 +51,8 @@ export interface ColumnMatch {
   readonly problems: readonly ColumnProblem[]
   /** Candidate columns, from 0, for each field without a match. */
   readonly mayBe: Readonly<Partial<Record<ImportFieldName, readonly number[]>>>
+  /** Fields whose column was guessed from an ambiguous name. */
+  readonly guessed: ReadonlySet<ImportFieldName>
   readonly needs: readonly ColumnNeed[]
 }
 
@@ -65,7 +69,11 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
   const mayBe: Partial<Record<ImportFieldName, number[]>> = Object.fromEntries(doubtful)
   const free = freeColumns(matched)
   for (const { name, position, closest } of free) {
-    const fields = ambiguousHeaders.get(foldedHeader(name)) ?? (closest === null ? [] : [closest])
+    const status = statusLike(name)
+    const fields =
+      status === null
+        ? (ambiguousHeaders.get(foldedHeader(name)) ?? (closest === null ? [] : [closest]))
+        : [status]
     for (const field of fields) {
       if (positions[field] !== undefined || doubtful.has(field)) continue
       mayBe[field] = [...(mayBe[field] ?? []), position]
@@ -75,6 +83,7 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
     columns: columnsOf(matched),
     problems: problemsOf(matched, free),
     mayBe,
+    guessed: matched.guessed,
     needs: columnNeeds((field) => positions[field] !== undefined),
   }
 }
@@ -84,6 +93,7 @@ interface MatchedHeaders {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
   /** Fields that two columns match. */
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
+  readonly guessed: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
 }
 
@@ -109,9 +119,32 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
       problems.push(twoColumns(field, candidates, headers))
     } else if (candidates[0] !== undefined) positions[field] = candidates[0]
   }
+  const guessed = new Set<ImportFieldName>()
+  for (const [name, field] of guessedHeaders) {
+    const found = headers.flatMap((header, position) => (foldedHeader(header) === name ? [position] : []))
+    const [position] = found
+    if (position === undefined || found.length > 1 || taken.has(position) || mapped.has(field)) continue
+    if (sameMeaning(field).some((one) => positions[one] !== undefined || doubtful.has(one))) continue
+    positions[field] = position
+    guessed.add(field)
+  }
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { headers, positions, doubtful, problems }
+  return { headers, positions, doubtful, guessed, problems }
+}
+
+/** A field with the fields that hold the same fact: a guess must not add a second column for it. */
+function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
+  switch (field) {
+    case 'origin':
+      return ['origin', 'origin_city', 'origin_zip']
+    case 'destination':
+      return ['destination', 'destination_city', 'destination_zip']
+    case 'quoted_rate':
+      return ['quoted_rate', 'customer_rate']
+    default:
+      return [field]
+  }
 }
 
 /** An unread column, and the field whose name has a similar spelling. */

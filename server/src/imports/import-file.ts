@@ -81,9 +81,12 @@ interface Batch {
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
+  /** The outcomes of the accepted rows. */
+  readonly outcomes: Record<'won' | 'lost' | 'pending', number>
 }
 
 const emptyBatch = (): Batch => ({
+  outcomes: { won: 0, lost: 0, pending: 0 },
   weight: 0,
   lanes: [],
   bookings: [],
@@ -132,6 +135,9 @@ class ImportRun {
       rowsRepeated: 0,
       rowsRefused: 0,
       rowsKept: 0,
+      rowsWon: 0,
+      rowsLost: 0,
+      rowsPending: 0,
       bytesRead: job.file.csv.rowsStart.byte,
     }
   }
@@ -227,6 +233,9 @@ class ImportRun {
       rowsRepeated: before.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
       rowsRefused: before.rowsRefused + batch.rowsRefused + rows.rowsRefused,
       rowsKept: before.rowsKept + rows.rowsKept,
+      rowsWon: before.rowsWon + batch.outcomes.won,
+      rowsLost: before.rowsLost + batch.outcomes.lost,
+      rowsPending: before.rowsPending + batch.outcomes.pending,
       bytesRead,
     }
     const lists = this.#grownLists({ ...rows, refused })
@@ -287,6 +296,7 @@ function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): 
   if (settled === null) return
   if (settled.kind === 'booking') {
     const { booking } = settled
+    if (booking.reported.outcome !== null) batch.outcomes[booking.reported.outcome]++
     batch.bookings.push({ line: row.line, booking, said: bookingSaid(booking) })
     batch.weight += rowsPerBooking - 1
     return
@@ -311,8 +321,10 @@ function settleLane(
   { context, identify }: Settling,
 ): Refused | null {
   const identity = identify(lane, line)
-  if ('fingerprint' in identity) batch.lanes.push({ line, lane, ...identity })
-  else if (identity.saysTheSame) batch.rowsRepeated++
+  if ('fingerprint' in identity) {
+    batch.lanes.push({ line, lane, ...identity })
+    batch.outcomes[lane.lane.outcome ?? 'pending']++
+  } else if (identity.saysTheSame) batch.rowsRepeated++
   else {
     const column = context.columns.names.reference ?? 'reference'
     return refused(

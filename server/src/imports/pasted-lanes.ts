@@ -8,7 +8,7 @@ import { readState } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from '../csv/index.ts'
-import { type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
+import { amountText, type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
 
 type Field = (typeof pastedFields)[number]
 type Answered = AnswerOf<typeof readPastedLanes>
@@ -118,11 +118,6 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   market: isMoney,
   pickup: isDate,
   customer: isWord,
-}
-
-/** An amount as spreadsheets write it. A dash or a word is not an amount. */
-function amountText(cell: string): string {
-  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
 }
 
 /** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */

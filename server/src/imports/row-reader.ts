@@ -1,5 +1,5 @@
 import type { ImportFieldName } from '../csv/index.ts'
-import { type Cell, cellText, readMoment } from './cells.ts'
+import { amountText, type Cell, cellText, readMoment } from './cells.ts'
 import type { Columns } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 
@@ -22,6 +22,15 @@ const dayMs = 24 * 60 * 60 * 1000
 /** The maximum length of a value. Without it, the patterns of amounts and dates take seconds over 60,000 spaces. */
 const cellLengthMax = 1_000
 
+/** Fields whose dash or TBD means that there is no amount. */
+const amounts: ReadonlySet<ImportFieldName> = new Set([
+  'quoted_rate',
+  'customer_rate',
+  'truck_cost',
+  'estimated_cost',
+  'market_rate',
+])
+
 /** The cells of one row by field, and the errors found while reading them. */
 export class RowReader {
   readonly #errors: (CellError & { readonly position: number })[] = []
@@ -41,7 +50,9 @@ export class RowReader {
 
   text(field: ImportFieldName): string | null {
     const position = this.#columns.positions[field]
-    return position === undefined ? null : cellText(this.#cells[position])
+    const text = position === undefined ? null : cellText(this.#cells[position])
+    if (text === null || text.length > cellLengthMax || !amounts.has(field)) return text
+    return amountText(text) || null
   }
 
   /** Reads a cell. Null when it is empty, has no column, or is invalid; an invalid cell is added to the errors. */

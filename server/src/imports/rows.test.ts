@@ -301,3 +301,43 @@ describe('a row with a lane_ref', () => {
     expect(errorsOf({ lane_ref: 'load 7', AR: '2150' })[0]?.detail).toContain('48211093754-1-1')
   })
 })
+
+describe('an import is no stricter than the quote desk', () => {
+  it.each(['$2,150.00', '2150 USD', '2,150 dollars'])('reads %s as an amount', (rate) => {
+    const { lane } = laneOf({ ...good, quoted_rate: rate })
+    expect(lane.quoted_rate_cents).toBe(215_000)
+  })
+
+  it.each(['-', '$ -', '–', 'n/a', 'TBD'])('reads %s as no amount', (cost) => {
+    const { lane } = laneOf({ ...good, estimated_cost: cost })
+    expect(lane.estimated_cost_cents ?? null).toBeNull()
+  })
+})
+
+describe('a cancelled load', () => {
+  const read = (said: string) => {
+    const columns = readColumns([...Object.keys(good), 'load_was_cancelled'], 'cancelled=load_was_cancelled')
+    if ('problems' in columns) throw new Error('The header is wrong.')
+    return readRow([...Object.values(good), said], { columns: columns.columns, now, known: knownCells() })
+  }
+
+  it.each(['True', 'yes', '1', 'X'])('is left out, with the reason: %s', (said) => {
+    expect(read(said)).toEqual({
+      kind: 'refused',
+      errors: [
+        {
+          column: 'load_was_cancelled',
+          detail: 'load_was_cancelled says that the load was cancelled, so the row is left out.',
+        },
+      ],
+    })
+  })
+
+  it.each(['False', 'no', '0', ''])('is not meant by %s', (said) => {
+    expect(read(said).kind).toBe('lane')
+  })
+
+  it('column with other values is an error', () => {
+    expect(read('3/1/2026')).toMatchObject({ kind: 'refused' })
+  })
+})

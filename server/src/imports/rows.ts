@@ -23,6 +23,7 @@ import {
   readOutcome,
   readReason,
   readText,
+  readYesNo,
 } from './cells.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -148,6 +149,11 @@ const fixedFields: ReadonlySet<SentBookingField> = new Set([
 
 function readLane(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
+  const isCancelled = row.readCached('cancelled', readYesNo)
+  if (isCancelled === true) {
+    row.wrong('cancelled', 'says that the load was cancelled, so the row is left out')
+    return { kind: 'refused', errors: row.errors }
+  }
   const origin = readEndpoint(row, 'origin')
   const destination = readEndpoint(row, 'destination')
   const equipment = row.text('equipment')

@@ -27,6 +27,10 @@ export interface ImportProgress {
   readonly rowsRefused: number
   /** Rows that changed nothing, because the lane has newer values. */
   readonly rowsKept: number
+  /** The outcomes of the accepted rows. */
+  readonly rowsWon: number
+  readonly rowsLost: number
+  readonly rowsPending: number
   readonly bytesRead: number
 }
 
@@ -147,6 +151,9 @@ export async function listImports(transaction: TenantTransaction, tenant: Tenant
       'rows_repeated',
       'rows_refused',
       'rows_kept',
+      'rows_won',
+      'rows_lost',
+      'rows_pending',
       'bytes_read',
       'bytes_total',
       'created_by',
@@ -290,6 +297,9 @@ function progressColumns(progress: ImportProgress & ImportLists) {
     rows_repeated: progress.rowsRepeated,
     rows_refused: progress.rowsRefused,
     rows_kept: progress.rowsKept,
+    rows_won: progress.rowsWon,
+    rows_lost: progress.rowsLost,
+    rows_pending: progress.rowsPending,
     bytes_read: progress.bytesRead,
     ...list('errors'),
     ...list('changes'),

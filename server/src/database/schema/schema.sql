@@ -176,6 +176,9 @@ create table imports (
   changes jsonb not null default '[]'::jsonb,
   kept jsonb not null default '[]'::jsonb,
   request_digest bytea,
+  rows_won integer not null default 0,
+  rows_lost integer not null default 0,
+  rows_pending integer not null default 0,
   constraint imports_pkey PRIMARY KEY (tenant_id, import_id),
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))

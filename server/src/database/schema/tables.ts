@@ -165,6 +165,9 @@ interface ImportsTable {
   rows_repeated: Generated<number>
   rows_refused: Generated<number>
   rows_kept: Generated<number>
+  rows_won: Generated<number>
+  rows_lost: Generated<number>
+  rows_pending: Generated<number>
   errors: ColumnType<RowError[], string | undefined, string>
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<KeptValue[], string | undefined, string>
