@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import {
   importedLines,
   importTenant,
 } from '#server/operations/index.ts'
-import { type SecretKey, secretKey } from '#server/security/index.ts'
+import { derivedKey, type SecretKey, secretKey } from '#server/security/index.ts'
 import {
   call,
   type Integration,
@@ -353,8 +353,7 @@ test('an export from before the baseline arrives, and every lane has a version t
     await asOwner(old, tenant.id, async (owner) => {
       await owner.query(`drop table lane_versions;
         alter table tenant_facts drop column logged_version, drop column unlogged_version;
-        alter table tenants drop column sandbox_of cascade;
-        update schema_migrations set name = '0035-booking-fields.sql' where name = '0010-usage.sql'`)
+        alter table tenants drop column sandbox_of cascade`)
     })
     const from = newFolder()
     await exportTenant(environmentOf(old), String(tenant.id), {
@@ -364,6 +363,13 @@ test('an export from before the baseline arrives, and every lane has a version t
       passwords: true,
       now: old.now,
     })
+    const path = join(from, 'manifest.json')
+    const { seal: _, ...made } = JSON.parse(await readFile(path, 'utf8'))
+    const manifest = { ...made, schema: '0035-booking-fields.sql' }
+    const seal = createHmac('sha256', derivedKey(old.secretKey, 'exports of a tenant'))
+      .update(JSON.stringify(manifest))
+      .digest('hex')
+    await writeFile(path, JSON.stringify({ ...manifest, seal }))
     await importTo(targetWithSameKey, from)
     const token = await makeServiceToken(targetWithSameKey, tenant.owner)
     const { body } = await call(targetWithSameKey, 'GET', '/api/integrations/quotes', { token })

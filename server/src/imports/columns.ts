@@ -133,18 +133,15 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   return { headers, positions, doubtful, guessed, problems }
 }
 
+const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
+  origin: ['origin_city', 'origin_zip'],
+  destination: ['destination_city', 'destination_zip'],
+  quoted_rate: ['customer_rate'],
+}
+
 /** A field with the fields that hold the same fact: a guess must not add a second column for it. */
 function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
-  switch (field) {
-    case 'origin':
-      return ['origin', 'origin_city', 'origin_zip']
-    case 'destination':
-      return ['destination', 'destination_city', 'destination_zip']
-    case 'quoted_rate':
-      return ['quoted_rate', 'customer_rate']
-    default:
-      return [field]
-  }
+  return [field, ...(alsoHeldBy[field] ?? [])]
 }
 
 /** An unread column, and the field whose name has a similar spelling. */
