@@ -222,25 +222,36 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
           <Samples chosen={chosen} position={position} />
         ) : (
           perhaps.length > 0 && (
-            <Group gap={6}>
-              <IconHelpCircle size={16} aria-hidden />
-              <Text size="xs">Suggested</Text>
-              {perhaps.slice(0, 3).map((column) => (
-                <Button
-                  key={column}
-                  size="compact-xs"
-                  variant="default"
-                  onClick={() => onChoose(name, column)}
-                  aria-label={`Read ${fieldLabel(name)} from ${columnLabel(chosen.header, column)}`}
-                >
-                  {shortened(columnLabel(chosen.header, column))}
-                </Button>
-              ))}
-            </Group>
+            <Suggestions name={name} columns={perhaps} chosen={chosen} onChoose={onChoose} />
           )
         )}
       </Grid.Col>
     </Grid>
+  )
+}
+
+function Suggestions({
+  name,
+  columns,
+  chosen,
+  onChoose,
+}: Pick<Mapping, 'chosen' | 'onChoose'> & { name: string; columns: readonly number[] }) {
+  return (
+    <Group gap={6}>
+      <IconHelpCircle size={16} aria-hidden />
+      <Text size="xs">Suggested</Text>
+      {columns.slice(0, 3).map((column) => (
+        <Button
+          key={column}
+          size="compact-xs"
+          variant="default"
+          onClick={() => onChoose(name, column)}
+          aria-label={`Read ${fieldLabel(name)} from ${columnLabel(chosen.header, column)}`}
+        >
+          {shortened(columnLabel(chosen.header, column))}
+        </Button>
+      ))}
+    </Group>
   )
 }
 

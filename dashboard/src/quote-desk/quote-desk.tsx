@@ -2,19 +2,12 @@ import './desk.css'
 import { Anchor, Checkbox, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession } from '../api/index.ts'
-import {
-  CustomerInput,
-  counted,
-  Failed,
-  Page,
-  readDollars,
-  useNotice,
-  useOnceSettled,
-} from '../shared-ui/index.ts'
+import { CustomerInput, counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
+import { focusLane, onSaveKey, useConfirmedSave, useDeskKeys, usePricing } from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
 import { useDeskAnswer } from './desk-answer.ts'
 import { ConfirmRates } from './desk-confirm.tsx'
@@ -25,7 +18,6 @@ import {
   type DeskLane,
   type Draft,
   errorsAt,
-  gapsIn,
   hasState,
   isBlank,
   keepDraft,
@@ -36,14 +28,11 @@ import {
   unreadableIn,
   withLanes,
 } from './desk-draft.ts'
-import { floorOf } from './desk-floor.ts'
 import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
-import { type RateToConfirm, useLanesAdvice, useRateCheck } from './desk-lanes-advice.ts'
+import { useLanesAdvice } from './desk-lanes-advice.ts'
 import { PasteDialog } from './desk-paste-dialog.tsx'
-import { type Pricing, pricingOf } from './desk-pricing.ts'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
-import { hasNothingToSay } from './desk-words.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
@@ -108,10 +97,6 @@ interface DeskProps {
   readonly draft: Draft
   readonly onDraft: (change: (draft: Draft) => Draft) => void
   readonly saving: DeskSave
-}
-
-function focusLane(id: number, field: LaneField = 'origin'): void {
-  setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
 
 /** The lanes of a draft, and the actions on them. */
@@ -185,79 +170,6 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
-/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate. */
-function useConfirmedSave({ draft, saving }: Pick<DeskProps, 'draft' | 'saving'>) {
-  const [toConfirm, setToConfirm] = useState<readonly RateToConfirm[]>([])
-  const [checking, setChecking] = useState(false)
-  const busy = useRef(false)
-  const confirmed = useRef('')
-  const ratesToConfirm = useRateCheck()
-  return {
-    toConfirm,
-    checking,
-    /** Checks and saves the draft as it is now. A draft that was confirmed is not asked about again. */
-    begin: async (acceptUnknown: boolean) => {
-      if (busy.current) return
-      const content = JSON.stringify(draft)
-      if (gapsIn(draft).length === 0 && confirmed.current !== content) {
-        busy.current = true
-        setChecking(true)
-        const found = await ratesToConfirm(draft)
-        busy.current = false
-        setChecking(false)
-        if (found.length > 0) {
-          setToConfirm(found)
-          return
-        }
-      }
-      saving.save(draft, acceptUnknown)
-    },
-    confirm: (acceptUnknown: boolean) => {
-      confirmed.current = JSON.stringify(draft)
-      setToConfirm([])
-      saving.save(draft, acceptUnknown)
-    },
-    goBack: () => {
-      const [first] = toConfirm
-      setToConfirm([])
-      if (first !== undefined) focusLane(first.lane.id, 'rate')
-    },
-  }
-}
-
-/** Ctrl or ⌘ + Enter saves, from every field of the desk. Alt + U uses the best rate, from everywhere. */
-function useDeskKeys(useBest: (() => void) | null) {
-  const latest = useRef(useBest)
-  useLayoutEffect(() => {
-    latest.current = useBest
-  })
-  useEffect(() => {
-    const listen = (event: globalThis.KeyboardEvent) => {
-      // The code of the key, because Alt (Option) + U types another letter on a Mac.
-      if (event.code !== 'KeyU' || !event.altKey || event.ctrlKey || event.metaKey) return
-      event.preventDefault()
-      latest.current?.()
-    }
-    window.addEventListener('keydown', listen)
-    return () => window.removeEventListener('keydown', listen)
-  }, [])
-}
-
-/** The rates of the active lane, from its advice, its typed cost and the floors of the brokerage. */
-function usePricing(lane: DeskLane, { advice }: ReturnType<typeof useDeskAnswer>): Pricing | null {
-  const { tenant } = useSession()
-  const typedCost = readDollars(lane.cost)
-  return useMemo(() => {
-    if (advice?.estimate === undefined || hasNothingToSay(advice.estimate)) return null
-    const floor = floorOf(tenant.floors, {
-      advised: advice.optimum?.floor ?? null,
-      typedCost,
-      miles: advice.estimate.miles,
-    })
-    return pricingOf(advice, { typedCost, floor })
-  }, [advice, typedCost, tenant.floors])
-}
-
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving } = props
   const lanes = useLanes(props)
@@ -279,11 +191,6 @@ function Desk(props: DeskProps) {
   }
   useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate))
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
-  const keys = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    save()
-  }
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
     if (looksLikeRows(text)) setPasted(text)
@@ -292,7 +199,7 @@ function Desk(props: DeskProps) {
   const on = useRowEvents({ ...lanes, paste })
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
-    <div onKeyDown={keys}>
+    <div onKeyDown={(event) => onSaveKey(event, save)}>
       <Stack gap="sm">
         <Paper withBorder p="sm">
           <Stack gap="xs">
@@ -335,18 +242,43 @@ function Desk(props: DeskProps) {
         onSave={() => confirmed.confirm(acceptUnknown)}
         onClose={confirmed.goBack}
       />
-      <PasteDialog
+      <PasteLanes
         text={pasted}
-        room={lanesPerRequestMax - filled}
         onText={setPasted}
-        customer={draft.customer}
-        onAdd={(added, customer) => {
-          lanes.add(added)
-          if (customer !== null) onDraft((before) => ({ ...before, customer }))
-        }}
-        onClose={() => setPasted(null)}
+        room={lanesPerRequestMax - filled}
+        add={lanes.add}
+        {...props}
       />
     </div>
+  )
+}
+
+/** The dialog for pasted rows. Rows that name a customer set the customer of the request. */
+function PasteLanes({
+  text,
+  onText,
+  room,
+  add,
+  draft,
+  onDraft,
+}: DeskProps & {
+  text: string | null
+  onText: (text: string | null) => void
+  room: number
+  add: (lanes: readonly Omit<DeskLane, 'id'>[]) => void
+}) {
+  return (
+    <PasteDialog
+      text={text}
+      room={room}
+      onText={onText}
+      customer={draft.customer}
+      onAdd={(added, customer) => {
+        add(added)
+        if (customer !== null) onDraft((before) => ({ ...before, customer }))
+      }}
+      onClose={() => onText(null)}
+    />
   )
 }
 

@@ -35,17 +35,14 @@ export { ButtonLink, TextLink } from './links.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { Notices, useNotice } from './notices.tsx'
-export { type Mark, useOutcomeMarks } from './outcome-marks.ts'
+export { useOutcomeMarks } from './outcome-marks.ts'
 export { ReasonDialog } from './outcome-reason.tsx'
 export {
   CancelledMark,
   cancelledWords,
   OutcomeMark,
   outcomeNames,
-  outcomeWords,
-  type Reason,
   reasonNames,
-  reasons,
   sourceNames,
   sourcePhrases,
 } from './outcome-words.tsx'

@@ -1,0 +1,95 @@
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useSession } from '../api/index.ts'
+import { readDollars } from '../shared-ui/index.ts'
+import type { DeskAnswer } from './desk-answer.ts'
+import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
+import { floorOf } from './desk-floor.ts'
+import { type RateToConfirm, useRateCheck } from './desk-lanes-advice.ts'
+import { type Pricing, pricingOf } from './desk-pricing.ts'
+import type { DeskSave } from './desk-save.ts'
+import { hasNothingToSay } from './desk-words.ts'
+
+/** Moves the focus to a field of a lane, after the lane was rendered. */
+export function focusLane(id: number, field: LaneField = 'origin'): void {
+  setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
+}
+
+/** Ctrl or ⌘ + Enter saves, from every field of the desk. */
+export function onSaveKey(event: KeyboardEvent, save: () => void): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  save()
+}
+
+/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate. */
+export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; readonly saving: DeskSave }) {
+  const [toConfirm, setToConfirm] = useState<readonly RateToConfirm[]>([])
+  const [checking, setChecking] = useState(false)
+  const busy = useRef(false)
+  const confirmed = useRef('')
+  const ratesToConfirm = useRateCheck()
+  return {
+    toConfirm,
+    checking,
+    /** Checks and saves the draft as it is now. A draft that was confirmed is not asked about again. */
+    begin: async (acceptUnknown: boolean) => {
+      if (busy.current) return
+      const content = JSON.stringify(draft)
+      if (gapsIn(draft).length === 0 && confirmed.current !== content) {
+        busy.current = true
+        setChecking(true)
+        const found = await ratesToConfirm(draft)
+        busy.current = false
+        setChecking(false)
+        if (found.length > 0) {
+          setToConfirm(found)
+          return
+        }
+      }
+      saving.save(draft, acceptUnknown)
+    },
+    confirm: (acceptUnknown: boolean) => {
+      confirmed.current = JSON.stringify(draft)
+      setToConfirm([])
+      saving.save(draft, acceptUnknown)
+    },
+    goBack: () => {
+      const [first] = toConfirm
+      setToConfirm([])
+      if (first !== undefined) focusLane(first.lane.id, 'rate')
+    },
+  }
+}
+
+/** Alt + U uses the best rate, from everywhere on the page. */
+export function useDeskKeys(useBest: (() => void) | null) {
+  const latest = useRef(useBest)
+  useLayoutEffect(() => {
+    latest.current = useBest
+  })
+  useEffect(() => {
+    const listen = (event: globalThis.KeyboardEvent) => {
+      // The code of the key, because Alt (Option) + U types another letter on a Mac.
+      if (event.code !== 'KeyU' || !event.altKey || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      latest.current?.()
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [])
+}
+
+/** The rates of the active lane, from its advice, its typed cost and the floors of the brokerage. */
+export function usePricing(lane: DeskLane, { advice }: DeskAnswer): Pricing | null {
+  const { tenant } = useSession()
+  const typedCost = readDollars(lane.cost)
+  return useMemo(() => {
+    if (advice?.estimate === undefined || hasNothingToSay(advice.estimate)) return null
+    const floor = floorOf(tenant.floors, {
+      advised: advice.optimum?.floor ?? null,
+      typedCost,
+      miles: advice.estimate.miles,
+    })
+    return pricingOf(advice, { typedCost, floor })
+  }, [advice, typedCost, tenant.floors])
+}
