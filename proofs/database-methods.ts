@@ -273,8 +273,8 @@ export const methods: Readonly<Record<string, Method>> = {
       10,
     ),
   ),
-  'pushed-lanes.lanesWithHistory': returnsResult(async ({ transaction, tenant, ids }) => [
-    ...(await pushed.lanesWithHistory(transaction, tenant, [ids.lane])),
+  'pushed-lanes.lanesBookedBefore': returnsResult(async ({ transaction, tenant, ids }) => [
+    ...(await pushed.lanesBookedBefore(transaction, tenant, [ids.lane])),
   ]),
   'lane-lists.listLanes': returnsCanary(({ transaction, tenant }) =>
     lists.listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 50 }),

@@ -84,6 +84,37 @@ export class Lanewise {
     return this.call('shipment-update', { body: update as Body<'shipment-update'> }, options)
   }
 
+  /** Creates and updates up to 500 quotes by your own ids. Signed and idempotent. Every hundred count as one request. */
+  pushQuotes(body: Body<'push-quotes'>, options?: CallOptions): PendingAnswer<Answer<'push-quotes'>> {
+    return this.call('push-quotes', { body }, options)
+  }
+
+  /** Reports up to 500 outcomes of quotes. Signed and idempotent. */
+  pushOutcomes(body: Body<'push-outcomes'>, options?: CallOptions): PendingAnswer<Answer<'push-outcomes'>> {
+    return this.call('push-outcomes', { body }, options)
+  }
+
+  /** Pushes up to 500 shipment updates under one signature. Idempotent. */
+  pushShipmentUpdates(
+    body: Body<'push-shipment-updates'>,
+    options?: CallOptions,
+  ): PendingAnswer<Answer<'push-shipment-updates'>> {
+    return this.call('push-shipment-updates', { body }, options)
+  }
+
+  /** A page of quotes that changed after `cursor`, each with its newest state. Not cached. */
+  readQuotes(query: Query<'read-quotes'> = {}, options?: CallOptions): PendingAnswer<Answer<'read-quotes'>> {
+    return this.call('read-quotes', { query }, options)
+  }
+
+  /** Like `readQuotes`, for lanes that have a booking. */
+  readShipments(
+    query: Query<'read-shipments'> = {},
+    options?: CallOptions,
+  ): PendingAnswer<Answer<'read-shipments'>> {
+    return this.call('read-shipments', { query }, options)
+  }
+
   /**
    * Cancels the booking of a lane with a signed shipment update with `cancelled: true`. Idempotent. A newer
    * `shipmentUpdate` of the lane books it again.

@@ -57,6 +57,31 @@ test('an integration creates credentials, reads insights and books a margin', as
   expect(isLanewiseFailure(refused) && refused.code).toBe('token-revoked')
 })
 
+test('an integration pushes quotes and outcomes under its own ids, books in bulk, and reads back what changed', async () => {
+  const ours = await makeIntegration(app, 'integrations:write quotes:write')
+  const tms = new Lanewise({ baseUrl: app.url, token: ours.token, secret: ours.secret })
+  const quote = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', customer_name: 'Harvest' }
+  const pushed = await tms.pushQuotes({
+    quotes: [
+      { ...quote, external_id: 'A', quoted_rate: 2000 },
+      { ...quote, external_id: 'B', quoted_rate: 2100 },
+    ],
+  })
+  expect(pushed).toMatchObject({ created: 2, failed: 0 })
+  expect(await tms.pushOutcomes({ outcomes: [{ external_id: 'A', outcome: 'lost' }] })).toMatchObject({
+    updated: 1,
+  })
+  const booked = await tms.pushShipmentUpdates({ updates: [{ external_id: 'B', customer_rate: 2100 }] })
+  expect(booked).toMatchObject({ applied: 1 })
+  const page = await tms.readQuotes()
+  expect(page.quotes.map((one) => (one.removed ? null : [one.lane.external_id, one.lane.outcome]))).toEqual([
+    ['A', 'lost'],
+    ['B', 'won'],
+  ])
+  expect((await tms.readQuotes({ cursor: page.next_cursor })).quotes).toEqual([])
+  expect((await tms.readShipments()).shipments).toHaveLength(1)
+})
+
 test('a clock skew of one hour is corrected by the service’s time', async () => {
   const lane = await makeLane(app, integration.tenant)
   app.now = Date.now() + 3_600_000

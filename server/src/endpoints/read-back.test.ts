@@ -188,6 +188,8 @@ describe('shipments', () => {
     const ours = await makeIntegration(app)
     const reader = follower(ours, 'shipments')
     const [one, two] = [await makeLane(app, ours.tenant), await makeLane(app, ours.tenant)]
+    // A lane with a history that never had a booking is not in the list.
+    await makeLane(app, ours.tenant, { outcome: 'lost' })
     expect(await reader.catchUp()).toBe(0)
     await pushUpdate(app, ours, { lane_ref: one.lane_ref, customer_rate: 2100 })
     await pushUpdate(app, ours, { lane_ref: two.lane_ref, truck_cost: 1800 })

@@ -9,7 +9,7 @@ import {
   bookingOf,
   type ChangedLane,
   type ChangePlace,
-  lanesWithHistory,
+  lanesBookedBefore,
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -106,11 +106,11 @@ export const readBackEndpoints: ServedEndpoint[] = [
   serve(readShipments, async (call, parts) => {
     const { tenant } = call.caller
     const { changed, ...page } = await read(call, parts, async (transaction, rows) => {
-      // A lane that never had a booking is not in the list, and its reader need not forget it.
+      // A lane that never had a booking was never in the list, so it is not reported as removed.
       const unbooked = rows.flatMap(({ lane }) => (lane === null || hasBooking(lane) ? [] : lane.lane_id))
-      const changedBefore = await lanesWithHistory(transaction, tenant, unbooked)
+      const bookedBefore = await lanesBookedBefore(transaction, tenant, unbooked)
       return rows
-        .filter(({ lane }) => lane === null || hasBooking(lane) || changedBefore.has(lane.lane_id))
+        .filter(({ lane }) => lane === null || hasBooking(lane) || bookedBefore.has(lane.lane_id))
         .map((row) => (row.lane === null || hasBooking(row.lane) ? row : { ...row, lane: null }))
     })
     return { shipments: changed, ...page }

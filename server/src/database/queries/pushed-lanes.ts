@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { clearedBookingFields } from '#engine/booking-fields.ts'
 import type { LaneRow, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
+import { bookingColumns } from './booking-columns.ts'
 
 /**
  * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction: two of them could create the
@@ -159,8 +161,8 @@ export async function readLaneChanges(
   }))
 }
 
-/** Which of these lanes have a history: something changed them since they were created. */
-export async function lanesWithHistory(
+/** Which of these lanes had a booking at some time: their history has a change of it. */
+export async function lanesBookedBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
   laneIds: readonly number[],
@@ -172,6 +174,7 @@ export async function lanesWithHistory(
     .distinct()
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
+    .where(sql<boolean>`after ?| ${clearedBookingFields.map((field) => bookingColumns[field])}::text[]`)
     .execute()
   return new Set(rows.map(({ lane_id }) => lane_id))
 }
