@@ -67,6 +67,7 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
 
   await page.getByRole('link', { name: 'Integration', exact: true }).click()
   await page.getByLabel(/name/i).first().fill('McLeod production')
+  await page.getByRole('checkbox', { name: /integrations:write/ }).check()
   const token = await plaintextOf(page, /create.*token/i, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)
   const secret = await plaintextOf(page, /create.*secret/i, /^lwsec_\w+$/)
   expect(await page.content()).not.toContain(token)

@@ -35,7 +35,7 @@ describe('without a connection', () => {
     await context.setOffline(true)
     let saves = 0
     page.on('request', (request) => {
-      if (request.method() === 'POST') saves += 1
+      if (request.url().endsWith('/api/quote-requests')) saves += 1
     })
     await page.keyboard.press('Control+Enter')
     const alert = page

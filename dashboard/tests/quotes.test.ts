@@ -325,6 +325,21 @@ describe('a requote', () => {
   })
 })
 
+describe('a requote at a rate that nobody would quote', () => {
+  test('says at once why to check it', async () => {
+    const tenant = await makeTenant(app)
+    for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
+    const lane = await makeLane(app, tenant)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto(`/quotes/${lane.lane_ref}`)
+    await page.getByRole('button', { name: 'Requote' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Requote' })
+    await dialog.getByLabel('New rate').fill('200')
+    await dialog.getByRole('button', { name: 'Requote' }).click()
+    await dialog.getByText(/Check the rate: \$200 is 90% below the going rate/).waitFor()
+  })
+})
+
 describe('the page of a quote', () => {
   test('compares the booking with the quote, and lets an admin roll back a change after a preview', async () => {
     const integration = await makeIntegration(app)

@@ -79,6 +79,13 @@ function basisInWords(based: string): string {
 
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
+/** The quotes that an estimate uses, as the start of a sentence. */
+function basisInWords(estimate: Estimate): string {
+  const basis = basedOn(estimate)
+  if (estimate.decided === 0) return `${basis.charAt(0).toUpperCase()}${basis.slice(1)}`
+  return estimate.used.decided === 0 ? `Estimated ${basis}` : `Based on ${basis}`
+}
+
 /** The trust in an estimate at a rate with this interval: a word, and the quotes that the estimate uses. */
 export function trustInWords(
   estimate: Estimate,
@@ -96,7 +103,7 @@ export function trustInWords(
   const borrowed = borrowedInWords(estimate)
   const basis = [
     ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
-    `${basisInWords(basedOn(estimate))}${age}`,
+    `${basisInWords(estimate)}${age}`,
     ...(borrowed === null ? [] : [borrowed]),
   ].join('. ')
   return { trust, word: trustWords[trust], basis: `${basis}.` }

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { laneHasChanged, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, laneHasChanged, useAnswer, useChange } from '../api/index.ts'
 import {
   asLinkToQuote,
   CopyButton,
@@ -36,7 +36,7 @@ export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: (
 }
 
 function Requote({ lane, onClose }: { lane: Lane; onClose: () => void }) {
-  const [made, setMade] = useState<Lane | null>(null)
+  const [made, setMade] = useState<Answer<'requote'> | null>(null)
   return made === null ? (
     <RequoteForm lane={lane} onMade={setMade} onClose={onClose} />
   ) : (
@@ -50,7 +50,7 @@ function RequoteForm({
   onClose,
 }: {
   lane: Lane
-  onMade: (made: Lane) => void
+  onMade: (made: Answer<'requote'>) => void
   onClose: () => void
 }) {
   const [rate, setRate] = useState('')
@@ -115,7 +115,7 @@ function RequoteForm({
   )
 }
 
-function useRequote(lane: Lane, onMade: (made: Lane) => void) {
+function useRequote(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
   const requote = useChange('requote')
   const queries = useQueryClient()
   const send = (quotedRate: number, estimatedCost: number | null) =>
@@ -219,13 +219,18 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
   )
 }
 
-function Requoted({ lane, onClose }: { lane: Lane; onClose: () => void }) {
+function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => void }) {
   return (
     <Stack role="status">
       <Text>
         {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>. The
         earlier quote did not change.
       </Text>
+      {lane.warnings.map(({ code, detail }) => (
+        <Text key={code} size="sm" fw={600} className="loss">
+          Check the rate: {detail}
+        </Text>
+      ))}
       <Group gap="xs">
         <Text fw={600}>{lane.lane_ref}</Text>
         <CopyButton text={lane.lane_ref} what="lane_ref" />

@@ -473,29 +473,6 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
 
-/** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
-export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
-  Object.entries<ImportFieldName>({
-    Pickup: 'origin',
-    Delivery: 'destination',
-    Type: 'equipment',
-    Price: 'quoted_rate',
-  }).map(([name, field]) => [foldedHeader(name), field]),
-)
-
-/**
- * The field that an unknown column may hold, by a word in its name: a status, or a cancellation. It is never matched, because
- * its values decide which quotes count as lost.
- *
- * @example statusLike('load_was_cancelled') // 'cancelled'
- */
-export function statusLike(header: string): 'outcome' | 'cancelled' | null {
-  const words = header.toLowerCase().replace(/[^a-z]+/g, ' ')
-  if (/\b(at|on|date|time|reason|by|fee|cost|charge)\b/.test(words)) return null
-  if (/\b(is|was)?\s?(cancell?ed|cancellation|voided|void)\b/.test(words)) return 'cancelled'
-  return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
-}
-
 /**
  * Removes the differences between spellings of a header: case, spaces, underscores, dashes, and signs.
  *

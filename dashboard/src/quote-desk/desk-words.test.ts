@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { hasNothingToSay, trustInWords } from './desk-words.ts'
+
+type Estimate = Parameters<typeof trustInWords>[0]
+
+const now = Date.parse('2026-06-01T12:00:00Z')
+const estimate = {
+  decided: 26,
+  won: 17,
+  used: { decided: 26, won: 17, newest_quoted_at: '2026-05-20T12:00:00Z' },
+  borrowed_share: 0.2,
+  borrowed_from: [{ scope: 'state_pair', decided: 20, won: 9, lanes: 4 }],
+} as unknown as Estimate
+const words = (changed: object, interval = { low: 0.4, high: 0.62 }) =>
+  trustInWords({ ...estimate, ...changed }, interval, now)
+
+describe('the line about trust', () => {
+  test('names the quotes that the estimate uses, their age, and what comes from other lanes', () => {
+    expect(words({})).toEqual({
+      trust: 'good',
+      word: 'Good',
+      basis:
+        'Based on 17 of 26 decided quotes won on this lane, the newest 12 days ago. 20% of the estimate comes from other lanes, nearest 20 decided quotes from lanes between the same two states.',
+    })
+  })
+
+  test('never names quotes as the basis that are too old to count', () => {
+    const { trust, basis } = words(
+      {
+        decided: 876,
+        won: 876,
+        used: { decided: 0, won: 0, newest_quoted_at: null },
+        borrowed_share: 1,
+      },
+      { low: 0.06, high: 0.95 },
+    )
+    expect(trust).toBe('weak')
+    expect(basis).toBe(
+      'The range of 6–95% is wide. Estimated from your other lanes; the 876 decided quotes on this lane are too old to count. Nearest: 20 decided quotes from lanes between the same two states.',
+    )
+  })
+
+  test('says how many quotes do not count', () => {
+    expect(words({ decided: 40, won: 30 }).basis).toContain(
+      'Based on 17 of 26 decided quotes won on this lane (14 older or left out)',
+    )
+  })
+})
+
+test('without any decided quote of the brokerage there is nothing to say', () => {
+  const nothing = { used: { decided: 0, won: 0, newest_quoted_at: null }, borrowed_from: [] }
+  expect([hasNothingToSay(estimate), hasNothingToSay({ ...estimate, ...nothing })]).toEqual([false, true])
+})
