@@ -64,6 +64,7 @@ export async function prepareImport(
   label: Label,
 ): Promise<void> {
   if (importStatus === undefined) return
-  await sql`update imports set status = ${importStatus}, finished_at = null
+  // With a heartbeat, so that it counts as alive however long the walk took.
+  await sql`update imports set status = ${importStatus}, finished_at = null, progress_at = clock_timestamp()
             where tenant_id = ${idsOf(label).tenant}`.execute(transaction)
 }
