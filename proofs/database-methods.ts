@@ -254,7 +254,7 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'pushed-lanes.findReps': returnsResult(async ({ transaction, tenant, ids }) => {
     const owner = await people.findUser(transaction, tenant, ids.owner)
-    return [...(await pushed.findReps(transaction, tenant, [owner?.name ?? '']))]
+    return [...(await pushed.findReps(transaction, tenant, [owner?.email ?? ''])).keys()].length
   }),
   'pushed-lanes.findRecordedUpdates': returnsResult(async ({ transaction, tenant, lane }) => {
     const digest = Buffer.alloc(32, 7)

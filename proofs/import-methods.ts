@@ -30,8 +30,8 @@ export const importMethods: Readonly<Record<string, Method>> = {
       [{ ...newImportedLane, createdAt: now, said: null }],
     ),
   ),
-  'imported-lanes.insertPushedLanes': changesRows(({ database, transaction, tenant, now }) =>
-    imported.insertPushedLanes(transaction, tenant, database.identifiers, [
+  'imported-lanes.insertPushedLanes': changesRows(async ({ database, transaction, tenant, now }) => {
+    const made = await imported.insertPushedLanes(transaction, tenant, database.identifiers, [
       {
         ...newImportedLane,
         createdAt: now,
@@ -43,8 +43,10 @@ export const importMethods: Readonly<Record<string, Method>> = {
         stamps: {},
         expected: {},
       },
-    ]),
-  ),
+    ])
+    // Without the generated identifiers.
+    return made.length
+  }),
   'imports.insertImport': returnsResult(async ({ transaction, tenant, ids }) => {
     // The result without its times, which differ between two calls.
     const { import_id, created_by } = await imports.insertImport(transaction, tenant, {

@@ -102,6 +102,7 @@ test('the operations under test are all that take an id', () => {
   expect(operations.map(({ operation }) => operation).sort()).toEqual(
     [
       'shipment-update',
+      'integration-get-import',
       'revoke-service-token',
       'rotate-signing-secret',
       'revoke-signing-secret',

@@ -22,8 +22,8 @@ export const faults = {
   /** A repeated request is not recognized. */
   'every request is new': {
     file: '/server/src/http/serve-endpoint.ts',
-    text: '.update(bodyBytes).digest(),',
-    instead: '.update(String(Math.random())).digest(),',
+    text: 'Number(timestamp), requestDigest }',
+    instead: 'Number(timestamp), requestDigest: Buffer.from(String(Math.random()).padEnd(32, "0")) }',
   },
   /** A stop signal ends the process at once. */
   'exit at once': {

@@ -80,6 +80,7 @@ function rowsOf(
     outcome: 'won',
     outcome_reason: 'price',
     rate_type: 'spot',
+    external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     decided_at: earlier(24 * number + 1),
     customer_rate_cents: cents + number * 100,

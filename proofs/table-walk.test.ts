@@ -16,6 +16,7 @@ const withoutCanary = [
   'lanes.outcome',
   'lanes.outcome_reason',
   'lanes.outcome_source',
+  'lanes.rate_type',
   'lanes.truck_cost_source',
   'tenants.status',
   'tenants.win_probability_method',

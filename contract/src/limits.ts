@@ -55,7 +55,7 @@ export const serviceTokenLifetimeDays = 365
 /** Responses, the dashboard and an event announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
-/** A session in the test brokerage: short, because it continues if its person loses the role in the real brokerage. */
+/** A session in the test brokerage: short, because it is ended apart from those of its person in the real brokerage. */
 export const sandboxSessionHours = 1
 /**
  * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a

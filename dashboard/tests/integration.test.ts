@@ -65,8 +65,9 @@ const isFocused = (it: Locator) => it.evaluate('(it) => it === document.activeEl
 
 const shownIn = async (dialog: Locator) => (await dialog.locator('code').textContent()) ?? ''
 
-async function createToken(page: Page, name: string): Promise<string> {
+async function createToken(page: Page, name: string, scope?: string): Promise<string> {
   await page.getByLabel('Name of the new token').fill(name)
+  if (scope !== undefined) await page.getByRole('checkbox', { name: new RegExp(scope) }).check()
   await page.getByRole('button', { name: 'Create token' }).click()
   const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
   const token = await shownIn(dialog)
@@ -256,7 +257,7 @@ describe('the example code', () => {
     await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'won' })
     await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'lost' })
     ;({ page } = await openIntegration(tenant))
-    await createToken(page, 'TMS')
+    await createToken(page, 'TMS', 'integrations:write')
     await createSecret(page)
   })
   afterAll(() => rmSync(folder, { recursive: true }))

@@ -145,6 +145,8 @@ function Program({
       )}
       <CodeBlock title={`2. ${calls[call].title}`} code={code} what="the program" />
       <Text size="sm" c="dimmed">
+        The token needs the scope{' '}
+        {call === 'shipment-update' ? 'integrations:write' : 'read or integrations:write'}.{' '}
         {languages[language].needs} It prints the response and, on success, HTTP 200. Every call appears in
         the request log.
       </Text>

@@ -42,7 +42,11 @@ async function page(
   query: Record<string, string | number> = {},
 ) {
   const search = new URLSearchParams(query as Record<string, string>)
-  const { status, body } = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
+  // A reader waits and asks again when the service is busy.
+  let answer = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
+  while (answer.status === 503)
+    answer = await call(app, 'GET', `/api/integrations/${kind}?${search}`, { token })
+  const { status, body } = answer
   expect(status).toBe(200)
   return { changes: body[kind] as Change[], cursor: body.next_cursor as string, more: body.more as boolean }
 }

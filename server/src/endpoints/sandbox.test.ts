@@ -182,6 +182,30 @@ describe('the test brokerage', () => {
     expect(signedIn.body.tenant.id).toBe(real.tenant.id)
   })
 
+  test.each([
+    ['is removed', (id: number) => call(app, 'DELETE', `/api/users/${id}`, { token: real.tenant.owner })],
+    [
+      'loses the role',
+      (id: number) =>
+        call(app, 'PATCH', `/api/users/${id}`, { token: real.tenant.owner, body: { role: 'member' } }),
+    ],
+    [
+      'signs out everywhere',
+      (_id: number, token: string) =>
+        call(app, 'POST', '/api/auth/sign-out', { token, body: { everywhere: true } }),
+    ],
+  ] as const)('the session in it ends when its person %s', async (_what, end) => {
+    app.now += 2_000
+    const admin = await makePerson(app, real.tenant, 'admin')
+    const { token } = (await enter(admin.token)).body
+    const me = () => call(app, 'GET', '/api/me', { token })
+    expect((await me()).status).toBe(200)
+    expect((await end(admin.id, admin.token)).status).toBe(200)
+    expect((await me()).status).toBe(401)
+    // The session of another person continues.
+    expect((await call(app, 'GET', '/api/me', { token: trial.tenant.owner })).status).toBe(200)
+  })
+
   test('has no test brokerage of its own, and nobody is invited to it', async () => {
     const { owner } = trial.tenant
     expect((await create(owner)).body.code).toBe('state-conflict')
@@ -289,6 +313,37 @@ describe('POST /api/sandbox/reset', () => {
 })
 
 describe('the database', () => {
+  /** What a reset keeps. Each other table of tenants must be in erase_sandbox_rows. */
+  const kept = [
+    'audit_log',
+    'event_endpoints',
+    'event_secrets',
+    'expiry_notices',
+    'lane_versions',
+    'service_tokens',
+    'sessions',
+    'sign_in_emails',
+    'signing_secrets',
+    'tenant_counters',
+    'tenant_facts',
+    'tenant_windows',
+    'tenants',
+    'users',
+  ]
+
+  test('erases every table of tenants except those that a reset keeps', async () => {
+    const owner = new pg.Client(app.testDatabase.owner)
+    await owner.connect()
+    const { rows } = await owner.query<{ table: string; text: string }>(`
+      select c.relname as table, pg_get_functiondef('erase_sandbox_rows(integer, integer)'::regprocedure) as text
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+      where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+      order by 1`)
+    await owner.end()
+    const left = rows.filter(({ table, text }) => !text.includes(`delete from public.${table} `))
+    expect(left.map(({ table }) => table)).toEqual(kept)
+  })
+
   test('erases rows of a test brokerage only, and only of that of the transaction', async () => {
     const [real, other] = [await makeTenant(app), await makeTenant(app)]
     const trial = await sandboxOf(real)

@@ -22,12 +22,13 @@ import {
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../access/index.ts'
 import { type CameFrom, recordEvent } from '../audit/index.ts'
-import { expiringTokens, people, revokeTokensOf } from '../database/queries/index.ts'
+import { expiringTokens, people, revokeTokensOf, sandboxOf } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import { type TenantId, tenantId } from '../database/session/index.ts'
 import { hashPassword, isGuessable, isPassword, type SignInAttempt } from '../security/index.ts'
 import { Reply, type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
+import { endSandboxSessions } from './sandbox-sessions.ts'
 
 /** A person in the form of the API. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {
@@ -285,15 +286,20 @@ export const signInEndpoints: ServedEndpoint[] = [
       ])
     }
     const at = new Date(now)
-    await parts.database.inTenant(caller.tenant, async (transaction) => {
+    const ended = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const revoked =
         body.tokens === 'revoke' ? await revokeTokensOf(transaction, caller.tenant, caller.userId, at) : []
       const which = everywhere ? {} : { only: caller.sessionId }
       await people.endSessions(transaction, caller.tenant, caller.userId, at, which)
+      const sandbox = everywhere ? await sandboxOf(transaction, caller.tenant) : null
+      const person =
+        sandbox === null ? null : await people.findUser(transaction, caller.tenant, caller.userId)
       await recordEvent(transaction, call, 'signed-out', {
         about: { everywhere, ...(body.tokens === 'revoke' ? { token_ids: revoked } : {}) },
       })
+      return { tenant: caller.tenant, sandbox, email: person?.email ?? '' }
     })
+    await endSandboxSessions(parts, ended, now)
     return new Reply({ status: 'ok' as const }, { 'Set-Cookie': sessionCookieOf('', new Date(0)) })
   }),
 

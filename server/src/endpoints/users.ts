@@ -3,10 +3,11 @@ import { invitationLifetimeDays } from '#contract/limits.ts'
 import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
 import type { PersonCaller } from '../access/index.ts'
 import { recordEvent } from '../audit/index.ts'
-import { handOverTokens, liveTokensOf, people, revokeTokensOf } from '../database/queries/index.ts'
+import { handOverTokens, liveTokensOf, people, revokeTokensOf, sandboxes } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { endSandboxSessions } from './sandbox-sessions.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
 /** Locks an active person and all owners, so that concurrent changes of the same people run one after another. */
@@ -88,9 +89,9 @@ export const userEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(updateUser, async (call, { database }) => {
+  serve(updateUser, async (call, parts) => {
     const { caller, params, body, now } = call
-    return database.inTenant(caller.tenant, async (transaction) => {
+    const { answer, sandbox } = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       if (body.role !== undefined && body.role !== user.role) {
         refuseAboveOwnRole(caller, user)
@@ -98,23 +99,27 @@ export const userEndpoints: ServedEndpoint[] = [
         refuseLastOwner(user, owners)
       }
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
+      const hasNewRole = updated.role !== user.role
+      const sandbox = hasNewRole ? await sandboxes.sandboxOf(transaction, caller.tenant) : null
       // A new role ends the person's sessions, so that none keeps the old role.
-      if (updated.role !== user.role && user.user_id !== caller.userId) {
+      if (hasNewRole && user.user_id !== caller.userId) {
         await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
       }
-      if (updated.role !== user.role) {
+      if (hasNewRole) {
         await recordEvent(transaction, call, 'role-changed', {
           subject: user.user_id,
           about: { from: user.role, to: updated.role },
         })
       }
-      return userAnswer(updated)
+      return { answer: userAnswer(updated), sandbox }
     })
+    await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
+    return answer
   }),
 
-  serve(removeUser, async (call, { database }) => {
+  serve(removeUser, async (call, parts) => {
     const { caller, params, query, now } = call
-    return database.inTenant(caller.tenant, async (transaction) => {
+    const { answer, sandbox } = await parts.database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       refuseAboveOwnRole(caller, user)
       refuseLastOwner(user, owners)
@@ -134,7 +139,8 @@ export const userEndpoints: ServedEndpoint[] = [
         }
       }
       await people.endSessions(transaction, caller.tenant, user.user_id, at)
-      const removed = await people.removeUser(transaction, caller.tenant, user)
+      const sandbox = await sandboxes.sandboxOf(transaction, caller.tenant)
+      const gone = await people.removeUser(transaction, caller.tenant, user)
       await recordEvent(transaction, call, 'person-removed', {
         subject: user.user_id,
         about: {
@@ -144,7 +150,9 @@ export const userEndpoints: ServedEndpoint[] = [
             : { tokens: query.tokens, token_ids: live.map(({ token_id }) => token_id) }),
         },
       })
-      return userAnswer(removed)
+      return { answer: userAnswer(gone), sandbox }
     })
+    await endSandboxSessions(parts, { tenant: caller.tenant, sandbox, email: answer.email }, now)
+    return answer
   }),
 ]

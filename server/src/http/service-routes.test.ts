@@ -128,7 +128,7 @@ describe('readiness', () => {
       expect(performance.now() - began).toBeLessThan(3_000)
       letGo()
       await holding
-      expect((await call(one, 'GET', '/readyz')).status).toBe(200)
+      await expect.poll(async () => (await call(one, 'GET', '/readyz')).status).toBe(200)
     } finally {
       letGo()
       await one.close()

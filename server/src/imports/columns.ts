@@ -124,8 +124,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
     const found = headers.flatMap((header, position) => (foldedHeader(header) === name ? [position] : []))
     const [position] = found
     if (position === undefined || found.length > 1 || taken.has(position) || mapped.has(field)) continue
-    const isRead = (one: ImportFieldName) => positions[one] !== undefined || doubtful.has(one)
-    if (isRead(field) || (sameMeaning[field] ?? []).some(isRead)) continue
+    if (sameMeaning(field).some((one) => positions[one] !== undefined || doubtful.has(one))) continue
     positions[field] = position
     guessed.add(field)
   }
@@ -134,11 +133,15 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   return { headers, positions, doubtful, guessed, problems }
 }
 
-/** Fields that hold the same fact as a guessed one: a guess must not add a second column for it. */
-const sameMeaning: Readonly<Partial<Record<ImportFieldName, readonly ImportFieldName[]>>> = {
+const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
   origin: ['origin_city', 'origin_zip'],
   destination: ['destination_city', 'destination_zip'],
   quoted_rate: ['customer_rate'],
+}
+
+/** A field with the fields that hold the same fact: a guess must not add a second column for it. */
+function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
+  return [field, ...(alsoHeldBy[field] ?? [])]
 }
 
 /** An unread column, and the field whose name has a similar spelling. */

@@ -138,7 +138,8 @@ async function chooseTenant(
   const wanted = named?.trim().toLowerCase()
   const found =
     wanted === undefined
-      ? tenants
+      ? // A test brokerage is worked on only if it is named.
+        tenants.filter(({ isTest }) => !isTest)
       : tenants.filter(({ tenant, name }) => String(tenant) === wanted || name.toLowerCase() === wanted)
   const [only] = found
   if (only !== undefined && found.length === 1) return only

@@ -152,13 +152,17 @@ function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePa
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
+  // An export from before the baseline lacks what the baseline added. The new columns have default values.
+  const mayLack = schema === lastEarlierMigration
   const exported = new Map(tables.map((table) => [table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {
     const there = exported.get(here.name)
-    return there === undefined || there.columns.join() !== here.columns.join() ? [] : [[here, there]]
+    if (there === undefined) return []
+    const columns = mayLack ? here.columns.filter((column) => there.columns.includes(column)) : here.columns
+    return there.columns.join() === columns.join() ? [[{ ...here, columns }, there]] : []
   })
-  if (pairs.length !== copy.tables.length || exported.size !== copy.tables.length) {
+  if (exported.size !== pairs.length || (pairs.length !== copy.tables.length && !mayLack)) {
     throw new CommandRefused(
       `The export has the tables ${names(tables)}, and this database ${names(copy.tables)}, or their columns differ. Nothing was imported.`,
     )

@@ -9,7 +9,7 @@ export interface NamedTenant {
 /** All brokerages of the installation, by name. Requires the table owner: other roles see none. */
 export async function listTenants(
   ownerConnection: pg.ClientConfig,
-): Promise<(NamedTenant & { readonly status: 'active' | 'suspended' })[]> {
+): Promise<(NamedTenant & { readonly status: 'active' | 'suspended'; readonly isTest: boolean })[]> {
   const client = new pg.Client({
     ...ownerConnection,
     connectionTimeoutMillis: 5_000,
@@ -17,10 +17,20 @@ export async function listTenants(
   })
   await client.connect()
   try {
-    const { rows } = await client.query<{ tenant_id: number; name: string; status: 'active' | 'suspended' }>(
-      'select tenant_id, name, status from tenants order by name, tenant_id',
+    const { rows } = await client.query<{
+      tenant_id: number
+      name: string
+      status: 'active' | 'suspended'
+      is_test: boolean
+    }>(
+      'select tenant_id, name, status, sandbox_of is not null as is_test from tenants order by name, tenant_id',
     )
-    return rows.map(({ tenant_id, name, status }) => ({ tenant: tenantId(tenant_id), name, status }))
+    return rows.map(({ tenant_id, name, status, is_test: isTest }) => ({
+      tenant: tenantId(tenant_id),
+      name,
+      status,
+      isTest,
+    }))
   } finally {
     await client.end()
   }

@@ -37,6 +37,11 @@ create table imports (
   -- Rows that changed nothing because the lane has newer values, the first changes field by field, and the values of the
   -- file that were not applied, each with the source of the newer value.
   rows_kept integer not null default 0,
+  -- How the rows ended: a check shows them, and warns when no quote was lost, because win chances cannot be learned from
+  -- wins alone.
+  rows_won integer not null default 0,
+  rows_lost integer not null default 0,
+  rows_pending integer not null default 0,
   changes jsonb not null default '[]',
   kept jsonb not null default '[]',
   -- The SHA-256 of the signed request that began the import, so that the same request again does not begin another one. Null
