@@ -72,11 +72,6 @@ export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimat
   return from === null ? share : `${share}, nearest ${from}`
 }
 
-/** @example basisInWords('no decided quotes') // 'No decided quotes' */
-function basisInWords(based: string): string {
-  return based.startsWith('no ') ? `No ${based.slice(3)}` : `Based on ${based.replace(/^from /, '')}`
-}
-
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The quotes that an estimate uses, as the start of a sentence. */
