@@ -352,8 +352,7 @@ test('an export from before the baseline arrives, and every lane has a version t
     const lane = await makeLane(old, tenant)
     await asOwner(old, tenant.id, async (owner) => {
       await owner.query(`drop table lane_versions;
-        alter table tenant_facts drop column logged_version, drop column unlogged_version;
-        alter table tenants drop column sandbox_of cascade`)
+        alter table tenant_facts drop column logged_version, drop column unlogged_version`)
     })
     const from = newFolder()
     await exportTenant(environmentOf(old), String(tenant.id), {

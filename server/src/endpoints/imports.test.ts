@@ -301,6 +301,7 @@ describe('200', () => {
       field: 'quoted_rate',
       description: 'what was quoted to the customer',
       required: false,
+      is_guessed: false,
       may_be: [4],
     })
     expect(body.fields.filter(({ required }: { required: boolean }) => required)).toMatchObject([

@@ -426,7 +426,9 @@ describe('401', () => {
     expect([...new Set(succeeded)].sort()).toEqual([
       `GET /api/integrations/insights/lane`,
       `GET ${markupPath}`,
+      'GET /api/integrations/quotes',
       'GET /api/integrations/shipments',
+      'GET /api/integrations/shipments/search',
     ])
   })
 

@@ -80,8 +80,14 @@ describe('a sealed secret', () => {
   test('can be decrypted in its own row only: ciphertexts swapped between two brokerages are 401 for both, not an error', async () => {
     const [one, two] = [await makeIntegration(rolling), await makeIntegration(rolling)]
     const sealedOf = async ({ tenant }: Integration) =>
-      (await inTenant(tenant.id, 'select sealed from signing_secrets where secret_id = 1'))[0]
-        .sealed as Buffer
+      // The owner of the tables may read the secrets of all tenants.
+      (
+        await inTenant(
+          tenant.id,
+          'select sealed from signing_secrets where tenant_id = $1 and secret_id = 1',
+          [tenant.id],
+        )
+      )[0].sealed as Buffer
     const [ofOne, ofTwo] = [await sealedOf(one), await sealedOf(two)]
     const put = ({ tenant }: Integration, sealed: Buffer) =>
       inTenant(tenant.id, 'update signing_secrets set sealed = $1 where secret_id = 1', [sealed])
