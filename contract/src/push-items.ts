@@ -12,7 +12,7 @@ export const externalId = (description: string) => text(description)
 export const ownId =
   'Your own id of the quote, unique in the brokerage: 1 to 200 characters, compared exactly as sent'
 /** How a push counts against the limit, for its description. */
-export const countedAs = `Every ${batchLanesPerRequest} items, or a part of them, count as one request against the brokerage's limit of ${tenantRequestsPerWindowMax} per second, and are one transaction. The first hundred are admitted or refused like any request. For the others the call waits, and it leaves half of the limit to other callers. An item that is not reached in time has status 503: send it again.`
+export const countedAs = `Every ${batchLanesPerRequest} items, or a part of them, count as one request against the brokerage's limit of ${tenantRequestsPerWindowMax} per second, and are one transaction. The first hundred are admitted or refused like any request. For the others the call waits, and it leaves three requests per second to other callers. An item that is not reached in time has status 503: send it again.`
 /** How wrong items are answered, for the description of a push. */
 export const itemErrors = `An item that is not valid does not affect the others: its result has status 422 and names the fields. The same call again changes nothing. Within a call, an id may be used once.`
 

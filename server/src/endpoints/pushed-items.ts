@@ -7,7 +7,7 @@ import type { ServiceCaller } from '../access/index.ts'
 import { type NamedLanes, pushedLanes } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { inHundreds } from '../limits/index.ts'
+import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
 import type { Signed } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 
@@ -169,6 +169,7 @@ export async function pushItems<Item extends NamedItem, Result>(
     },
     tenant,
     parts,
+    permitsLeftByPushes,
   )
 }
 

@@ -5,6 +5,8 @@ import type { TenantLimit } from './tenant-limit.ts'
 
 /** Permits that a batch leaves to the other requests of its brokerage: a person may be typing. */
 const permitsLeftToOthers = tenantRequestsPerWindowMax / 2
+/** Permits that a push leaves: with half of them, 50,000 bookings would take more than two minutes. */
+export const permitsLeftByPushes = 3
 const checkAgainMs = 50
 
 /** Lanes of a batch that are read concurrently: a batch loads the database no more than a few people do. */
@@ -26,9 +28,10 @@ async function nextPermit(
   tenant: TenantId,
   { tenantLimit, monotonic }: Limits,
   until: number,
+  leaves: number,
 ): Promise<boolean> {
   while (monotonic() < until) {
-    if (tenantLimit.remaining(tenant) > permitsLeftToOthers) {
+    if (tenantLimit.remaining(tenant) > leaves) {
       const { admitted } = await tenantLimit.admit(tenant)
       if (admitted) return true
     }
@@ -40,7 +43,8 @@ async function nextPermit(
 /**
  * Passes the items of a batch whose request was admitted to `work`, a hundred at a time, and returns the results in the order
  * of the items. Each hundred counts as one request of the tenant. `inTime` tells whether the time of the batch is left, and is
- * false at once for a hundred that got no permit.
+ * false at once for a hundred that got no permit. The batch leaves
+ * `leaves` permits of each second to other requests.
  *
  * @throws what the work throws, for the whole batch
  */
@@ -49,12 +53,13 @@ export async function inHundreds<Item, Result>(
   work: (hundred: readonly Item[], from: number, inTime: () => boolean) => Promise<readonly Result[]>,
   tenant: TenantId,
   limits: Limits,
+  leaves: number = permitsLeftToOthers,
 ): Promise<Result[]> {
   const until = limits.monotonic() + batchSecondsMax * 1000
   const results: Result[] = []
   for (let from = 0; from < items.length; from += batchLanesPerRequest) {
     // The request itself was the permit for the first hundred.
-    const hasPermit = from === 0 || (await nextPermit(tenant, limits, until))
+    const hasPermit = from === 0 || (await nextPermit(tenant, limits, until, leaves))
     const inTime = () => hasPermit && limits.monotonic() < until
     results.push(...(await work(items.slice(from, from + batchLanesPerRequest), from, inTime)))
   }

@@ -1,7 +1,7 @@
 /**
  * The rate limit of each tenant, in one instance or shared by several, and the heartbeat that announces an instance.
  */
-export { inBatches, inHundreds } from './batch-lanes.ts'
+export { inBatches, inHundreds, permitsLeftByPushes } from './batch-lanes.ts'
 export { joinInstances } from './instance-heartbeat.ts'
 export { sharedLimit } from './shared-limit.ts'
 export { sharedRedis } from './shared-redis.ts'
