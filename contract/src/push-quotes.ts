@@ -82,6 +82,11 @@ export const PushedQuoteResult = Type.Object({
   result: Type.Enum(['created', 'updated', 'unchanged']),
 })
 
+const pushAnswer = Type.Object({
+  ...pushCounts,
+  results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
+})
+
 export const pushQuotes = endpoint({
   name: 'push-quotes',
   method: 'POST',
@@ -95,10 +100,7 @@ export const pushQuotes = endpoint({
   body: Type.Object({ quotes: pushedItems(pushedQuote, 'quotes') }),
   itemsOf: 'quotes',
   status: 200,
-  answer: Type.Object({
-    ...pushCounts,
-    results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
-  }),
+  answer: pushAnswer,
   problems: ['request-in-progress'],
   examples: {
     body: {
@@ -157,10 +159,7 @@ export const pushOutcomes = endpoint({
   body: Type.Object({ outcomes: pushedItems(pushedOutcome, 'outcomes') }),
   itemsOf: 'outcomes',
   status: 200,
-  answer: Type.Object({
-    ...pushCounts,
-    results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
-  }),
+  answer: pushAnswer,
   problems: ['request-in-progress'],
   examples: {
     body: { outcomes: [{ external_id: 'TMS-10442', outcome: 'lost', outcome_reason: 'price' }] },

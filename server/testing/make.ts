@@ -196,6 +196,17 @@ export async function pushSigned(
   return { status: response.status, headers: response.headers, body: answer }
 }
 
+/** A quote that another system pushes. */
+export const quoteToPush = (external_id: string, over: object = {}) => ({
+  external_id,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  quoted_rate: 2150,
+  customer_name: 'Harvest Table Foods',
+  ...over,
+})
+
 /** Sends a signed shipment update. The timestamp defaults to the server's clock. */
 export function pushUpdate(
   app: TestApp,

@@ -7,6 +7,7 @@ import { RequestDeadline, withDeadline } from '../database/session/index.ts'
 import { closestFinder, placesMeantMax, readAskedLane } from '../lanes/index.ts'
 import { inBatches } from '../limits/index.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
+import { itemErrors } from './item-errors.ts'
 import { insightOfLane } from './lane-insight.ts'
 import { markupOfLane } from './markup.ts'
 import type { Parts } from './parts.ts'
@@ -33,19 +34,7 @@ function idOf(lane: unknown, errors: readonly FieldError[] = []): { id?: string 
 }
 
 function wrong(index: number, lane: unknown, errors: readonly FieldError[]): Result {
-  const told = errors.map(({ pointer = '', code, detail, suggestions }) => ({
-    pointer,
-    code,
-    detail,
-    ...(suggestions === undefined ? {} : { suggestions: [...suggestions] }),
-  }))
-  return {
-    index,
-    ...idOf(lane, errors),
-    status: 422,
-    detail: errors[0]?.detail ?? 'This lane is not valid.',
-    errors: told,
-  }
+  return { index, ...idOf(lane, errors), ...itemErrors(errors) }
 }
 
 const notReached = (lane: unknown, index: number): Result => ({

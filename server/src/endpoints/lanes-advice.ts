@@ -8,6 +8,7 @@ import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
+import { itemErrors } from './item-errors.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
 import { rateChecker } from './rate-check.ts'
@@ -20,19 +21,7 @@ const inLane = (name: string) => ({ pointer: `/${name}` })
 /** Lanes whose wrong places get suggestions: each takes some milliseconds. */
 const guessedLanesMax = 4
 
-function wrong(index: number, errors: readonly FieldError[]): Result {
-  return {
-    index,
-    status: 422,
-    detail: errors[0]?.detail ?? 'This lane is not valid.',
-    errors: errors.map(({ pointer = '', code, detail, suggestions }) => ({
-      pointer,
-      code,
-      detail,
-      ...(suggestions === undefined ? {} : { suggestions: [...suggestions] }),
-    })),
-  }
-}
+const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index, ...itemErrors(errors) })
 
 /**
  * The estimate of a lane. Without a rate it is that of the rate with the best expected margin (raised to the floor), or else

@@ -9,6 +9,7 @@ import {
   makePerson,
   pushSigned,
   pushUpdate,
+  quoteToPush,
   signedHeaders,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -20,15 +21,6 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const everything = 'integrations:write quotes:write'
-const quote = (external_id: string, over: object = {}) => ({
-  external_id,
-  origin: 'Dallas, TX',
-  destination: 'Atlanta, GA',
-  equipment: 'V',
-  quoted_rate: 2150,
-  customer_name: 'Harvest Table Foods',
-  ...over,
-})
 const seconds = () => Math.floor(app.now / 1000)
 
 const push = (ours: Integration, quotes: readonly unknown[], at = seconds()) =>
@@ -51,7 +43,7 @@ describe('200', () => {
   test('a new external_id creates a quote, with results in the order of the request', async () => {
     const ours = await makeIntegration(app, everything)
     const { status, body } = await push(ours, [
-      quote('A-1', {
+      quoteToPush('A-1', {
         estimated_cost: 1820.5,
         rep_name: 'Somebody Else',
         quoted_at: '2026-01-05T10:00:00Z',
@@ -62,7 +54,7 @@ describe('200', () => {
         outcome_reason: 'price',
         decided_at: '2026-01-05T15:00:00Z',
       }),
-      quote('A-2', { origin: '75201', equipment: "53' dry van" }),
+      quoteToPush('A-2', { origin: '75201', equipment: "53' dry van" }),
     ])
     expect(status).toBe(200)
     expect(body).toMatchObject({ created: 2, updated: 0, unchanged: 0, failed: 0 })
@@ -98,7 +90,7 @@ describe('200', () => {
 
   test('the same body again changes nothing, whether it is signed again or not', async () => {
     const ours = await makeIntegration(app, everything)
-    const quotes = [quote('B-1', { outcome: 'won' }), quote('B-2')]
+    const quotes = [quoteToPush('B-1', { outcome: 'won' }), quoteToPush('B-2')]
     const made = await push(ours, quotes)
     const lanes = await Promise.all(
       made.body.results.map((one: { lane_ref: string }) => laneOf(ours, one.lane_ref)),
@@ -117,7 +109,7 @@ describe('200', () => {
 
   test('a known external_id is updated: present values replace, absent and null ones change nothing', async () => {
     const ours = await makeIntegration(app, everything)
-    const { lane_ref } = await pushOne(ours, quote('C-1', { estimated_cost: 1800 }))
+    const { lane_ref } = await pushOne(ours, quoteToPush('C-1', { estimated_cost: 1800 }))
     const updated = await pushOne(ours, {
       external_id: 'C-1',
       origin: 'Chicago, IL',
@@ -150,14 +142,14 @@ describe('200', () => {
 
   test('a rollback of a pushed change restores the lane, and a push that was signed before does not undo it', async () => {
     const ours = await makeIntegration(app, everything)
-    const { lane_ref } = await pushOne(ours, quote('D-1'), seconds() - 60)
-    await pushOne(ours, quote('D-1', { origin: 'Chicago, IL', quoted_rate: 1900 }), seconds() - 50)
+    const { lane_ref } = await pushOne(ours, quoteToPush('D-1'), seconds() - 60)
+    await pushOne(ours, quoteToPush('D-1', { origin: 'Chicago, IL', quoted_rate: 1900 }), seconds() - 50)
     const rolledBack = await call(app, 'POST', `/api/lanes/${lane_ref}/rollback`, {
       token: ours.tenant.owner,
       body: { change_id: 1 },
     })
     expect(rolledBack.body).toMatchObject({ origin: 'Dallas, TX', quoted_rate: 2150 })
-    const late = await pushOne(ours, quote('D-1', { origin: 'Chicago, IL' }), seconds() - 40)
+    const late = await pushOne(ours, quoteToPush('D-1', { origin: 'Chicago, IL' }), seconds() - 40)
     expect(late).toMatchObject({
       result: 'unchanged',
       kept: expect.arrayContaining(['origin', 'quoted_rate']),
@@ -170,7 +162,7 @@ describe('200', () => {
     const person = await makePerson(app, ours.tenant, 'member')
     const refs = []
     for (const rep_name of ['a MEMBER', person.email.toUpperCase(), 'Nobody'])
-      refs.push((await pushOne(ours, quote(`E-${rep_name}`, { rep_name }))).lane_ref)
+      refs.push((await pushOne(ours, quoteToPush(`E-${rep_name}`, { rep_name }))).lane_ref)
     const lanes = await Promise.all(refs.map((ref) => laneOf(ours, ref)))
     expect(lanes.map((lane) => lane.quoted_by)).toEqual([
       { user_id: person.id, name: 'A member' },
@@ -192,7 +184,7 @@ describe('200', () => {
     ]
     // Each signed ten seconds after the one before.
     const deliver = (id: string, nth: number) =>
-      push(ours, [quote(id, { quoted_at: '2026-01-01', ...versions[nth] })], start + 10 * nth)
+      push(ours, [quoteToPush(id, { quoted_at: '2026-01-01', ...versions[nth] })], start + 10 * nth)
     let runs = 0
     const stateOf = async (order: readonly number[]) => {
       const id = `F-${runs++}`
@@ -223,18 +215,18 @@ describe('200', () => {
   test('an invalid item does not affect the others, and its result names the fields', async () => {
     const ours = await makeIntegration(app, everything)
     const { body } = await push(ours, [
-      quote('G-1', { quoted_rate: -5 }),
-      quote('G-2'),
+      quoteToPush('G-1', { quoted_rate: -5 }),
+      quoteToPush('G-2'),
       { external_id: 'G-3', quoted_rate: 900 },
-      quote('G-2', { quoted_rate: 1 }),
+      quoteToPush('G-2', { quoted_rate: 1 }),
       'text',
-      quote('G-4', { destination: undefined }),
-      quote('G-5', { outcome: 'won', outcome_reason: 'price' }),
-      quote('G-6', { quoted_at: '2199-01-01' }),
-      quote('G-7', { valid_until: '2026-01-01', quoted_at: '2026-01-02' }),
-      quote('G-8', { origin: 'Dallas' }),
-      quote('', {}),
-      { ...quote('G-9'), lane_ref: '1-1-1' },
+      quoteToPush('G-4', { destination: undefined }),
+      quoteToPush('G-5', { outcome: 'won', outcome_reason: 'price' }),
+      quoteToPush('G-6', { quoted_at: '2199-01-01' }),
+      quoteToPush('G-7', { valid_until: '2026-01-01', quoted_at: '2026-01-02' }),
+      quoteToPush('G-8', { origin: 'Dallas' }),
+      quoteToPush('', {}),
+      { ...quoteToPush('G-9'), lane_ref: '1-1-1' },
     ])
     expect(body).toMatchObject({ created: 2, failed: 10 })
     const pointers = body.results.map((one: { errors?: { pointer: string }[] }) =>
@@ -263,7 +255,7 @@ describe('200', () => {
     const ids = ['x'.repeat(200), 'Ünïcödé-№ 7', '日本語-42', 'عرض ١٢', '😀'.repeat(50), ' A', 'a']
     const { body } = await push(
       ours,
-      ids.map((id) => quote(id)),
+      ids.map((id) => quoteToPush(id)),
     )
     expect(body.created).toBe(ids.length)
     const lanes = await Promise.all(
@@ -278,7 +270,11 @@ describe('200', () => {
     const ours = await makeIntegration(limited, everything)
     const long = 'é'.repeat(200)
     const quotes = Array.from({ length: 500 }, (_, nth) =>
-      quote(`${nth}-${'x'.repeat(190)}`, { customer_name: long, rep_name: long, padding: 'p'.repeat(3_000) }),
+      quoteToPush(`${nth}-${'x'.repeat(190)}`, {
+        customer_name: long,
+        rep_name: long,
+        padding: 'p'.repeat(3_000),
+      }),
     )
     const { status, body } = await pushSigned(limited, ours, pushQuotes, { quotes })
     await limited.close()
@@ -289,7 +285,7 @@ describe('200', () => {
 
   test('concurrent pushes of the same quotes create each once', async () => {
     const ours = await makeIntegration(app, everything)
-    const quotes = Array.from({ length: 20 }, (_, nth) => quote(`H-${nth}`))
+    const quotes = Array.from({ length: 20 }, (_, nth) => quoteToPush(`H-${nth}`))
     const answers = await Promise.all([1, 2, 3, 4].map(() => push(ours, quotes)))
     expect(answers.map(({ body }) => body.created).sort()).toEqual([0, 0, 0, 20])
     const { body } = await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })
@@ -298,24 +294,24 @@ describe('200', () => {
 
   test('an external_id is found by the search of the dashboard', async () => {
     const ours = await makeIntegration(app, everything)
-    await push(ours, [quote('TMS-10442'), quote('TMS-99999')])
+    await push(ours, [quoteToPush('TMS-10442'), quoteToPush('TMS-99999')])
     const { body } = await call(app, 'GET', '/api/lanes?q=10442', { token: ours.tenant.owner })
     expect(body.lanes.map((lane: { external_id: string }) => lane.external_id)).toEqual(['TMS-10442'])
   })
 
   test('the external_id of another brokerage is unknown here', async () => {
     const [ours, theirs] = [await makeIntegration(app, everything), await makeIntegration(app, everything)]
-    await push(theirs, [quote('X-1')])
+    await push(theirs, [quoteToPush('X-1')])
     const { body } = await decide(ours, [{ external_id: 'X-1', outcome: 'won' }])
     expect(body.results[0]).toMatchObject({ status: 404, external_id: 'X-1' })
-    expect((await push(ours, [quote('X-1')])).body.created).toBe(1)
+    expect((await push(ours, [quoteToPush('X-1')])).body.created).toBe(1)
   })
 })
 
 describe('outcomes', () => {
   test('by external_id or lane_ref, with reason and time; an unknown quote is a 404 of its item', async () => {
     const ours = await makeIntegration(app, everything)
-    const { body: made } = await push(ours, [quote('J-1'), quote('J-2')])
+    const { body: made } = await push(ours, [quoteToPush('J-1'), quoteToPush('J-2')])
     const { status, body } = await decide(ours, [
       { external_id: 'J-1', outcome: 'lost', outcome_reason: 'service', decided_at: '2026-01-02T00:00:00Z' },
       { lane_ref: made.results[1].lane_ref, outcome: 'won' },
@@ -340,7 +336,7 @@ describe('outcomes', () => {
 
   test('an outcome that a person set later stands', async () => {
     const ours = await makeIntegration(app, everything)
-    const { lane_ref } = await pushOne(ours, quote('K-1'), seconds() - 60)
+    const { lane_ref } = await pushOne(ours, quoteToPush('K-1'), seconds() - 60)
     await call(app, 'POST', `/api/lanes/${lane_ref}/outcome`, {
       token: ours.tenant.owner,
       body: { outcome: 'won' },
@@ -352,7 +348,7 @@ describe('outcomes', () => {
 
   test('for a booked lane, wait until the booking is cancelled, whichever arrives first', async () => {
     const ours = await makeIntegration(app, everything)
-    const { body: made } = await push(ours, [quote('L-1'), quote('L-2')])
+    const { body: made } = await push(ours, [quoteToPush('L-1'), quoteToPush('L-2')])
     const [first, second] = made.results.map((one: { lane_ref: string }) => one.lane_ref)
     await decide(ours, [{ lane_ref: first, outcome: 'lost', decided_at: '2026-01-02T00:00:00Z' }])
     for (const lane_ref of [first, second]) await pushUpdate(app, ours, { lane_ref, customer_rate: 2150 })
@@ -374,7 +370,7 @@ describe('outcomes', () => {
 describe('403', () => {
   test('pushing quotes needs the scope quotes:write', async () => {
     const ours = await makeIntegration(app)
-    const { status, body } = await push(ours, [quote('M-1')])
+    const { status, body } = await push(ours, [quoteToPush('M-1')])
     expect(status).toBe(403)
     expect(body).toMatchObject({
       code: 'insufficient-scope',
@@ -386,7 +382,7 @@ describe('403', () => {
 describe('401', () => {
   test('a signature of one endpoint is not valid for another', async () => {
     const ours = await makeIntegration(app, everything)
-    const body = { quotes: [quote('N-1')], outcomes: [], lane_ref: '1-1-1' }
+    const body = { quotes: [quoteToPush('N-1')], outcomes: [], lane_ref: '1-1-1' }
     const asOutcomes = { ...pushOutcomes, path: pushQuotes.path }
     expect((await pushSigned(app, ours, asOutcomes, body)).status).toBe(200)
     const bytes = JSON.stringify(body)
@@ -405,7 +401,7 @@ describe('401', () => {
 describe('422', () => {
   test('an empty list, and more than 500 quotes', async () => {
     const ours = await makeIntegration(app, everything)
-    for (const quotes of [[], Array.from({ length: 501 }, (_, nth) => quote(`${nth}`))]) {
+    for (const quotes of [[], Array.from({ length: 501 }, (_, nth) => quoteToPush(`${nth}`))]) {
       const { status, body } = await push(ours, quotes)
       expect(status).toBe(422)
       expect(body.errors[0].pointer).toBe('/quotes')

@@ -1,16 +1,17 @@
 import type { Static } from 'typebox'
-import type { AnswerOf } from '#contract/endpoint.ts'
 import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { signatureToleranceSeconds } from '#contract/limits.ts'
 import {
   neededOfNewQuote,
+  type PushedQuoteResult,
   pushedOutcome,
   pushedQuote,
   pushOutcomes,
   pushQuotes,
 } from '#contract/push-quotes.ts'
 import type { CostModel } from '#engine/estimate/expected-cost.ts'
+import { stampFields, stampOf } from '#engine/field-stamps.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
 import { isBooked, type LaneOutcome } from '#engine/shipment-update.ts'
@@ -40,11 +41,12 @@ import {
   type RefusedItem,
   refused,
   unknownLane,
+  type WithLane,
 } from './pushed-items.ts'
 
 type Quote = Static<typeof pushedQuote>
 type Outcome = Static<typeof pushedOutcome>
-type Result = Exclude<AnswerOf<typeof pushQuotes>['results'][number], { status: 404 | 422 | 503 }>
+type Result = Static<typeof PushedQuoteResult>
 
 const checkQuotes = itemChecker<Quote>(pushedQuote, 'A quote')
 const checkOutcomes = itemChecker<Outcome>(pushedOutcome, 'An outcome')
@@ -96,7 +98,7 @@ function readQuote(item: Partial<Quote>, now: number, errors: FieldError[]): Rea
     values: (sent: NonNullable<Quote[Name]>) => NextValues,
   ) => {
     const sent = item[name]
-    if (sent !== undefined && sent !== null) columns.set(field, values(sent as NonNullable<Quote[Name]>))
+    if (sent !== undefined) columns.set(field, values(sent))
   }
   set('quotedRate', 'quoted_rate', (dollars) => ({ quoted_rate_cents: centsFromDollars(dollars) ?? 0 }))
   set('estimatedCost', 'estimated_cost', (dollars) => ({ estimated_cost_cents: centsFromDollars(dollars) }))
@@ -218,26 +220,15 @@ function mergeQuote(
 /** A new lane from a pushed quote that carries all fields that a new quote needs. */
 function newLane(
   { item, columns }: ReadQuote & { readonly item: Partial<Quote> & { external_id: string } },
-  { caller, signed }: PushedBy,
+  { caller, signed, now: arrivedAt }: PushedBy,
   costs: CostModel | null,
   now: Date,
 ): NewPushedLane {
   const values = Object.assign({}, ...columns.values()) as NextValues & NewPushedLane['lane']
   const outcome = pushedOutcomeOf(item, null, signed.timestampSeconds)
-  const { stamps } = applyPushedQuote(
-    { stamps: {}, outcome: undecided, outcomeBeforeBooking: null, isBooked: false },
-    {
-      carried: [...columns.keys()],
-      outcome,
-      sender: caller.tokenId,
-      signedAtSeconds: signed.timestampSeconds,
-    },
-    now.getTime(),
-  )
+  const stamp = stampOf(caller.tokenId, signed.timestampSeconds, now.getTime())
   const decided = outcome ?? undecided
   const quotedAt = values.created_at ?? new Date(Math.min(signed.timestampSeconds * 1000, now.getTime()))
-  // The cost that is expected today says nothing of an older quote.
-  const isRecent = now.getTime() - quotedAt.getTime() < 24 * 3_600_000
   return {
     customerName: item.customer_name ?? '',
     reference: null,
@@ -247,8 +238,8 @@ function newLane(
     repName: item.rep_name ?? null,
     rateType: item.rate_type ?? null,
     validUntil: values.valid_until ?? null,
-    stamps,
-    expected: isRecent ? costExpected(costs, values) : {},
+    stamps: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
+    expected: isRecent(quotedAt, arrivedAt) ? costExpected(costs, values) : {},
     lane: {
       ...values,
       outcome: decided.outcome,
@@ -258,6 +249,9 @@ function newLane(
     },
   }
 }
+
+/** Whether the cost that is expected today was that of a quote, too. */
+const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
 const undecided: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }
 
@@ -289,7 +283,7 @@ async function creditReps(
 /** Applies valid items of one hundred. New quotes are created if `create` is set. */
 async function applyHundred(
   transaction: TenantTransaction,
-  quotes: readonly (ReadQuote & CheckedItem<Partial<Quote>> & { readonly lane: LaneRow | null })[],
+  quotes: readonly WithLane<Checked & ReadQuote>[],
   by: PushedBy,
   {
     identifiers,
@@ -348,33 +342,33 @@ function named(index: number, laneRef: string, laneId: number, externalId: strin
   }
 }
 
-/** Applies checked quotes or outcomes. */
+type Checked = CheckedItem<Partial<Quote> & { readonly lane_ref?: string }>
+
+/** Parses and applies checked quotes or outcomes. */
 async function push(
-  checked: readonly CheckedItem<Partial<Quote> & { readonly lane_ref?: string }>[],
+  checked: readonly Checked[],
   by: PushedBy,
   parts: Parts,
   create: boolean,
 ): Promise<(Result | RefusedItem)[]> {
-  const read = new Map(
-    checked.map(({ index, item, errors }) => [
-      index,
-      errors.length === 0 ? readQuote(item, by.now, errors) : { item, columns: new Map() },
-    ]),
-  )
-  const costs = create ? await costsOf(parts.books, by.caller.tenant, by.now) : null
-  return pushItems(checked, by, parts, (transaction, valid, laneOf) =>
-    applyHundred(
-      transaction,
-      valid.map((one) => ({
-        ...one,
-        columns: read.get(one.index)?.columns ?? new Map(),
-        lane: laneOf(one.item),
-      })),
-      by,
-      { identifiers: parts.database.identifiers, costs, create },
-    ),
+  const read = checked.map((one) => ({
+    ...one,
+    ...(one.errors.length === 0 ? readQuote(one.item, by.now, one.errors) : noColumns),
+  }))
+  const costs =
+    create && checked.some(({ item }) => mayExpectCost(item, by.now))
+      ? await costsOf(parts.books, by.caller.tenant, by.now)
+      : null
+  return pushItems(read, by, parts, (transaction, valid) =>
+    applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, costs, create }),
   )
 }
+
+const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }
+
+/** Whether a quote is recent if it is new. The costs of a brokerage are read for such quotes only. */
+const mayExpectCost = ({ quoted_at: sent }: Partial<Quote>, now: number) =>
+  sent === undefined || isRecent(moment(sent), now)
 
 export const pushQuoteEndpoints: ServedEndpoint[] = [
   serve(pushQuotes, async ({ caller, body, signed, now }, parts) => {

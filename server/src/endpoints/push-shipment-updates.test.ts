@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
-import { call, type Integration, makeIntegration, makeLane, pushSigned, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  pushSigned,
+  pushUpdate,
+  quoteToPush,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -50,15 +58,7 @@ describe('200', () => {
 
   test('the lane is named by lane_ref or external_id, once in a call', async () => {
     const ours = await makeIntegration(app, everything)
-    const quote = {
-      external_id: 'TMS-7',
-      origin: 'Dallas, TX',
-      destination: 'Atlanta, GA',
-      equipment: 'V',
-      quoted_rate: 2000,
-      customer_name: 'Harvest',
-    }
-    const made = await pushSigned(app, ours, pushQuotes, { quotes: [quote] })
+    const made = await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('TMS-7')] })
     const { lane_ref } = made.body.results[0]
     const { body } = await push(ours, [
       { external_id: 'TMS-7', customer_rate: 2100 },

@@ -7,7 +7,7 @@ import {
   pushedLanes,
   type RecordedUpdate,
 } from '../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import {
   type CheckedItem,
@@ -18,11 +18,12 @@ import {
   pushItems,
   type RefusedItem,
   unknownLane,
+  type WithLane,
 } from './pushed-items.ts'
 import { cancellationErrors, decideUpdate, type UpdateFields } from './shipment-update.ts'
 
 type Update = Static<typeof bulkShipmentUpdate>
-type Result = Exclude<AnswerOf<typeof pushShipmentUpdates>['results'][number], { status: 404 | 422 | 503 }>
+type Result = Exclude<AnswerOf<typeof pushShipmentUpdates>['results'][number], RefusedItem>
 
 const checkUpdates = itemChecker<Update>(bulkShipmentUpdate, 'A shipment update')
 
@@ -33,8 +34,7 @@ function fieldsOf({ lane_ref: _, external_id: __, ...fields }: Update): UpdateFi
 /** Applies valid updates of one hundred, in order. An update that was acknowledged before gets its stored answer. */
 async function applyHundred(
   transaction: TenantTransaction,
-  valid: readonly CheckedItem<Update>[],
-  laneOf: (item: Update) => LaneRow | null,
+  valid: readonly WithLane<CheckedItem<Update>>[],
   { caller, signed }: PushedBy,
   staleWrites: 'reject' | 'apply',
 ): Promise<(Result | RefusedItem)[]> {
@@ -48,8 +48,7 @@ async function applyHundred(
   // A lane may be named twice: once by its external_id, and once by its lane_ref.
   const seen = new Set<number>()
   const results = valid.map((one, nth): Result | RefusedItem => {
-    const { index, item } = one
-    const lane = laneOf(item)
+    const { index, item, lane } = one
     const digest = digests[nth]
     if (lane === null || digest === undefined) return unknownLane(one)
     const answer = (updated: boolean): Result => ({
@@ -95,8 +94,8 @@ export const pushShipmentUpdatesEndpoint: ServedEndpoint = serve(
       if (errors.length === 0) errors.push(...cancellationErrors(fieldsOf(item)))
     }
     const by = { caller, signed, now }
-    const results = await pushItems<Update, Result>(checked, by, parts, (transaction, valid, laneOf) =>
-      applyHundred(transaction, valid, laneOf, by, parts.config.staleWrites),
+    const results = await pushItems<CheckedItem<Update>, Result>(checked, by, parts, (transaction, valid) =>
+      applyHundred(transaction, valid, by, parts.config.staleWrites),
     )
     return {
       applied: results.filter((result) => 'updated' in result && result.updated).length,

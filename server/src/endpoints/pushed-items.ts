@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { TObject } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import type { FieldError } from '#contract/errors.ts'
 import { batchSecondsMax } from '#contract/limits.ts'
+import type * as contract from '#contract/push-items.ts'
 import { shape } from '#contract/shape.ts'
 import type { ServiceCaller } from '../access/index.ts'
 import { type NamedLanes, pushedLanes } from '../database/queries/index.ts'
@@ -9,17 +10,10 @@ import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
 import type { Signed } from './endpoint-call.ts'
+import { itemErrors } from './item-errors.ts'
 import type { Parts } from './parts.ts'
 
-/** The result of an item that was not applied. */
-export interface RefusedItem {
-  index: number
-  external_id?: string
-  lane_ref?: string
-  status: 404 | 422 | 503
-  detail: string
-  errors?: { pointer: string; code: string; detail: string; suggestions?: string[] }[]
-}
+export type RefusedItem = Static<typeof contract.RefusedItem>
 
 /** Who pushed the items, and when: what the effect of an item depends on besides the item. */
 export interface PushedBy {
@@ -106,18 +100,7 @@ export function refused(
   { index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>,
   errors: readonly FieldError[],
 ): RefusedItem {
-  return {
-    index,
-    ...namesOf(item, errors),
-    status: 422,
-    detail: errors[0]?.detail ?? 'This item is not valid.',
-    errors: errors.map(({ pointer = '', code, detail, suggestions }) => ({
-      pointer,
-      code,
-      detail,
-      ...(suggestions === undefined ? {} : { suggestions: [...suggestions] }),
-    })),
-  }
+  return { index, ...namesOf(item, errors), ...itemErrors(errors) }
 }
 
 export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>): RefusedItem {
@@ -130,42 +113,35 @@ export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index
   }
 }
 
+/** An item with the lane that it names, locked; null if there is none. */
+export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
+
 /**
  * Applies the items of a push, a hundred at a time, each hundred in one transaction that waits for the pushes of the same
  * brokerage before it. Items with errors are answered without the database.
  */
-export async function pushItems<Item extends NamedItem, Result>(
-  checked: readonly CheckedItem<Item>[],
-  by: Pick<PushedBy, 'caller'>,
+export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
+  checked: readonly Checked[],
+  { caller: { tenant } }: Pick<PushedBy, 'caller'>,
   parts: Parts,
   apply: (
     transaction: TenantTransaction,
-    valid: readonly CheckedItem<Item>[],
-    laneOf: (item: Item) => LaneRow | null,
+    valid: readonly WithLane<Checked>[],
   ) => Promise<readonly (Result | RefusedItem)[]>,
 ): Promise<(Result | RefusedItem)[]> {
-  const { tenant } = by.caller
-  return inHundreds<CheckedItem<Item>, Result | RefusedItem>(
+  const applyValid = (valid: readonly Checked[]) =>
+    parts.database.inTenant(tenant, async (transaction) => {
+      await pushedLanes.lockPushes(transaction, tenant)
+      return apply(transaction, await withLanes(transaction, tenant, valid))
+    })
+  return inHundreds<Checked, Result | RefusedItem>(
     checked,
     async (hundred, _, inTime) => {
-      const results = new Map<number, Result | RefusedItem>(
-        hundred.filter(({ errors }) => errors.length > 0).map((one) => [one.index, refused(one, one.errors)]),
-      )
       const valid = hundred.filter(({ errors }) => errors.length === 0)
-      if (valid.length > 0) {
-        const applied = inTime()
-          ? await parts.database.inTenant(tenant, async (transaction) => {
-              await pushedLanes.lockPushes(transaction, tenant)
-              return apply(transaction, valid, await lockedLanes(transaction, tenant, valid))
-            })
-          : valid.map(notReached)
-        for (const [nth, one] of valid.entries()) {
-          const result = applied[nth]
-          if (result === undefined) throw new Error('An item of a push has no result.')
-          results.set(one.index, result)
-        }
-      }
-      return hundred.map(({ index }) => results.get(index) as Result | RefusedItem)
+      const applied = valid.length === 0 ? [] : inTime() ? await applyValid(valid) : valid.map(notReached)
+      if (applied.length !== valid.length) throw new Error('An item of a push has no result.')
+      const resultOf = new Map(valid.map(({ index }, nth) => [index, applied[nth]]))
+      return hundred.map((one) => resultOf.get(one.index) ?? refused(one, one.errors))
     },
     tenant,
     parts,
@@ -182,11 +158,11 @@ function notReached({ index, item }: CheckedItem<NamedItem>): RefusedItem {
   }
 }
 
-async function lockedLanes<Item extends NamedItem>(
+async function withLanes<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,
   tenant: TenantId,
-  valid: readonly CheckedItem<Item>[],
-): Promise<(item: Item) => LaneRow | null> {
+  valid: readonly Checked[],
+): Promise<WithLane<Checked>[]> {
   const named: NamedLanes = {
     externalIds: valid.flatMap(({ item }) => item.external_id ?? []),
     laneRefs: valid.flatMap(({ item }) => item.lane_ref ?? []),
@@ -196,7 +172,7 @@ async function lockedLanes<Item extends NamedItem>(
     lanes.set(`lane_ref ${lane.lane_ref}`, lane)
     if (lane.external_id !== null) lanes.set(`external_id ${lane.external_id}`, lane)
   }
-  return (item) => lanes.get(nameOf(item) as LaneName) ?? null
+  return valid.map((one) => ({ ...one, lane: lanes.get(nameOf(one.item) as LaneName) ?? null }))
 }
 
 /** Identifies an item of a repeated request. */

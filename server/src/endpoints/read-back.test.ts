@@ -8,6 +8,7 @@ import {
   makeServiceToken,
   pushSigned,
   pushUpdate,
+  quoteToPush,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -18,16 +19,6 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const everything = 'integrations:write quotes:write'
-const quote = (external_id: string, over: object = {}) => ({
-  external_id,
-  origin: 'Dallas, TX',
-  destination: 'Atlanta, GA',
-  equipment: 'V',
-  quoted_rate: 2150,
-  customer_name: 'Harvest Table Foods',
-  ...over,
-})
-
 type Kind = 'quotes' | 'shipments'
 interface Change {
   version: number
@@ -102,7 +93,7 @@ describe('quotes', () => {
           pushQuotes,
           {
             quotes: Array.from({ length: 5 }, (_, nth) =>
-              quote(`${(writer + nth * round) % 9}`, { quoted_rate: 1_000 + round * 10 + nth }),
+              quoteToPush(`${(writer + nth * round) % 9}`, { quoted_rate: 1_000 + round * 10 + nth }),
             ),
           },
           at,
@@ -125,19 +116,19 @@ describe('quotes', () => {
   test('a delivery that changes nothing is not a new version', async () => {
     const ours = await makeIntegration(app, everything)
     const reader = follower(ours, 'quotes')
-    await pushSigned(app, ours, pushQuotes, { quotes: [quote('A')] })
+    await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('A')] })
     const { lane_ref } = await makeLane(app, ours.tenant)
     await pushUpdate(app, ours, { lane_ref, customer_rate: 2150 })
     expect(await reader.catchUp()).toBe(2)
     const later = Math.floor(app.now / 1000) + 60
-    await pushSigned(app, ours, pushQuotes, { quotes: [quote('A')] }, later)
+    await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('A')] }, later)
     await pushUpdate(app, ours, { lane_ref, customer_rate: 2150 }, later)
     expect(await reader.catchUp()).toBe(0)
   })
 
   test('updated_since, lane_ref and external_id select', async () => {
     const ours = await makeIntegration(app, everything)
-    const made = await pushSigned(app, ours, pushQuotes, { quotes: [quote('A'), quote('B')] })
+    const made = await pushSigned(app, ours, pushQuotes, { quotes: [quoteToPush('A'), quoteToPush('B')] })
     const refs = made.body.results.map((one: { lane_ref: string }) => one.lane_ref)
     const refsOf = async (query: Record<string, string>) =>
       (await page(ours, 'quotes', query)).changes.map(({ lane }) => lane?.lane_ref)

@@ -38,7 +38,7 @@ function placeOf(cursor: string | undefined): ChangePlace {
   return { version: version as number, laneId: laneId as number }
 }
 
-/** A page of changed lanes. `keeps` says which lanes are in the list; the others are reported as removed. */
+/** A page of changed lanes. `listed` chooses the lanes to report; one without its row is reported as removed. */
 async function changesPage(
   transaction: TenantTransaction,
   tenant: TenantId,
