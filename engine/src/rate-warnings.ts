@@ -13,14 +13,12 @@ export const RATE_WARNING_RULE = {
   costTimesMax: 2,
 } as const
 
-export const rateWarningCodes = [
-  'below_cost',
-  'below_floor',
-  'below_going_rate',
-  'above_going_rate',
-  'above_cost',
-] as const
-export type RateWarningCode = (typeof rateWarningCodes)[number]
+export type RateWarningCode =
+  | 'below_cost'
+  | 'below_floor'
+  | 'below_going_rate'
+  | 'above_going_rate'
+  | 'above_cost'
 
 /** A rate with the amounts to compare it with, in cents. An unknown amount is null and is not compared. */
 export interface RateToCheck {

@@ -33,8 +33,8 @@ export interface OpenBook<Quotes extends Book> {
 }
 
 /**
- * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it reads the
- * lanes that changed: the next read includes commits of this process, and commits of other processes once the watch has seen them.
+ * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it reads the lanes that
+ * changed: the next read includes commits of this process, and commits of other processes once the watch has seen them.
  */
 export interface Books<Quotes extends Book> {
   /**
@@ -137,9 +137,9 @@ async function whileAnswered<Quotes extends Book>(
   for (;;) {
     const giveUpAt = Math.min(startedAt + ms, Math.max(startedAt, answeredAt()) + silenceMs)
     const leftMs = giveUpAt - performance.now()
-    const found = leftMs <= 0 ? late : await orLate(entry, leftMs)
-    if (found !== late) return found
     if (leftMs <= 0) throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for a book'))
+    const found = await orLate(entry, leftMs)
+    if (found !== late) return found
   }
 }
 
