@@ -36,22 +36,22 @@ export async function sendFor(
 const clockDriftMs = 3
 
 /**
- * Returns the highest number of requests that were certainly admitted within one second: sent and answered in it. Instances
+ * Returns the largest group of requests that were certainly admitted within one second: sent and answered in it. Instances
  * that share a limit use the wall clock of the database, which can be adjusted, so both clocks must agree.
  */
-export function mostWithinASecond(log: readonly Asked[]): number {
+export function busiestSecond(log: readonly Asked[]): Asked[] {
   const mostMs = 1_000 - clockDriftMs
   const admitted = log.filter(({ status }) => status === 200)
-  return Math.max(
-    0,
-    ...admitted.map(
-      ({ began, beganAt }) =>
-        admitted.filter(
-          (one) => one.began >= began && one.ended < began + mostMs && one.endedAt < beganAt + mostMs,
-        ).length,
-    ),
-  )
+  return admitted
+    .map(({ began, beganAt }) =>
+      admitted.filter(
+        (one) => one.began >= began && one.ended < began + mostMs && one.endedAt < beganAt + mostMs,
+      ),
+    )
+    .reduce((most, group) => (group.length > most.length ? group : most), [])
 }
+
+export const mostWithinASecond = (log: readonly Asked[]): number => busiestSecond(log).length
 
 /** Returns the refusals before which certainly fewer than ten requests were admitted within one second. */
 export function refusedTooEarly(log: readonly Asked[]): Asked[] {
