@@ -5,13 +5,14 @@ import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#e
 import { countHistory } from '#engine/history-counts.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
-import { OUTLIER_RULE, outliers } from '#engine/outliers.ts'
+import { OUTLIER_RULE, outliersInSteps } from '#engine/outliers.ts'
 import { performanceOf, shortfall, WIN_RATE_DEVIATIONS } from '#engine/performance.ts'
 import { countRates } from '#engine/rate-counts.ts'
 import { RATE_WARNING_RULE, rateWarnings } from '#engine/rate-warnings.ts'
 import { SCOPES } from '#engine/scopes.ts'
 import { laneScores, PAR_PRIOR, par, SCORE_RULE } from '#engine/scores.ts'
 import { laneSignals, SIGNAL_RULE } from '#engine/signals.ts'
+import { finished } from '#engine/steps.ts'
 import { LOSS_CUSHION_PERCENT, suggestedRate } from '#engine/suggested-rate.ts'
 import {
   COMPARABLE_TOLERANCE_PERCENT,
@@ -42,6 +43,15 @@ const close = (found: number | null, text = '') => expect(found).toBeCloseTo(Num
 function bucketsOf([quotes, wins, losses]: (string | undefined)[]) {
   const [won, lost] = [counts(wins), counts(losses)]
   return counts(quotes).map((count, at) => ({ quotes: count, wins: won[at] ?? 0, losses: lost[at] ?? 0 }))
+}
+
+const noFindings = {
+  lostToCostCents: 0,
+  lostToRateCents: 0,
+  quotesWithCost: 0,
+  quotedTooLow: 0,
+  quotedTooLowWon: 0,
+  quotedTooLowCents: 0,
 }
 
 describe('the examples in docs/model.md', () => {
@@ -103,7 +113,9 @@ describe('the examples in docs/model.md', () => {
   })
 
   test.each(examples('Outliers'))('outliers among %s', (quotes, rates) => {
-    const found = outliers(historyOf(quotes)).map((outlier) => shownDollars(outlier.rateCents))
+    const found = finished(outliersInSteps(historyOf(quotes))).map((outlier) =>
+      shownDollars(outlier.rateCents),
+    )
     expect(found.join(' ') || '-').toBe(rates)
   })
 
@@ -169,6 +181,7 @@ describe('the examples in docs/model.md', () => {
       comparableShipments: 1,
       comparableMarginCents: customerRateCents - truckCostCents,
       quotedMarginCents: quotedRateCents - quotedCostCents,
+      ...noFindings,
     }
     const found = performanceOf(sums)
     const gap = shortfall({ quotedRateCents, quotedCostCents, customerRateCents, truckCostCents })
@@ -189,6 +202,7 @@ describe('the examples in docs/model.md', () => {
       comparableShipments: 0,
       comparableMarginCents: 0,
       quotedMarginCents: 0,
+      ...noFindings,
     })
     expect([found.winRatePct, found.winRateInterval]).toEqual([ratePct, { lowPct, highPct }])
   })

@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { projectWithClient } from '../client/testing/built-client.ts'
 import { fetched } from './other-programs.ts'
 import { has, run } from './page.ts'
 import { postmanCollection, postmanWalk } from './postman-collection.ts'
@@ -15,14 +16,18 @@ import { postmanFile, root, textOf } from './repository.ts'
 let app: TestApp
 let integration: Integration
 let folder: string
+/** A project that has the client. */
+let project: string
 
 beforeAll(async () => {
   app = await testApp({ now: Date.now() })
   integration = await makeIntegration(app)
   folder = mkdtempSync(join(tmpdir(), 'lanewise-recipes-'))
+  project = projectWithClient()
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
+  rmSync(project, { recursive: true })
   await app.close()
 })
 
@@ -53,12 +58,6 @@ const recipes: readonly Recipe[] = [
     name: 'lanewise.ts',
     needs: [],
     prepare: () => {
-      const project = join(folder, 'typescript')
-      execFileSync(process.execPath, [
-        join(root, 'client/build.ts'),
-        join(project, 'node_modules/lanewise-client'),
-      ])
-      writeFileSync(join(project, 'package.json'), '{"type": "module"}')
       writeFileSync(join(project, 'lanewise.ts'), textOf('recipes/lanewise.ts'))
       return [process.execPath, join(project, 'lanewise.ts')]
     },
@@ -106,13 +105,14 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
       app.now = Date.now()
       const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
       expect(ran.complaint).toBe('')
-      const [update, markup, insight] = ran.output
+      const [update, markup, insight, pushed] = ran.output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))
       expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
       expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2150, equipment: 'V' } })
       expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { avg_rate_usd: 2150 } })
+      expect(pushed).toMatchObject({ failed: 0, results: [{ status: 200, external_id: 'RECIPE-1' }] })
     }
 
     const refused = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: '1-1-1' } })
@@ -121,18 +121,25 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
   })
 })
 
-test('the TypeScript recipe compiles in a strict project', () => {
-  const project = join(folder, 'typescript')
+test('the TypeScript recipes compile in a strict project', () => {
+  cpSync(join(root, 'recipes/relay'), join(project, 'relay'), { recursive: true })
   const compilerOptions = {
     noEmit: true,
     strict: true,
     noUncheckedIndexedAccess: true,
     module: 'nodenext',
-    target: 'es2023',
+    target: 'es2024',
+    lib: ['esnext'],
+    exactOptionalPropertyTypes: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
     types: ['node'],
     typeRoots: [join(root, 'node_modules/@types')],
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['lanewise.ts'] }))
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['lanewise.ts', 'relay/relay.ts'] }),
+  )
   const { stdout } = spawnSync(
     process.execPath,
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', project],

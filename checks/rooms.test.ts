@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   csv: {
     rooms: [],
-    outside: ['papaparse'],
+    outside: ['contract/src/', 'engine/src/', 'papaparse'],
   },
   signing: {
     rooms: [],
@@ -66,6 +66,19 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: ['runtime', 'csv', 'database/schema', 'database/session', 'database/queries'],
     outside: ['contract/src/'],
   },
+  sample: {
+    rooms: [
+      'csv',
+      'security',
+      'database/schema',
+      'database/session',
+      'database/queries',
+      'lanes',
+      'access',
+      'audit',
+    ],
+    outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
+  },
   book: {
     rooms: ['runtime', 'database/session', 'database/queries', 'lanes', 'cache'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
@@ -77,6 +90,10 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   imports: {
     rooms: ['runtime', 'csv', 'database/schema', 'database/session', 'database/queries', 'lanes', 'audit'],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
+  },
+  expiry: {
+    rooms: ['runtime', 'database/session', 'database/queries'],
+    outside: [],
   },
   events: {
     rooms: [
@@ -134,6 +151,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'access',
       'limits',
       'audit',
+      'sample',
       'book',
       'backtests',
       'imports',
@@ -168,18 +186,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'node:',
       'typebox',
     ],
-  },
-  sample: {
-    rooms: [
-      'security',
-      'database/schema',
-      'database/session',
-      'database/queries',
-      'lanes',
-      'access',
-      'audit',
-    ],
-    outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
   },
   operations: {
     rooms: [
@@ -220,14 +226,15 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'access',
       'limits',
       'audit',
+      'sample',
       'book',
       'backtests',
       'imports',
       'events',
+      'expiry',
       'watching',
       'endpoints',
       'http',
-      'sample',
     ],
     outside: ['node:', 'pg', 'pino'],
   },

@@ -8,10 +8,10 @@ const heading = `-- The schema after all migrations, with each table and functio
 `
 
 /**
- * The schema of a migrated database as SQL, in a stable order: sequences, tables, functions, each sorted by name. The
+ * The schema of a migrated database as SQL, in a stable order: sequences, tables, views, functions, each sorted by name. The
  * connection is the owner's.
  *
- * @throws Error if the schema contains a kind of object that this function does not write (a view, a trigger, a type)
+ * @throws Error if the schema contains a kind of object that this function does not write (a trigger, a type)
  */
 export async function schemaSql(owner: pg.ClientBase): Promise<string> {
   // With this path, PostgreSQL writes the names of our tables without their schema.
@@ -22,6 +22,7 @@ export async function schemaSql(owner: pg.ClientBase): Promise<string> {
     ...(await grantsOnSchema(owner)),
     ...(await sequences(owner)),
     ...(await tables(owner)),
+    ...(await views(owner)),
     ...(await functions(owner)),
   ].join('\n')
 }
@@ -47,7 +48,7 @@ const grantsAs = (granted: readonly string[], on: string): string[] =>
 async function refuseOtherObjects(owner: pg.ClientBase): Promise<void> {
   const { rows } = await owner.query<{ name: string }>(`
     select relname::text as name from pg_class c
-    where relnamespace = 'public'::regnamespace and relkind not in ('r', 'S', 'i') and ${notOfExtension('pg_class', 'c.oid')}
+    where relnamespace = 'public'::regnamespace and relkind not in ('r', 'S', 'i', 'v') and ${notOfExtension('pg_class', 'c.oid')}
     union all
     select tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where c.relnamespace = 'public'::regnamespace and not tgisinternal
@@ -137,6 +138,28 @@ async function tables(owner: pg.ClientBase): Promise<string[]> {
       ...(table.forced ? [`alter table ${table.name} force row level security;`] : []),
       ...table.policies.map((policy) => `${policy};`),
       ...grantsAs([...table.granted, ...table.granted_columns], table.name),
+      '',
+    ].join('\n'),
+  )
+}
+
+async function views(owner: pg.ClientBase): Promise<string[]> {
+  const { rows } = await owner.query<{
+    name: string
+    options: string | null
+    definition: string
+    granted: string[]
+  }>(`
+    select c.relname as name, array_to_string(c.reloptions, ', ') as options, pg_get_viewdef(c.oid) as definition,
+      ${grants('c.relacl', 'c.relowner')} as granted
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and ${notOfExtension('pg_class', 'c.oid')}
+    order by c.relname collate "C"`)
+  return rows.map(({ name, options, definition, granted }) =>
+    [
+      `create view ${name}${options === null ? '' : ` with (${options})`} as`,
+      definition.trimEnd(),
+      ...grantsAs(granted, name),
       '',
     ].join('\n'),
   )

@@ -32,7 +32,7 @@ test('every function states in its first comment why it is in the database', asy
 })
 
 test.each([
-  ['create view planted as select name from tenants', 'planted'],
+  ['create materialized view planted as select name from tenants', 'planted'],
   [`create type planted as enum ('a')`, 'planted'],
 ])('an object that schema.sql cannot show is an error: %s', async (statement, name) => {
   await owner.query('begin')

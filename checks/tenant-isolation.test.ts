@@ -41,11 +41,19 @@ test('the catalog shows no way around row-level security', async () => {
   }
 })
 
-test('there are no views, because a view would run with the rights of its owner', async () => {
+test('every view runs with the rights of its caller, so that row-level security applies in it', async () => {
   const views = await rows(`
-    select c.relname from pg_class c
+    select c.relname, c.relkind, c.reloptions from pg_class c
     where c.relkind in ('v', 'm') and c.relnamespace = 'public'::regnamespace`)
-  expect(views).toEqual([])
+  expect(views).toEqual([{ relname: 'counted_lanes', relkind: 'v', reloptions: ['security_invoker=true'] }])
+})
+
+test('the view of counted lanes has every column of lanes', async () => {
+  const columns = (relation: string) =>
+    rows(`
+      select attname from pg_attribute
+      where attrelid = '${relation}'::regclass and attnum > 0 and not attisdropped order by attname`)
+  expect(await columns('counted_lanes')).toEqual(await columns('lanes'))
 })
 
 test('the service role can neither change the key of identifiers nor claim an e-mail address for another tenant', async () => {

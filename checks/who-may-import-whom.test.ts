@@ -65,6 +65,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'react-dom',
       '@mantine/core',
       '@mantine/hooks',
+      '@mantine/spotlight',
       'virtual:tabler-icons',
       '@tanstack/react-query',
       '@tanstack/react-router',

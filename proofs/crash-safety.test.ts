@@ -1,16 +1,11 @@
 import { describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
-import { clockJumps } from './clock-jumps.ts'
-import { cutDatabase } from './cut-database.ts'
-import { databaseRestarts } from './database-restarts.ts'
 import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { liveMigrations } from './live-migrations.ts'
-import { compressedUploads, noisyNeighbour, slowConnections } from './neighbours.ts'
 import type { Finding, Proof } from './proof.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
-import { rollingRestart } from './rolling-restart.ts'
 import { shortly } from './shortly.ts'
 import { simulation } from './simulation.ts'
 
@@ -18,24 +13,16 @@ const cluster: DatabaseCluster = inject('databaseCluster')
 
 /**
  * The short form of the proofs; `share` is the share of the full length. `npm run prove` runs the full length, and each
- * proof's planted fault. It alone runs the proof that measures latency beside a large brokerage, because other tests on the
- * machine would change the result. Here only faults that take a few seconds are planted; `planted-fault.test.ts` checks that
- * the other faults can still be planted.
+ * proof's planted fault. It alone runs the proofs that measure times beside other load (restarts, slow networks, neighbors),
+ * because other tests on the machine would change the result, and those that start several services. Here only a fault that
+ * takes a few seconds is planted; `planted-fault.test.ts` checks that the other faults can still be planted.
  */
 const short: readonly { proof: Proof; share: number; withFault?: true }[] = [
-  // The longest first: it waits for the timeouts of slow callers.
-  { proof: slowConnections, share: 0.05 },
   { proof: kills, share: 0.005 },
-  { proof: databaseRestarts, share: 0.03 },
-  { proof: rollingRestart, share: 0.05 },
   { proof: lateDeliveries, share: 0.003 },
-  { proof: cutDatabase, share: 0.01 },
   { proof: fullDisk, share: 0.02 },
-  { proof: clockJumps, share: 0.1, withFault: true },
   { proof: simulation, share: 0.02, withFault: true },
   { proof: liveMigrations, share: 0.01 },
-  { proof: noisyNeighbour, share: 0.05 },
-  { proof: compressedUploads, share: 0.05 },
 ]
 
 // Concurrent, because most proofs mostly wait: for processes to start, and for the one-second rate window to end.

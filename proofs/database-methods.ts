@@ -4,6 +4,8 @@ import {
   integrationCalls as calls,
   laneChanges as changes,
   credentials,
+  endedQuotes,
+  laneHistory as history,
   instances,
   lanes,
   laneLists as lists,
@@ -11,6 +13,7 @@ import {
   people,
   performance,
   pushedLanes as pushed,
+  quoteListSettings as quoteList,
   laneRecord as record,
   sandboxes,
   firstSteps as steps,
@@ -237,16 +240,28 @@ export const methods: Readonly<Record<string, Method>> = {
       now,
     ),
   ),
-  'lane-changes.settersOf': returnsResult(async ({ transaction, tenant, ids }) =>
-    (await changes.settersOf(transaction, tenant, [{ laneId: ids.lane, column: 'carrier_name' }])).filter(
+  'ended-quotes.lockEndedQuotes': returnsCanary(async ({ transaction, tenant, lane, now }) => {
+    const ended = {
+      valid_until: new Date(0),
+      outcome: 'pending',
+      outcome_source: null,
+      decided_at: null,
+      customer_rate_cents: null,
+      truck_cost_cents: null,
+    } as const
+    await changes.changeLane(transaction, tenant, lane, ended, { source: 'tms' }, now)
+    return endedQuotes.lockEndedQuotes(transaction, tenant, 10)
+  }),
+  'lane-history.settersOf': returnsResult(async ({ transaction, tenant, ids }) =>
+    (await history.settersOf(transaction, tenant, [{ laneId: ids.lane, column: 'carrier_name' }])).filter(
       (setter) => setter !== null,
     ),
   ),
-  'lane-changes.listChanges': returnsCanary(({ transaction, tenant, ids }) =>
-    changes.listChanges(transaction, tenant, ids.lane),
+  'lane-history.listChanges': returnsCanary(({ transaction, tenant, ids }) =>
+    history.listChanges(transaction, tenant, ids.lane),
   ),
-  'lane-changes.findChange': returnsCanary(({ transaction, tenant, ids }) =>
-    changes.findChange(transaction, tenant, ids.lane, 1),
+  'lane-history.findChange': returnsCanary(({ transaction, tenant, ids }) =>
+    history.findChange(transaction, tenant, ids.lane, 1),
   ),
   'pushed-lanes.lockPushes': noEvidence(({ transaction, tenant }) => pushed.lockPushes(transaction, tenant)),
   'pushed-lanes.lockNamedLanes': returnsCanary(({ transaction, tenant, lane }) =>
@@ -292,7 +307,7 @@ export const methods: Readonly<Record<string, Method>> = {
     lists.shipmentTotals(transaction, tenant, {}),
   ),
   'lane-record.monthsOfCorridor': returnsResult(({ transaction, tenant }) =>
-    record.monthsOfCorridor(transaction, tenant, dallasToAtlanta),
+    record.monthsOfCorridor(transaction, tenant, dallasToAtlanta, 'UTC'),
   ),
   'lane-record.pointsOfCorridor': returnsCanary(({ transaction, tenant }) =>
     record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
@@ -377,7 +392,7 @@ export const methods: Readonly<Record<string, Method>> = {
     sandboxes.createSandbox(
       transaction,
       tenant,
-      { tenant_id: tenant, name: 'new', win_probability_method: 'literal' },
+      { tenant_id: tenant, name: 'new', win_probability_method: 'literal', time_zone: 'UTC' },
       now,
     ),
   ),
@@ -390,6 +405,8 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
+  'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>
     people.updateTenant(transaction, tenant, { name: 'another' }),
   ),
@@ -409,6 +426,15 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'people.removeUser': changesRows(({ transaction, tenant, user }) =>
     people.removeUser(transaction, tenant, user),
+  ),
+  'quote-list-settings.findQuoteListSettings': returnsCanary(({ transaction, tenant, ids }) =>
+    quoteList.findQuoteListSettings(transaction, tenant, ids.invited),
+  ),
+  'quote-list-settings.saveQuoteListSettings': changesRows(({ transaction, tenant, ids }) =>
+    quoteList.saveQuoteListSettings(transaction, tenant, ids.invited, {
+      version: 1,
+      settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
+    }),
   ),
   'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
     people.insertSession(transaction, tenant, {
@@ -431,6 +457,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
+      { floors: {}, timeZone: 'UTC' },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

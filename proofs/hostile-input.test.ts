@@ -1,7 +1,8 @@
+import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { testApp } from '#testing/test-app.ts'
-import { hostileInput } from './hostile-input.ts'
+import { hostileInput, undocumentedMember } from './hostile-input.ts'
 import { type OpenApiDocument, operationsOf } from './hostile-oracle.ts'
 import { hostileRequest } from './hostile-requests.ts'
 
@@ -39,7 +40,6 @@ describe('hostile requests to every operation, in process and over sockets', () 
   })
 })
 
-// hostile-input.long.test.ts plants two more faults.
 describe('a planted fault is found:', () => {
   const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
 
@@ -52,4 +52,22 @@ describe('a planted fault is found:', () => {
     expect(faults.join('\n')).toContain('returned 500')
     expect(faults.join('\n')).toMatch(/printf '.*\\000/)
   }, 90_000)
+
+  test('a response with an undocumented member', { tags: 'long', timeout: 90_000 }, async () => {
+    const { faults } = await hostileInput(cluster, soon, undocumentedMember)
+    expect(faults.join('\n')).toContain('the body of me is not as documented')
+  })
+
+  test('a refused request that changes data', { tags: 'long', timeout: 90_000 }, async () => {
+    const { faults } = await hostileInput(cluster, soon, (server, app) => {
+      server.addHook('onResponse', async (_request, { statusCode }) => {
+        if (statusCode !== 422) return
+        const owner = new pg.Client(app().testDatabase.owner)
+        await owner.connect()
+        await owner.query("set app.tenant_id = '700000001'; update tenants set name = name || '!'")
+        await owner.end()
+      })
+    })
+    expect(faults.join('\n')).toMatch(/changed .*tenants.*, although all its requests had to be refused/)
+  })
 })

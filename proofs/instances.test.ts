@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { makeIntegration } from '#testing/make.ts'
 import type { RunningService } from '#testing/running-service.ts'
-import { busiestSecond, readerOf, refusedTooEarly, sendFor } from './one-limit.ts'
+import { busiestSecond, mostWithinASecond, readerOf, refusedTooEarly, sendFor } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
@@ -32,8 +32,10 @@ test('a single instance keeps its rate limit in memory and writes nothing to the
   expect(await database.ask('select from tenant_windows')).toEqual([])
 })
 
-// instances.long.test.ts checks that separate limits would be detected.
-test('a brokerage has one rate limit across all instances, while instances start and stop', async () => {
+test('a brokerage has one rate limit across all instances, while instances start and stop', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
   const ours = await makeIntegration(asApp(first.url))
   await delay(1_100)
   let over = false
@@ -64,4 +66,26 @@ test('a brokerage has one rate limit across all instances, while instances start
   })
   expect(busiest.length, `from the start of the others: ${times.join(', ')}`).toBeLessThanOrEqual(10)
   expect(refusedTooEarly(log)).toEqual([])
-}, 60_000)
+})
+
+test('a planted fault, in which each instance counts for itself, is found', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
+  const own = await proofDatabase(cluster)
+  const faulty = serviceProcesses(own)
+  try {
+    const fault = 'each instance counts for itself'
+    const [one, other] = await Promise.all([faulty.start({ fault }), faulty.start({ fault })])
+    const ours = await makeIntegration(asApp(one.url))
+    await delay(1_100)
+    const log = await sendFor(
+      [one, one, other, other].map((way) => readerOf(way, ours)),
+      { ms: 1_500 },
+    )
+    expect(mostWithinASecond(log)).toBeGreaterThan(10)
+  } finally {
+    await faulty.remove()
+    await own.drop()
+  }
+})

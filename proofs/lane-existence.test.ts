@@ -112,6 +112,8 @@ test('the operations under test are all that take an id', () => {
       'get-lane',
       'requote',
       'set-outcome',
+      'void-quote',
+      'restore-quote',
       'list-changes',
       'rollback',
       'get-import',

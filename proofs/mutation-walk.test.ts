@@ -5,6 +5,7 @@ import {
   disableRowLevelSecurity,
   filesWithTenantConditions,
   leaksFoundBy,
+  makeMutant,
   mutationWalk,
   root,
   withoutTenantConditions,
@@ -16,7 +17,7 @@ import {
  * How: one walk runs with row-level security disabled, another with the tenant conditions removed from the queries in lanes.ts.
  * `npm run prove` removes the conditions from each file.
  *
- * Planted fault: both layers removed. mutation-walk.long.test.ts checks that the walk then finds leaks.
+ * Planted fault: both layers removed.
  */
 
 test('the patterns match the tenant conditions of the queries', async () => {
@@ -39,7 +40,10 @@ describe('with one layer of tenant isolation', () => {
     }
   }, 120_000)
 
-  test('row-level security alone prevents leaks, without the tenant conditions of one file', async () => {
+  test('row-level security alone prevents leaks, without the tenant conditions of one file', {
+    tags: 'long',
+    timeout: 120_000,
+  }, async () => {
     const [result] = await mutationWalk({
       files: ['lanes.ts'],
       withoutIsolation: false,
@@ -47,5 +51,24 @@ describe('with one layer of tenant isolation', () => {
     })
     expect(result?.conditionsRemoved).toBeGreaterThan(5)
     expect(result?.leaksWithRowLevelSecurity).toEqual([])
-  }, 120_000)
+  })
+})
+
+test('without row-level security and without any tenant condition, the walk finds leaks in most reads of B', {
+  tags: 'long',
+  timeout: 120_000,
+}, async () => {
+  const database = await testDatabase()
+  await disableRowLevelSecurity(database)
+  const mutant = makeMutant(filesWithTenantConditions())
+  try {
+    const leaks = await leaksFoundBy(mutant.folder, database)
+    const leaking = new Set(leaks.flatMap((leak) => /: ([a-z-]+) .* showed /.exec(leak)?.[1] ?? []))
+    expect([...leaking]).toEqual(
+      expect.arrayContaining(['list-users', 'list-lanes', 'get-lane', 'list-imports', 'lane-record']),
+    )
+  } finally {
+    mutant.remove()
+    await database.drop()
+  }
 })

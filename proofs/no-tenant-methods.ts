@@ -1,11 +1,14 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'audit-log.auditHash': 'computes a value without a query',
+  'landed-margin.tooLowCents': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
   'expiry-notices.unannouncedExpiries':
     'returns the numbers of tenants with credentials that expire soon, for the service itself',
+  'ended-quotes.tenantsWithEndedQuotes':
+    'returns the numbers of tenants with a quote whose validity has ended, for the service itself',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',
   'booking-columns.bookedColumns': 'converts its arguments',
   'booking-columns.bookingOf': 'converts its arguments',

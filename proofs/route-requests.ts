@@ -110,6 +110,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/auth/sign-in',
     body: { email: of.ownerEmail, password: of.label === 'A' ? 'not the one of the owner' : password },
   }),
+  'read-invitation': (of) => ({
+    path: '/api/auth/invitation',
+    body: { invitation: of.label === 'A' ? `${of.invitation.slice(0, -1)}z` : of.invitation },
+  }),
   'accept-invitation': (of) => ({
     path: '/api/auth/accept-invitation',
     body: {
@@ -171,9 +175,23 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/lanes/${of.laneRef}/outcome`,
     body: { outcome: 'lost', reason: 'price' },
   }),
+  'mark-lanes': (of) => ({
+    path: '/api/lane-outcomes',
+    body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
+  }),
+  'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
+  'change-quote-list-settings': () => ({
+    path: '/api/quote-list-settings',
+    body: { version: 0, default_view: 'My quotes' },
+  }),
+  'void-quote': (of) => ({ path: `/api/lanes/${of.laneRef}/void`, body: { reason: 'Mistyped rate' } }),
+  'restore-quote': (of) => ({ path: `/api/lanes/${of.laneRef}/restore` }),
   'list-changes': (of) => ({ path: `/api/lanes/${of.laneRef}/changes` }),
   rollback: (of) => ({ path: `/api/lanes/${of.laneRef}/rollback`, body: { change_id: 1 } }),
   'get-performance': (of) => ({ path: `/api/performance?by=customer&${period}&quoted_by=${of.owner}` }),
+  'export-performance': (of) => ({
+    path: `/api/performance/export?by=customer&${period}&quoted_by=${of.owner}`,
+  }),
   'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
   'create-import': () => ({
     path: '/api/imports?file_name=walk.csv',
@@ -199,6 +217,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
+  'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
 }

@@ -82,6 +82,7 @@ function rowsOf(
     rate_type: 'spot',
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
+    void_reason: null,
     decided_at: earlier(24 * number + 1),
     customer_rate_cents: cents + number * 100,
     truck_cost_cents: cents - 1000,
@@ -105,6 +106,7 @@ function rowsOf(
       {
         status: 'active',
         win_probability_method: 'at_or_below',
+        time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
         floor_margin_pct: label === 'A' ? 71.5 : null,
         created_at: at,
         sandbox_of: null,
@@ -143,6 +145,19 @@ function rowsOf(
       created_at: at,
       expires_at: later,
     })),
+    quote_list_settings: [
+      {
+        // Of a person who cannot sign in, so that the walk of operations starts without settings.
+        user_id: ids.invited,
+        version: 1,
+        settings: JSON.stringify({
+          pending_days: 7,
+          default_view: 'All quotes',
+          columns: [],
+          views: [{ name: `${canaryOf(label)}quote_list_settings-settings`, query: '', columns: [] }],
+        }),
+      },
+    ],
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),
@@ -224,7 +239,11 @@ function rowsOf(
         import_fingerprint: createHash('sha256').update(`row of ${label}`).digest(),
       }),
       // The database accepts any text as lane_ref.
-      lane(8, { lane_ref: `${canaryOf(label)}lanes-lane_ref` }),
+      lane(8, {
+        lane_ref: `${canaryOf(label)}lanes-lane_ref`,
+        voided_at: at,
+        void_reason: `${canaryOf(label)}lanes-void_reason`,
+      }),
     ],
     shipment_updates: [
       {
@@ -280,7 +299,7 @@ function rowsOf(
 function filled(column: Column, label: Label): Value | undefined {
   const canary = `${canaryOf(label)}${column.table}-${column.name}`
   if (column.type === 'text') return canary
-  const isRead = ['signed_at', 'outcome_before_booking'].includes(column.name)
+  const isRead = ['signed_at', 'outcome_before_booking', 'advice'].includes(column.name)
   if (column.type === 'jsonb' && !isRead) return JSON.stringify({ [canary]: canary })
   if (column.hasDefault || column.nullable) return undefined
   throw new Error(`There is no test value for ${column.table}.${column.name}: add it to rowsOf.`)

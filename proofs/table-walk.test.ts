@@ -19,6 +19,7 @@ const withoutCanary = [
   'lanes.rate_type',
   'lanes.truck_cost_source',
   'tenants.status',
+  'tenants.time_zone',
   'tenants.win_probability_method',
   'users.role',
   'users.status',
@@ -93,9 +94,9 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // signed_at contains times by field name, and outcome_before_booking contains an outcome.
+    // signed_at contains times by field name, outcome_before_booking contains an outcome, and advice numbers and one word.
     expect(without.sort()).toEqual(
-      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking'].sort(),
+      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking', 'lanes.advice'].sort(),
     )
   }
 })

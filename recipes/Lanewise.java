@@ -38,24 +38,40 @@ public class Lanewise {
     String who = "{\"email\":" + quoted(env("LANEWISE_EMAIL")) + ",\"password\":" + quoted(env("LANEWISE_PASSWORD")) + "}";
     String session = member(send(post("/api/auth/sign-in", null, who.getBytes(StandardCharsets.UTF_8))), "token");
     // The time makes the name unique: a brokerage can have at most two live secrets with the same name.
-    byte[] name = ("{\"name\":\"Java recipe " + Instant.now() + "\"}").getBytes(StandardCharsets.UTF_8);
-    String token = member(send(post("/api/integrations/tokens", session, name)), "token");
-    String secret = member(send(post("/api/integrations/secrets", session, name)), "secret");
+    String name = "{\"name\":\"Java recipe " + Instant.now() + "\"";
+    byte[] scoped = (name + ",\"scope\":\"integrations:write quotes:write\"}").getBytes(StandardCharsets.UTF_8);
+    String token = member(send(post("/api/integrations/tokens", session, scoped)), "token");
+    byte[] named = (name + "}").getBytes(StandardCharsets.UTF_8);
+    String secret = member(send(post("/api/integrations/secrets", session, named)), "secret");
 
-    // 2. A signed update of the booking. Serialized once: the same bytes are signed and sent.
+    // 2. A signed update of the booking.
     String booking = "{\"lane_ref\":" + quoted(env("LANEWISE_LANE_REF")) + ",\"customer_rate\":2150,\"truck_cost\":1820.50}";
-    byte[] body = booking.getBytes(StandardCharsets.UTF_8);
-    String timestamp = Long.toString(Instant.now().getEpochSecond());
-    System.out.println(
-        send(
-            post("/api/integrations/tms/shipment-update", token, body)
-                .header("X-Service-Timestamp", timestamp)
-                .header("X-Service-Signature", signature(secret, timestamp, body))));
+    System.out.println(send(signedPost("/api/integrations/tms/shipment-update", token, secret, booking, false)));
 
     // 3. Pricing advice and insight for the lane. Cache the responses for 5 and 15 minutes.
     String lane = "origin=" + encoded("Dallas, TX") + "&destination=" + encoded("Atlanta, GA") + "&equipment=V";
     System.out.println(send(get("/api/integrations/insights/markup?" + lane + "&proposed_rate=2150", token)));
     System.out.println(send(get("/api/integrations/insights/lane?" + lane, token)));
+
+    // 4. A quote under your own id: up to 500 per call, each with its own result.
+    String quote =
+        "{\"quotes\":[{\"external_id\":\"RECIPE-1\",\"origin\":\"Dallas, TX\",\"destination\":\"Atlanta, GA\","
+            + "\"equipment\":\"V\",\"quoted_rate\":2150,\"customer_name\":\"Harvest Table Foods\"}]}";
+    System.out.println(send(signedPost("/api/integrations/quotes", token, secret, quote, true)));
+  }
+
+  /**
+   * A signed request. The text is encoded once: the same bytes are signed and sent. The signature of shipment-update covers
+   * the body only. All others cover the address, too.
+   */
+  private static HttpRequest.Builder signedPost(
+      String path, String token, String secret, String json, boolean signsAddress) throws Exception {
+    String timestamp = Long.toString(Instant.now().getEpochSecond());
+    String address = signsAddress ? "POST " + path + "\n" : "";
+    byte[] signed = (address + json).getBytes(StandardCharsets.UTF_8);
+    return post(path, token, json.getBytes(StandardCharsets.UTF_8))
+        .header("X-Service-Timestamp", timestamp)
+        .header("X-Service-Signature", signature(secret, timestamp, signed));
   }
 
   /** HMAC-SHA256 of the time, a dot and exactly the bytes that are sent. The key is the complete secret as text. */

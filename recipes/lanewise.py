@@ -44,12 +44,14 @@ def call(method, path, token=None, body=None, headers=None, tries=5):
         time.sleep(wait)
 
 
-def shipment_update(token, secret, update):
+def signed_post(path, token, secret, value, signs_address=True):
     # Serialized once: the same bytes are signed, sent, and sent again in retries.
-    body = json.dumps(update).encode()
+    body = json.dumps(value).encode()
     timestamp = str(int(time.time()))
-    signed = {"X-Service-Timestamp": timestamp, "X-Service-Signature": signature(secret, timestamp, body)}
-    return call("POST", "/api/integrations/tms/shipment-update", token, body, signed)
+    # The signature of shipment-update covers the body only. All others cover the address, too.
+    address = f"POST {path}\n".encode() if signs_address else b""
+    signed = {"X-Service-Timestamp": timestamp, "X-Service-Signature": signature(secret, timestamp, address + body)}
+    return call("POST", path, token, body, signed)
 
 
 def main():
@@ -57,19 +59,25 @@ def main():
     who = {"email": os.environ["LANEWISE_EMAIL"], "password": os.environ["LANEWISE_PASSWORD"]}
     session = call("POST", "/api/auth/sign-in", body=json.dumps(who).encode())["token"]
     # The time makes the name unique: a brokerage can have at most two live secrets with the same name.
-    name = json.dumps({"name": f"Python recipe {time.time():.3f}"}).encode()
-    token = call("POST", "/api/integrations/tokens", session, name)["token"]
-    secret = call("POST", "/api/integrations/secrets", session, name)["secret"]
+    name = f"Python recipe {time.time():.3f}"
+    scoped = json.dumps({"name": name, "scope": "integrations:write quotes:write"}).encode()
+    token = call("POST", "/api/integrations/tokens", session, scoped)["token"]
+    secret = call("POST", "/api/integrations/secrets", session, json.dumps({"name": name}).encode())["secret"]
 
     # 2. A signed update of the booking.
     booking = {"lane_ref": os.environ["LANEWISE_LANE_REF"], "customer_rate": 2150, "truck_cost": 1820.5}
-    print(json.dumps(shipment_update(token, secret, booking)))
+    path = "/api/integrations/tms/shipment-update"
+    print(json.dumps(signed_post(path, token, secret, booking, signs_address=False)))
 
     # 3. Pricing advice and insight for the lane. Cache the responses for 5 and 15 minutes.
     lane = {"origin": "Dallas, TX", "destination": "Atlanta, GA", "equipment": "V"}
     offer = urllib.parse.urlencode({**lane, "proposed_rate": 2150})
     print(json.dumps(call("GET", "/api/integrations/insights/markup?" + offer, token)))
     print(json.dumps(call("GET", "/api/integrations/insights/lane?" + urllib.parse.urlencode(lane), token)))
+
+    # 4. A quote under your own id: up to 500 per call, each with its own result.
+    quote = {**lane, "external_id": "RECIPE-1", "quoted_rate": 2150, "customer_name": "Harvest Table Foods"}
+    print(json.dumps(signed_post("/api/integrations/quotes", token, secret, {"quotes": [quote]})))
 
 
 if __name__ == "__main__":

@@ -26,13 +26,14 @@ post() { call -H 'Content-Type: application/json' -H "Authorization: Bearer $1" 
 # 1. An admin signs in and creates the two credentials. Only these responses have the plaintext.
 session=$(post '' /api/auth/sign-in "{\"email\":\"$LANEWISE_EMAIL\",\"password\":\"$LANEWISE_PASSWORD\"}" | member token)
 # The time and the process id make the name unique: a brokerage can have at most two live secrets with the same name.
-name="{\"name\":\"curl recipe $(date +%s) $$\"}"
-token=$(post "$session" /api/integrations/tokens "$name" | member token)
-LANEWISE_SECRET=$(post "$session" /api/integrations/secrets "$name" | member secret)
+name="\"name\":\"curl recipe $(date +%s) $$\""
+token=$(post "$session" /api/integrations/tokens "{$name,\"scope\":\"integrations:write quotes:write\"}" | member token)
+LANEWISE_SECRET=$(post "$session" /api/integrations/secrets "{$name}" | member secret)
 
 # 2. A signed update of the booking. The file contains the signed bytes, and curl sends exactly these bytes.
 body=$(mktemp)
-trap 'rm -f "$body"' EXIT
+signed=$(mktemp)
+trap 'rm -f "$body" "$signed"' EXIT
 printf '%s' "{\"lane_ref\":\"$LANEWISE_LANE_REF\",\"customer_rate\":2150,\"truck_cost\":1820.50}" > "$body"
 timestamp=$(date +%s)
 call "$LANEWISE_URL/api/integrations/tms/shipment-update" \
@@ -48,4 +49,19 @@ lane=(--data-urlencode 'origin=Dallas, TX' --data-urlencode 'destination=Atlanta
 call -G -H "Authorization: Bearer $token" "${lane[@]}" --data-urlencode 'proposed_rate=2150' "$LANEWISE_URL/api/integrations/insights/markup"
 echo
 call -G -H "Authorization: Bearer $token" "${lane[@]}" "$LANEWISE_URL/api/integrations/insights/lane"
+echo
+
+# 4. A quote under your own id: up to 500 per call, each with its own result. The signature covers the address, too: its
+# text is the address, a line feed and the body.
+path=/api/integrations/quotes
+quote='{"external_id":"RECIPE-1","origin":"Dallas, TX","destination":"Atlanta, GA","equipment":"V"'
+printf '%s' "{\"quotes\":[$quote,\"quoted_rate\":2150,\"customer_name\":\"Harvest Table Foods\"}]}" > "$body"
+{ printf 'POST %s\n' "$path"; cat "$body"; } > "$signed"
+timestamp=$(date +%s)
+call "$LANEWISE_URL$path" \
+  -H "Authorization: Bearer $token" \
+  -H 'Content-Type: application/json' \
+  -H "X-Service-Timestamp: $timestamp" \
+  -H "X-Service-Signature: $(sign "$timestamp" "$signed")" \
+  --data-binary "@$body"
 echo

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const admin = new Lanewise({ baseUrl: LANEWISE_URL, token: session })
   // The time makes the name unique: a brokerage can have at most two live secrets with the same name.
   const name = `TypeScript recipe ${Date.now()}`
-  const { token } = await admin.createServiceToken({ name })
+  const { token } = await admin.createServiceToken({ name, scope: 'integrations:write quotes:write' })
   const { secret } = await admin.createSigningSecret({ name })
 
   // Create one client and reuse it: it signs, retries, respects the rate limit, caches responses and corrects its
@@ -34,6 +34,10 @@ async function main(): Promise<void> {
   const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
   console.log(JSON.stringify(await lanewise.markup({ ...lane, proposed_rate: 2150 })))
   console.log(JSON.stringify(await lanewise.laneInsight(lane)))
+
+  // 4. A quote under your own id: up to 500 per call, each with its own result.
+  const quote = { ...lane, external_id: 'RECIPE-1', quoted_rate: 2150, customer_name: 'Harvest Table Foods' }
+  console.log(JSON.stringify(await lanewise.pushQuotes({ quotes: [quote] })))
 }
 
 /** `lanewise.ts sign TIME FILE ...` only prints signatures, to compare them with the test vectors. */

@@ -8,8 +8,8 @@ import { tokenScopes } from '#contract/token-scopes.ts'
 import { type Integration, makeIntegration, makeLane, makePerson, makeServiceToken } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
+import { runCommandLine } from '../testing/command-line.ts'
 import { exits } from './exits.ts'
-import { runProgram } from './program.ts'
 import type { Surroundings } from './surroundings.ts'
 
 let app: TestApp
@@ -36,26 +36,8 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true })
 })
 
-/** Runs a command line, and returns its standard output, its standard error and its exit code. */
-async function lanewise(words: readonly string[], more: Partial<Surroundings> & { stdin?: string } = {}) {
-  const printed: string[] = []
-  const remarked: string[] = []
-  const exit = await runProgram(words, {
-    env,
-    home: folder,
-    folder,
-    now: () => app.now,
-    print: (text) => printed.push(text),
-    write: (text) => printed.push(text),
-    remark: (text) => remarked.push(text),
-    input: async () => Buffer.from(more.stdin ?? ''),
-    ask: null,
-    terminal: null,
-    signal: new AbortController().signal,
-    ...more,
-  })
-  return { exit, printed: printed.join('\n'), remarked: remarked.join('\n') }
-}
+const lanewise = (words: readonly string[], more: Partial<Surroundings> & { stdin?: string } = {}) =>
+  runCommandLine(words, { env, folder, now: () => app.now, ...more })
 
 const file = (name: string, text: string | Buffer) => writeFileSync(join(folder, name), text)
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -1,40 +1,33 @@
 import Papa from 'papaparse'
 import { ambiguousHeaders, fieldOfHeader, foldedHeader, formula } from '#server/csv/index.ts'
 import { decimal } from './command.ts'
+import {
+  type ColumnsOf,
+  type CsvFile,
+  columnsOf,
+  isEmptyRow,
+  isNamed,
+  listed,
+  mark,
+  placeFields,
+  placeOf,
+  readCsvFile,
+  widthError,
+} from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
 import { unknownPlacesText } from './show.ts'
 
-/** A parsed CSV file of lanes, with its format, so that it can be written in the same format. */
-export interface PriceFile {
-  readonly header: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+/** A parsed CSV file of lanes. */
+export interface PriceFile extends CsvFile {
   readonly columns: PriceColumns
-  /** The number of cells in the longest row. */
-  readonly width: number
-  readonly delimiter: string
-  readonly newline: string
-  readonly hasMark: boolean
 }
 
-const priceFields = [
-  'origin',
-  'origin_city',
-  'origin_state',
-  'origin_zip',
-  'destination',
-  'destination_city',
-  'destination_state',
-  'destination_zip',
-  'equipment',
-  'rate',
-] as const
+const priceFields = [...placeFields, 'equipment', 'rate'] as const
 type PriceField = (typeof priceFields)[number]
 
 /** The column index of each field, from 0. Without a rate column, lanes are priced at their suggested rates. */
-export type PriceColumns = Readonly<Partial<Record<PriceField, number>>>
-
-const mark = '\uFEFF'
+export type PriceColumns = ColumnsOf<PriceField>
 
 /**
  * Reads a CSV file of lanes with any delimiter. Columns are recognized by the same names as in imports, or given in
@@ -44,57 +37,19 @@ const mark = '\uFEFF'
  * @throws CommandFailed if the file is invalid
  */
 export function readPriceFile(bytes: Buffer, map: readonly string[], suggest: boolean): PriceFile {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new CommandFailed(2, 'The file is not UTF-8. Save it as "CSV UTF-8" and try again.')
-  }
-  const hasMark = text.startsWith(mark)
-  const { data, errors, meta } = Papa.parse<string[]>(hasMark ? text.slice(1) : text, { header: false })
-  const broken = errors.find(({ type }) => type === 'Quotes')
-  if (broken !== undefined) {
-    throw new CommandFailed(
-      2,
-      `Row ${(broken.row ?? 0) + 1} has a quotation mark that is not closed: ${broken.message}.`,
-    )
-  }
-  const [header, ...rows] = data
-  if (header === undefined || header.every((cell) => cell.trim() === ''))
-    throw new CommandFailed(2, 'The file is empty.')
-  // A line end after the last row does not start a new row.
-  if (rows.at(-1)?.length === 1 && rows.at(-1)?.[0] === '') rows.pop()
-  return {
-    header,
-    rows,
-    columns: columnsOf(header, map, suggest),
-    width: rows.reduce((most, row) => Math.max(most, row.length), header.length),
-    delimiter: meta.delimiter,
-    newline: meta.linebreak,
-    hasMark,
-  }
+  const file = readCsvFile(bytes)
+  return { ...file, columns: priceColumns(file.header, map, suggest) }
 }
 
-function columnsOf(header: readonly string[], map: readonly string[], suggest: boolean): PriceColumns {
-  const columns: Partial<Record<PriceField, number>> = Object.fromEntries(
-    map.map((pair) => mappedColumn(pair, header)),
+function priceColumns(header: readonly string[], map: readonly string[], suggest: boolean): PriceColumns {
+  const columns = columnsOf(
+    header,
+    map,
+    priceFields,
+    (field, name) => !(suggest && field === 'rate') && names(field, name),
   )
   if (suggest && columns.rate !== undefined) {
     throw new CommandFailed(2, '--suggest cannot be combined with --column rate.')
-  }
-  const taken = new Set(Object.values(columns))
-  const named = (field: PriceField) =>
-    header.flatMap((name, at) => (!taken.has(at) && names(field, name) ? [at] : []))
-  for (const field of priceFields) {
-    if (columns[field] !== undefined || (field === 'rate' && suggest)) continue
-    const fits = named(field)
-    if (fits.length > 1) {
-      throw new CommandFailed(
-        2,
-        `Several columns may be the ${field}: ${listed(fits.map((at) => header[at] ?? ''))}. Choose one with --column ${field}=NAME.`,
-      )
-    }
-    if (fits[0] !== undefined) columns[field] = fits[0]
   }
   const missing = (what: string, field: PriceField, more = '') =>
     new CommandFailed(
@@ -102,11 +57,6 @@ function columnsOf(header: readonly string[], map: readonly string[], suggest: b
       `No column is recognized as the ${what} (the file has ${listed(header)}). Choose one with --column ${field}=NAME${more}.`,
     )
   for (const end of ['origin', 'destination'] as const) {
-    // If there is a column "Origin State", the column "Origin" is the city.
-    if (columns[end] !== undefined && columns[`${end}_state`] !== undefined) {
-      columns[`${end}_city`] ??= columns[end]
-      delete columns[end]
-    }
     const parts = [end, `${end}_city`, `${end}_zip`] as const
     if (parts.every((field) => columns[field] === undefined)) throw missing(end, end)
   }
@@ -116,18 +66,14 @@ function columnsOf(header: readonly string[], map: readonly string[], suggest: b
   return columns
 }
 
-function listed(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ')
-}
-
 /**
  * Whether a column name means a field, by the names of the import. For the rate, the quoted rate, the customer rate
  * and a plain "Rate", which is ambiguous in imports, are accepted.
  */
 function names(field: PriceField, header: string): boolean {
+  if (field !== 'rate') return isNamed(field, header)
   const folded = foldedHeader(header)
   const known = fieldOfHeader.get(folded)
-  if (field !== 'rate') return known === field
   return (
     folded === 'proposedrate' ||
     known === 'quoted_rate' ||
@@ -138,20 +84,6 @@ function names(field: PriceField, header: string): boolean {
   )
 }
 
-function mappedColumn(pair: string, header: readonly string[]): [PriceField, number] {
-  const [name = '', column = ''] = pair.split(/=(.*)/s)
-  const field = priceFields.find((one) => one === name.trim())
-  if (field === undefined)
-    throw new CommandFailed(
-      2,
-      `--column must be FIELD=COLUMN, where FIELD is one of ${priceFields.join(', ')}; it is "${pair}".`,
-    )
-  const number = /^#([1-9]\d{0,3})$/.exec(column)?.[1]
-  const at = number === undefined ? header.indexOf(column) : Number(number) - 1
-  if (header[at] === undefined) throw new CommandFailed(2, `The file has no column "${column}".`)
-  return [field, at]
-}
-
 function amountError(text: string): string {
   return `The rate must be an amount of dollars with at most two decimals, such as 1850.50; it is "${text}".`
 }
@@ -159,18 +91,15 @@ function amountError(text: string): string {
 /** The lane of a row, or an error; null for an empty line, which is kept empty. */
 export function laneOfRow(
   row: readonly string[],
-  { columns, header }: PriceFile,
+  file: PriceFile,
 ): LaneToPrice | { readonly error: string } | null {
-  if (row.every((cell) => cell.trim() === '')) return null
-  if (row.length > header.length)
-    return { error: `The row has ${row.length} cells, but the header has ${header.length}.` }
+  const { columns } = file
+  if (isEmptyRow(row)) return null
+  const tooWide = widthError(row, file)
+  if (tooWide !== null) return { error: tooWide }
   const cell = (field: PriceField) => (row[columns[field] ?? -1] ?? '').trim()
-  const placeAt = (end: 'origin' | 'destination') => {
-    if (columns[end] !== undefined) return cell(end)
-    const named = [cell(`${end}_city`), cell(`${end}_state`)].filter((part) => part !== '').join(', ')
-    return `${named} ${cell(`${end}_zip`)}`.trim()
-  }
-  const [origin, destination, equipment] = [placeAt('origin'), placeAt('destination'), cell('equipment')]
+  const [origin, destination] = [placeOf(row, columns, 'origin'), placeOf(row, columns, 'destination')]
+  const equipment = cell('equipment')
   if (origin === '') return { error: 'The origin is missing.' }
   if (destination === '') return { error: 'The destination is missing.' }
   if (columns.rate === undefined) return { origin, destination, equipment: equipment || null, rate: null }

@@ -9,6 +9,7 @@ import { addCredentialCommands } from './credential-commands.ts'
 import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
 import { addPriceCommand } from './price-command.ts'
+import { addPushCommand } from './push-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSessionCommands } from './session-commands.ts'
@@ -25,8 +26,8 @@ First steps:
 
 Environment variables, which take precedence over the settings file:
   LANEWISE_URL       the URL of the service
-  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update
-  LANEWISE_SECRET    the signing secret: shipment-update, verify-signature
+  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push
+  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, verify-signature
   LANEWISE_SESSION   the token of a sign-in, for all other commands
   LANEWISE_CONFIG    the settings file, readable only by you
 
@@ -91,6 +92,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     addInsightCommands,
     addBookingCommands,
     addQuoteCommands,
+    addPushCommand,
     addPriceCommand,
     addCompletion,
   ]) {

@@ -16,4 +16,11 @@ export type { CallOptions, Credential, LanewiseEvent, LanewiseOptions } from './
 export type { Patience } from './retry.ts'
 export type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 export { bodyBytes, signatureHeaders } from './sign.ts'
+export {
+  type EventHeaders,
+  EventRejected,
+  type VerifiedEvent,
+  verifyEvent,
+  type WebhookEvent,
+} from './verify-event.ts'
 export type { Operations, Webhooks } from './wire.ts'

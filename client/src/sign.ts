@@ -29,18 +29,31 @@ export async function signatureHeaders(
   return { [timestampHeader]: timestamp, [signatureHeader]: `${signaturePrefix}${hex}` }
 }
 
-/** HMAC-SHA256 of a message, by WebCrypto, which is available in all supported runtimes. */
+/** HMAC-SHA256 of a message. */
 export async function hmacSha256(
   keyBytes: Uint8Array<ArrayBuffer>,
   message: Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.sign('HMAC', await hmacKey(keyBytes), message))
+}
+
+/** Whether a signature is the HMAC-SHA256 of a message. WebCrypto compares in constant time. */
+export async function isHmacSha256(
+  keyBytes: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+  message: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  return crypto.subtle.verify('HMAC', await hmacKey(keyBytes), signature, message)
+}
+
+/** A key for WebCrypto, which is available in all supported runtimes. */
+async function hmacKey(keyBytes: Uint8Array<ArrayBuffer>) {
   // Browsers provide `subtle` only on pages served over HTTPS or from localhost.
   if (globalThis.crypto?.subtle === undefined) {
     throw new ClientError('invalid-configuration', 'WebCrypto is missing: serve the page over HTTPS.')
   }
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', keyBytes, algorithm, false, ['sign'])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message))
+  return crypto.subtle.importKey('raw', keyBytes, algorithm, false, ['sign', 'verify'])
 }
 
 /**

@@ -15,6 +15,7 @@ import { firstSteps } from './first-steps.ts'
 import {
   createImport,
   getImport,
+  importSampleData,
   integrationCreateImport,
   integrationGetImport,
   listImports,
@@ -27,11 +28,13 @@ import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
+import { markLanes } from './mark-lanes.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
-import { getPerformance, listMarginGaps } from './performance.ts'
+import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
+import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
 import {
   createQuoteRequest,
   exportLanes,
@@ -56,6 +59,7 @@ import {
   inviteUser,
   listUsers,
   me,
+  readInvitation,
   removeUser,
   sessionToken,
   signIn,
@@ -72,6 +76,7 @@ import {
   rotateSigningSecret,
 } from './signing-secret.ts'
 import { suggestCustomers, suggestPlaces } from './suggestions.ts'
+import { restoreQuote, voidQuote } from './void-quote.ts'
 
 /** Every operation of the service, in the order of the OpenAPI document. */
 export const allEndpoints = [
@@ -112,6 +117,7 @@ export const allEndpoints = [
   signUp,
   signIn,
   acceptInvitation,
+  readInvitation,
   signOut,
   sessionToken,
   changePassword,
@@ -135,14 +141,20 @@ export const allEndpoints = [
   getQuoteRequest,
   listLanes,
   exportLanes,
+  getQuoteListSettings,
+  changeQuoteListSettings,
   getLane,
   listShipments,
   exportShipments,
   requote,
   setOutcome,
+  markLanes,
+  voidQuote,
+  restoreQuote,
   listChanges,
   rollback,
   getPerformance,
+  exportPerformance,
   listMarginGaps,
   matchImportColumns,
   createImport,
@@ -150,5 +162,6 @@ export const allEndpoints = [
   getImport,
   stopImport,
   undoImport,
+  importSampleData,
   getBacktest,
 ] as const satisfies readonly Endpoint[]

@@ -5,6 +5,7 @@ import { roles } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, Interval, Optimum } from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
+import { LaneChanged } from './events.ts'
 import {
   dollars,
   email,
@@ -19,7 +20,7 @@ import {
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { IntegrationCall } from './integration-calls.ts'
-import { CostRange, changeSources, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
+import { CostRange, changeSources, GivenAdvice, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
 import {
@@ -33,6 +34,7 @@ import {
 import { LaneKey, MarginGap, PerformanceRow, WinRateInterval } from './performance.ts'
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
+import { QuoteView } from './quote-list-settings.ts'
 import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
@@ -110,6 +112,7 @@ export const components: Readonly<
     description: 'A lane as it was just quoted, with warnings about its rate',
   },
   RateWarning: { schema: RateWarning, description: 'A reason to check a rate' },
+  GivenAdvice: { schema: GivenAdvice, description: 'The advice that a person saw when a quote was saved' },
   CostRange: {
     schema: CostRange,
     description: 'A truck cost expected at quote time, with the range that contains 80 % of costs',
@@ -128,6 +131,7 @@ export const components: Readonly<
     schema: createQuoteRequest.body.properties.lanes.items,
     description: 'A lane in a new quote request',
   },
+  LaneChanged: { schema: LaneChanged, description: 'The lane of an event, and the change' },
   LaneChange: { schema: Change, description: 'A change of a lane, from its history' },
   ShipmentPage: { schema: listShipments.answer, description: 'A page of shipments, with their totals' },
   LaneKey: { schema: LaneKey, description: 'Origin, destination and equipment' },
@@ -227,6 +231,7 @@ export const components: Readonly<
     description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
   MarginGap: { schema: MarginGap, description: 'A shipment whose actual margin is below the quoted margin' },
+  QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },

@@ -76,6 +76,11 @@ export const Estimate = Type.Object({
     }),
   ),
   would_change_answer: Type.Array(Type.Object({ change: Type.String(), probability: Type.Number() })),
+  undecided: {
+    ...nullable(Type.Object({ quotes: Type.Integer(), if_lost: Type.Number(), if_won_alike: Type.Number() })),
+    description:
+      "How much the probability depends on the lane's pending quotes: the probability if all of them are lost, and if they are won as often as the lane's decided quotes. null: no quote of the lane is pending",
+  },
   at_other_rates: Type.Array(
     Type.Object({
       rate: Type.Number(),

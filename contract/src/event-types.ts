@@ -4,9 +4,11 @@
  */
 export const eventTypes = [
   'quote.created',
+  'quote.updated',
   'lane.booked',
   'lane.booking_cancelled',
   'lane.outcome_changed',
+  'quote.expired',
   'credential.expiring',
 ] as const
 export type EventType = (typeof eventTypes)[number]

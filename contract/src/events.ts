@@ -5,7 +5,8 @@ import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule
 import { tokenExpiryNoticeDays } from './limits.ts'
 
 const source = Type.Enum([...changeSources], {
-  description: 'The source of the change: the dashboard, a signed update from the TMS, or an imported file',
+  description:
+    'The source of the change: the dashboard, a signed update from the TMS, an imported file, or the service itself',
 })
 const changeId = Type.Integer({
   description: 'The id of the change in the history of the lane. A later change of the lane has a higher id',
@@ -24,6 +25,25 @@ export const bookedFields = [
   'cancel_reason',
 ] as const
 
+/** The fields of the quote that `changed` in quote.updated can list, by their names in the history of a lane. */
+export const quoteFields = [
+  'origin',
+  'destination',
+  'equipment',
+  'quoted_customer_name',
+  'quoted_rate',
+  'estimated_cost',
+  'market_rate',
+  'miles',
+  'pickup_date',
+  'quoted_at',
+  'rep_name',
+  'rate_type',
+  'valid_until',
+  'voided_at',
+  'void_reason',
+] as const
+
 export const LaneBooked = Type.Object({
   lane,
   change_id: changeId,
@@ -33,7 +53,17 @@ export const LaneBooked = Type.Object({
       'The booking fields that changed. If a booking is reverted, these fields are null in the lane.',
   }),
 })
-export const BookingCancelled = Type.Object({ lane, change_id: changeId, source })
+export const QuoteUpdated = Type.Object({
+  lane,
+  change_id: changeId,
+  source,
+  changed: Type.Array(Type.Enum([...quoteFields]), { description: 'The fields of the quote that changed' }),
+  before: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+    description: 'The values of these fields before the change, as in the history of the lane',
+  }),
+})
+/** An event about a change that needs no more than its lane. */
+export const LaneChanged = Type.Object({ lane, change_id: changeId, source })
 export const OutcomeChanged = Type.Object({
   lane,
   change_id: changeId,
@@ -80,6 +110,23 @@ export const eventBodies = {
     schema: body('quote.created', QuoteCreated),
     example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
   },
+  'quote.updated': {
+    summary: 'A quote changed',
+    description:
+      'Sent when a field of the quote changes, such as its rate or customer, or when the quote is voided or restored: by another system, a person, an imported file, a rollback, or the undo of an import.',
+    schema: body('quote.updated', QuoteUpdated),
+    example: {
+      type: 'quote.updated',
+      timestamp: at,
+      data: {
+        lane: { ...openLane, quoted_rate: 2095, updated_at: '2026-03-01T14:00:00.000Z' },
+        change_id: 1,
+        source: 'tms',
+        changed: ['quoted_rate'],
+        before: { quoted_rate: 2150 },
+      },
+    },
+  },
   'lane.booked': {
     summary: 'The booking of a lane was added or changed',
     description:
@@ -100,7 +147,7 @@ export const eventBodies = {
     summary: 'The booking of a lane was cancelled',
     description:
       'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had set the outcome to won, lane.outcome_changed follows.',
-    schema: body('lane.booking_cancelled', BookingCancelled),
+    schema: body('lane.booking_cancelled', LaneChanged),
     example: {
       type: 'lane.booking_cancelled',
       timestamp: at,
@@ -131,6 +178,28 @@ export const eventBodies = {
         rule: 'booking_is_a_win',
         previous_outcome: 'pending',
         previous_outcome_reason: null,
+      },
+    },
+  },
+  'quote.expired': {
+    summary: 'A quote expired without an answer',
+    description:
+      'Sent instead of lane.outcome_changed when the outcome becomes expired: the quote was pending when its validity ended. If an answer or a booking comes later, lane.outcome_changed follows with the previous_outcome expired.',
+    schema: body('quote.expired', LaneChanged),
+    example: {
+      type: 'quote.expired',
+      timestamp: '2026-03-06T23:00:21.377Z',
+      data: {
+        lane: {
+          ...openLane,
+          valid_until: '2026-03-06T23:00:00.000Z',
+          outcome: 'expired',
+          outcome_source: 'lanewise',
+          decided_at: '2026-03-06T23:00:00.000Z',
+          updated_at: '2026-03-06T23:00:21.000Z',
+        },
+        change_id: 1,
+        source: 'lanewise',
       },
     },
   },

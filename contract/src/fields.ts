@@ -1,5 +1,6 @@
 import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
 import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
+import { timeZoneNamed } from './time-zone.ts'
 
 /**
  * The field types of requests and responses. `x-expected` describes a valid value in words that follow "must be". All
@@ -211,6 +212,20 @@ export function email(description: string) {
     }),
     (value) => isDisplayText(value),
     () => 'email',
+  )
+}
+
+/** The IANA name of a time zone, any case. */
+export function timeZone(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      maxLength: 64,
+      examples: ['America/Chicago'],
+      'x-expected': 'the IANA name of a time zone, such as America/Chicago',
+    }),
+    (value) => timeZoneNamed(value) !== null,
+    () => 'timeZone',
   )
 }
 

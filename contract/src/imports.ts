@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
+import { changeSources } from './lane.ts'
 import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limits.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
@@ -38,7 +39,7 @@ const ImportKept = Type.Object({
   file_value: Type.Union([Type.String(), Type.Number()]),
   kept_value: changedValue,
   set_by: Type.Object({
-    source: Type.Enum(['dashboard', 'tms', 'import']),
+    source: Type.Enum([...changeSources]),
     name: nullable(Type.String({ description: 'The person, if a person set the value' })),
   }),
   detail: Type.String(),
@@ -65,6 +66,7 @@ export const Import = Type.Object({
   import_id: Type.Integer(),
   file_name: Type.String(),
   dry_run: Type.Boolean(),
+  sample: Type.Boolean({ description: 'true for sample data of this service' }),
   status: Type.Enum([...importStates]),
   columns: Type.Record(Type.String(), Type.String(), {
     description: 'Lanewise field -> the column of the file that it is read from',
@@ -87,9 +89,12 @@ export const Import = Type.Object({
   rows_won: Type.Integer({ description: 'Accepted rows of won quotes' }),
   rows_lost: Type.Integer({ description: 'Accepted rows of lost quotes' }),
   rows_pending: Type.Integer({ description: 'Accepted rows of pending quotes' }),
-  warnings: Type.Array(Type.Object({ code: Type.Enum(['no_lost_quotes']), detail: Type.String() }), {
-    description: 'Reasons to check the file before it is imported. They do not stop the import',
-  }),
+  warnings: Type.Array(
+    Type.Object({ code: Type.Enum(['no_lost_quotes', 'no_dates']), detail: Type.String() }),
+    {
+      description: 'Reasons to check the file before it is imported. They do not stop the import',
+    },
+  ),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
   kept: Type.Array(ImportKept, {
@@ -120,6 +125,7 @@ const exampleImport = {
   import_id: 7,
   file_name: 'loads.csv',
   dry_run: false,
+  sample: false,
   status: 'done',
   columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
   ignored_columns: ['Notes'],
@@ -280,6 +286,9 @@ export const matchImportColumns = endpoint({
           description: 'Alternative sets of fields. One complete set is enough',
         }),
         is_met: Type.Boolean(),
+        assumed: nullable(
+          Type.String({ description: 'What the import assumes without it; null if it is required' }),
+        ),
       }),
       { description: 'The information that the columns must provide' },
     ),
@@ -303,7 +312,7 @@ export const matchImportColumns = endpoint({
           is_guessed: false,
         },
       ],
-      needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true }],
+      needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true, assumed: null }],
     },
   },
 })
@@ -378,6 +387,22 @@ export const undoImport = endpoint({
       },
     },
   },
+})
+
+export const importSampleData = endpoint({
+  name: 'import-sample-data',
+  method: 'POST',
+  path: '/api/sample-data',
+  summary: 'Fill an empty brokerage with sample data',
+  description:
+    'Imports two years of fictional quotes and bookings, to try the service before your own history is imported. Each customer name ends with "(sample)". Refused if the brokerage has quotes. Undo the import to remove the sample data.',
+  tag: 'Imports',
+  who: { kind: 'dashboard', role: 'admin' },
+  body: Type.Object({}),
+  status: 202,
+  answer: Import,
+  problems: ['state-conflict'],
+  examples: { body: {}, answer: { ...runningImport, file_name: 'Sample data', sample: true } },
 })
 
 /** An import that another system pushes. */

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, place } from './fields.ts'
-import { outcomes } from './lane.ts'
+import { decisions } from './lane.ts'
 import { lanePointsMax } from './limits.ts'
 
 const counts = {
@@ -47,7 +47,7 @@ export const laneRecord = endpoint({
         lane_ref: Type.String(),
         rate: Type.Number(),
         booked: Type.Boolean({ description: 'true: rate is the booked customer rate (AR)' }),
-        outcome: Type.Enum([...outcomes]),
+        outcome: { ...Type.Enum([...decisions]), description: 'As statistics count it' },
         quoted_at: Type.String({ format: 'date-time' }),
         customer_name: Type.String(),
         margin: nullable(Type.Number()),
@@ -57,7 +57,9 @@ export const laneRecord = endpoint({
     points_total: Type.Integer({ description: 'Number of quotes in the whole history' }),
     months: Type.Array(
       Type.Object({
-        month: Type.String({ description: 'YYYY-MM in UTC. Months without quotes are omitted' }),
+        month: Type.String({
+          description: 'YYYY-MM, in the time zone of the brokerage. Months without quotes are omitted',
+        }),
         ...counts,
         win_rate_pct: {
           ...nullable(Type.Number()),

@@ -1,17 +1,29 @@
 import Type from 'typebox'
+import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
 
-export const outcomes = ['won', 'lost', 'pending'] as const
+/** The outcomes that a person can set. */
+export const decisions = ['won', 'lost', 'pending'] as const
+/** An expired quote got no answer while it was valid. */
+export const outcomes = [...decisions, 'expired'] as const
 export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
 /** The rules that change an outcome automatically. */
-export const outcomeRules = ['booking_is_a_win', 'cancellation_takes_back_the_win'] as const
+export const outcomeRules = [
+  'booking_is_a_win',
+  'cancellation_takes_back_the_win',
+  'validity_ended',
+  'validity_extended',
+] as const
 export const rateTypes = ['spot', 'contract'] as const
-export const changeSources = ['dashboard', 'tms', 'import'] as const
+/** The sources of a booking. */
+export const bookingSources = ['dashboard', 'tms', 'import'] as const
+/** The sources of a change. `lanewise` is the service itself, which expires quotes. */
+export const changeSources = [...bookingSources, 'lanewise'] as const
 
 export const outcomeRule = {
   ...nullable(Type.Enum([...outcomeRules])),
   description:
-    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. null: a person or a file set the outcome, or it did not change.',
+    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. validity_ended: the quote expired. validity_extended: an expired quote got a later valid_until, so it is pending again. null: a person or a file set the outcome, or it did not change.',
 }
 
 const money = nullable(Type.Number())
@@ -22,6 +34,16 @@ export const UserSummary = Type.Object({ user_id: Type.Integer(), name: Type.Str
 
 /** A truck cost expected at quote time, with the range that contains 80 % of costs. */
 export const CostRange = Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })
+
+/** The advice that a person saw when a quote was saved. Amounts in dollars, probabilities from 0 to 1. */
+export const GivenAdvice = Type.Object({
+  win_probability: Type.Number({ description: 'At the quoted rate' }),
+  low: Type.Number({ description: 'The 80 % range of win_probability begins here' }),
+  high: Type.Number({ description: 'The 80 % range of win_probability ends here' }),
+  going_rate: nullable(Type.Number()),
+  best_rate: { ...nullable(Type.Number()), description: 'The rate to quote; null if no cost was known' },
+  trust: Type.Enum([...trustLevels]),
+})
 
 /** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
 export const Lane = Type.Object({
@@ -60,7 +82,7 @@ export const Lane = Type.Object({
   },
   truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
   truck_cost_source: {
-    ...nullable(Type.Enum([...changeSources])),
+    ...nullable(Type.Enum([...bookingSources])),
     description: 'The source of the truck cost; null if there is none',
   },
   margin: { ...money, description: 'customer_rate minus truck_cost, if both are known' },
@@ -70,7 +92,11 @@ export const Lane = Type.Object({
   market_rate: money,
   miles: nullable(Type.Number()),
   pickup_date: nullable(Type.String({ format: 'date' })),
-  outcome: Type.Enum([...outcomes]),
+  outcome: {
+    ...Type.Enum([...outcomes]),
+    description:
+      'expired: no answer came while the quote was valid. Statistics count it as pending, or as lost if the brokerage has set that',
+  },
   outcome_reason: nullable(Type.Enum([...outcomeReasons])),
   outcome_source: nullable(Type.Enum([...changeSources])),
   decided_at: moment,
@@ -82,6 +108,16 @@ export const Lane = Type.Object({
   cancel_reason: {
     ...nullable(Type.String()),
     description: 'The reason for the cancellation, if the TMS sent one',
+  },
+  voided_at: {
+    ...moment,
+    description:
+      'When a person voided the quote because it was a mistake. No statistic counts it; null if it counts',
+  },
+  void_reason: { ...nullable(Type.String()), description: 'Why the quote was voided' },
+  advice: {
+    ...nullable(GivenAdvice),
+    description: 'The advice that the desk showed when the quote was saved; null if it showed none',
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
@@ -124,6 +160,9 @@ export const exampleLane: Lane = {
   booked_at: '2026-03-01T14:00:00.000Z',
   cancelled_at: null,
   cancel_reason: null,
+  voided_at: null,
+  void_reason: null,
+  advice: null,
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',
 }

@@ -70,10 +70,13 @@ export const tokenLeewaySeconds = 30
 export const callsKeptPerTenantMax = 5_000
 export const callsKeptDaysMax = 7
 
-/** A check computes many signatures of a body of up to 64 KiB for each secret, one or more per common mistake. */
+/** A check computes many signatures of a body for each secret, one or more per common mistake. */
 export const signatureChecksPerMinuteMax = 30
-/** A 64 KiB body inside JSON, where a byte may need up to six bytes. */
-export const signatureCheckBytesMax = 400 * 1024
+/**
+ * Maximum request of a signature check: the largest signed JSON body as a JSON string, where a quote or a line break needs
+ * two bytes and a control character six.
+ */
+export const signatureCheckBytesMax = 10 * 1024 * 1024
 
 export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24
@@ -138,6 +141,19 @@ export const changesPageDefault = 100
 export const changesPageMax = 500
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
+/** Age at which a pending quote is "pending too long", in days. Spot quotes are decided within days. */
+export const pendingDaysDefault = 7
+export const pendingDaysMax = 365
+/** Saved views of one person. A longer list is no longer quick to choose from. */
+export const quoteViewsMax = 50
+/** 200 marks with four members each, or 50 views with three. */
+export const quoteListKeysMax = 1_000
+/** 50 views, each with a query and names of columns. */
+export const quoteListBytesMax = 256 * 1024
+/** Columns that a person chooses for the list of quotes. More do not fit on a screen. */
+export const listColumnsMax = 30
+/** The filters of a saved view as the query string of an address: ten filters of ordinary length. */
+export const quoteViewTextMax = 1_000
 
 /** Unknown places of a batch for which similar names are looked up. Each lookup takes 1 to 2 ms of CPU. */
 export const unknownPlacesLookedUpMax = 20

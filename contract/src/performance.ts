@@ -4,9 +4,18 @@ import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from '.
 import { exampleLane, Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 
-export const performanceGroupings = ['lane', 'customer', 'rep', 'equipment', 'month'] as const
+export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
 
-const performanceSorts = ['quotes', 'win_rate', 'margin', 'margin_pct', 'landed_vs_quoted'] as const
+const performanceSorts = [
+  'quotes',
+  'win_rate',
+  'margin',
+  'margin_pct',
+  'landed_vs_quoted',
+  'lost_to_cost',
+  'lost_to_rate',
+  'quoted_too_low',
+] as const
 
 const selection = {
   from: Type.Optional(time('Only lanes quoted at or after this time')),
@@ -69,7 +78,30 @@ const figures = {
   landed_vs_quoted: {
     ...money,
     description:
-      'Actual margin minus quoted margin over the comparable shipments. Negative: the actual margin is lower than quoted',
+      'Actual margin minus quoted margin over the comparable shipments, which is gained minus lost_to_cost minus lost_to_rate. Negative: the actual margin is lower than quoted',
+  },
+  lost_to_cost: {
+    ...money,
+    description:
+      'AP above the expected cost at quote time, added up over the comparable shipments where it was above',
+  },
+  lost_to_rate: {
+    ...money,
+    description: 'AR below the quoted rate, added up over the comparable shipments where it was below',
+  },
+  gained: {
+    ...money,
+    description: 'AP below the expected cost, and AR above the quoted rate, over the comparable shipments',
+  },
+  quotes_with_cost: Type.Integer({ description: 'Quotes with an expected cost at quote time' }),
+  quoted_too_low: Type.Integer({
+    description:
+      'Quotes with a rate below the expected cost at quote time plus the floors of the brokerage: an estimate, because the cost was expected and the floors are those of today',
+  }),
+  quoted_too_low_won: Type.Integer({ description: 'The won ones of quoted_too_low' }),
+  quoted_too_low_amount: {
+    ...money,
+    description: 'The amount by which quoted_too_low_won were too low; null without an expected cost',
   },
 }
 
@@ -106,27 +138,36 @@ const exampleFigures = {
   comparable_shipments: 1,
   quoted_margin: 345,
   landed_vs_quoted: 14.5,
+  lost_to_cost: 0,
+  lost_to_rate: 0,
+  gained: 14.5,
+  quotes_with_cost: 30,
+  quoted_too_low: 4,
+  quoted_too_low_won: 3,
+  quoted_too_low_amount: 212.5,
+}
+
+const grouping = oneOf('How lanes are grouped into rows', performanceGroupings)
+const inOrder = {
+  sort: Type.Optional(oneOf('Order of the rows. Default: by quotes; months by time', performanceSorts)),
+  order: Type.Optional(
+    oneOf('desc (the default) is highest or newest first. Rows without the figure are last', ['desc', 'asc']),
+  ),
 }
 
 export const getPerformance = endpoint({
   name: 'get-performance',
   method: 'GET',
   path: '/api/performance',
-  summary: 'Win rate and margin by lane, customer, rep, equipment or month',
+  summary: 'Win rate and margin by lane, customer, rep, carrier, equipment or month',
   description:
-    'Counts the lanes quoted in the period, and sums their bookings. Months are in UTC. The rows add up to the totals.',
+    'Counts the lanes quoted in the period, and sums their bookings. Months are in the time zone of the brokerage. The rows add up to the totals.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
-    by: oneOf('How lanes are grouped into rows', performanceGroupings),
+    by: grouping,
     ...selection,
-    sort: Type.Optional(oneOf('Order of the rows. Default: by quotes; months by time', performanceSorts)),
-    order: Type.Optional(
-      oneOf('desc (the default) is highest or newest first. Rows without the figure are last', [
-        'desc',
-        'asc',
-      ]),
-    ),
+    ...inOrder,
     ...page,
   }),
   status: 200,
@@ -156,6 +197,25 @@ export const getPerformance = endpoint({
       next_cursor: null,
       totals: exampleFigures,
     },
+  },
+})
+
+export const exportPerformance = endpoint({
+  name: 'export-performance',
+  method: 'GET',
+  path: '/api/performance/export',
+  summary: 'Win rate and margin as a CSV file',
+  description: 'All rows of get-performance, in its order, without a limit.',
+  tag: 'Performance',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object({ by: grouping, ...selection, ...inOrder }),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({ description: 'A header line, then one line per row; UTF-8 with a byte order mark' }),
+  examples: {
+    query: { by: 'carrier' },
+    answer:
+      '\uFEFFCarrier,Quotes,Won,Lost,Landed vs quoted,Lost to cost,Lost to rate\r\nBluebonnet Carriers,34,17,9,14.50,0.00,0.00\r\n',
   },
 })
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { adviceShown } from './advice-shown.ts'
 import { endpoint } from './endpoint.ts'
 import {
   day,
@@ -15,6 +16,7 @@ import {
 } from './fields.ts'
 import {
   changeSources,
+  decisions,
   exampleLane,
   Lane,
   openLane,
@@ -28,6 +30,7 @@ import {
   lanesPerRequestMax,
   pageSizeDefault,
   pageSizeMax,
+  pendingDaysMax,
   quoteRequestBytesMax,
   quoteRequestKeysMax,
 } from './limits.ts'
@@ -44,7 +47,7 @@ export const QuoteRequest = Type.Object({
 /** A lane as it was just quoted, with warnings about its rate. */
 export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
 
-const laneRef = Type.Object({ lane_ref: Type.String() })
+export const laneRefParams = Type.Object({ lane_ref: Type.String() })
 
 const exampleRequest = {
   request_id: openLane.request_id,
@@ -111,6 +114,7 @@ export const createQuoteRequest = endpoint({
           }),
         ),
         pickup_date: Type.Optional(day('Date of pickup')),
+        advice: Type.Optional(adviceShown),
       }),
       {
         minItems: 1,
@@ -182,14 +186,25 @@ const page = {
   limit: Type.Optional(wholeNumber(`Lanes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
+const laneFindings = ['lost_to_cost', 'lost_to_rate', 'quoted_too_low', 'booked_at_a_loss'] as const
+
 const laneFilters = {
   origin: Type.Optional(place('Only lanes from this place')),
   destination: Type.Optional(place('Only lanes to this place')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
+  carrier: Type.Optional(text('Only lanes with this carrier, any case')),
+  finding: Type.Optional(
+    oneOf(
+      'Only lanes that count in this figure of get-performance, or whose AP is above their AR (booked_at_a_loss)',
+      laneFindings,
+    ),
+  ),
   reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
-  q: Type.Optional(text('Words found in lane_ref, external_id, customer, carrier, origin or destination')),
+  q: Type.Optional(
+    text('Words found in lane_ref, external_id, reference, customer, carrier, origin or destination'),
+  ),
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
 }
@@ -203,7 +218,15 @@ const lanePage = {
   },
 }
 
-const outcomeFilter = { outcome: Type.Optional(oneOf('Only lanes with this outcome', outcomes)) }
+const listed = [...outcomes, 'void'] as const
+const outcomeFilters = {
+  outcome: Type.Optional(
+    oneOf('Only lanes with this outcome; void: only voided quotes, which are in no other list', listed),
+  ),
+  pending_days: Type.Optional(
+    wholeNumber('Only pending lanes that were quoted at least this many days ago', 1, pendingDaysMax),
+  ),
+}
 
 export const listLanes = endpoint({
   name: 'list-lanes',
@@ -215,7 +238,7 @@ export const listLanes = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
-    ...outcomeFilter,
+    ...outcomeFilters,
     ...laneFilters,
     sort: Type.Optional(oneOf(`Order; ${sortedBy}`, laneSorts)),
     ...page,
@@ -234,7 +257,7 @@ export const exportLanes = endpoint({
     'All matching lanes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ ...outcomeFilter, ...laneFilters }),
+  query: Type.Object({ ...outcomeFilters, ...laneFilters }),
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then one line per lane; UTF-8 with a byte order mark' }),
@@ -252,7 +275,7 @@ export const getLane = endpoint({
   description: 'The lane with its booking, if it has one.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  params: laneRef,
+  params: laneRefParams,
   status: 200,
   answer: Lane,
   problems: ['lane-not-found'],
@@ -361,7 +384,7 @@ export const requote = endpoint({
     'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
-  params: laneRef,
+  params: laneRefParams,
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
@@ -391,14 +414,14 @@ export const setOutcome = endpoint({
   description: 'Updates from the TMS do not change an outcome that a person sets after a booking.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
-  params: laneRef,
+  params: laneRefParams,
   body: Type.Object({
-    outcome: oneOf('The outcome of the quote', outcomes),
+    outcome: oneOf('The outcome of the quote', decisions),
     reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
   }),
   status: 200,
   answer: Lane,
-  problems: ['lane-not-found'],
+  problems: ['lane-not-found', 'state-conflict'],
   examples: {
     body: { outcome: 'lost', reason: 'price' },
     answer: {
@@ -437,7 +460,7 @@ export const listChanges = endpoint({
     'All changes, newest first: values before and after, source, person and time. A change of the outcome by a rule names the rule.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  params: laneRef,
+  params: laneRefParams,
   status: 200,
   answer: Type.Object({ changes: Type.Array(Change) }),
   problems: ['lane-not-found'],
@@ -467,7 +490,7 @@ export const rollback = endpoint({
   description: 'Restores the values from before a change, as a new change. The history is never rewritten.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
-  params: laneRef,
+  params: laneRefParams,
   body: Type.Object({ change_id: wholeNumber('The change to undo', 1, 2_147_483_647) }),
   status: 200,
   answer: Lane,

@@ -1,6 +1,16 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { changeOf, dollars, email, label, nullable, oneOf, recordId } from './fields.ts'
+import {
+  changeOf,
+  dollars,
+  email,
+  label,
+  nullable,
+  oneOf,
+  recordId,
+  timeZone,
+  wholeNumber,
+} from './fields.ts'
 import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
@@ -38,6 +48,9 @@ export const User = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
+/** How statistics count an expired quote: undecided, like a pending one, or lost. */
+export const expiredCounts = ['pending', 'lost'] as const
+
 export const Tenant = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
@@ -50,6 +63,19 @@ export const Tenant = Type.Object({
       rate_per_mile: nullable(Type.Number()),
     },
     { description: 'No rate below these floors is recommended; null means no floor' },
+  ),
+  time_zone: Type.String({
+    description: 'The IANA time zone in which days and months of the pages and of performance begin',
+  }),
+  quote_expiry: Type.Object(
+    {
+      valid_days: nullable(Type.Integer()),
+      counts_as: Type.Enum([...expiredCounts]),
+    },
+    {
+      description:
+        'valid_days: a pending quote without valid_until expires this many days after it was made; null means never. counts_as: how statistics count an expired quote',
+    },
   ),
   created_at: Type.String({ format: 'date-time' }),
 })
@@ -76,6 +102,8 @@ const exampleTenant = {
   test: false,
   win_probability_method: 'at_or_below',
   floors: { margin_pct: 8, margin: null, rate_per_mile: null },
+  time_zone: 'America/Chicago',
+  quote_expiry: { valid_days: null, counts_as: 'pending' },
   created_at: '2026-03-01T14:00:00.000Z',
 }
 export const exampleSession = {
@@ -99,6 +127,7 @@ export const signUp = endpoint({
     name: label('Your name'),
     email: email('Your e-mail address'),
     password: newPassword('Your password'),
+    time_zone: Type.Optional(timeZone('Time zone of the brokerage; default UTC')),
   }),
   status: 201,
   answer: Session,
@@ -134,6 +163,46 @@ export const signIn = endpoint({
   },
 })
 
+const invitation = Type.String({
+  maxLength: 4096,
+  writeOnly: true,
+  'x-expected': 'the invitation exactly as received',
+})
+const exampleInvitation = 'lwinv_1204877211_2_q3Zt0hWcV9Jx7sLd2mKfYbRn8uAe5gPo'
+
+export const readInvitation = endpoint({
+  name: 'read-invitation',
+  method: 'POST',
+  path: '/api/auth/invitation',
+  summary: 'Read an invitation',
+  description:
+    'Returns who invites whom to which brokerage, before the invitation is accepted. Changes nothing.',
+  tag: 'Sign-in',
+  who: { kind: 'anyone' },
+  body: Type.Object({ invitation }),
+  status: 200,
+  answer: Type.Object({
+    brokerage: Type.String(),
+    invited_by: nullable(Type.String({ description: 'The name of the person who invites' })),
+    name: Type.String({ description: 'The name of the invited person' }),
+    email: Type.String({ description: 'The e-mail address that the invited person signs in with' }),
+    role: Type.Enum([...roles]),
+    expires_at: Type.String({ format: 'date-time' }),
+  }),
+  problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
+  examples: {
+    body: { invitation: exampleInvitation },
+    answer: {
+      brokerage: 'Blue Mesa Logistics',
+      invited_by: 'Ana Ortiz',
+      name: 'Sam Reyes',
+      email: 'sam@example.com',
+      role: 'member',
+      expires_at: '2026-03-08T14:00:00.000Z',
+    },
+  },
+})
+
 export const acceptInvitation = endpoint({
   name: 'accept-invitation',
   method: 'POST',
@@ -144,11 +213,7 @@ export const acceptInvitation = endpoint({
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
-    invitation: Type.String({
-      maxLength: 4096,
-      writeOnly: true,
-      'x-expected': 'the invitation exactly as received',
-    }),
+    invitation,
     password: newPassword('Your password'),
   }),
   status: 200,
@@ -157,7 +222,7 @@ export const acceptInvitation = endpoint({
   problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
   examples: {
     body: {
-      invitation: 'lwinv_1204877211_2_q3Zt0hWcV9Jx7sLd2mKfYbRn8uAe5gPo',
+      invitation: exampleInvitation,
       password: 'seven quiet trucks at dawn',
     },
     answer: { ...exampleSession, user: exampleMember },
@@ -226,6 +291,9 @@ export const me = endpoint({
         description: `Service tokens that expire within ${tokenExpiryNoticeDays} days, soonest first. Only for admins and owners; empty for other roles`,
       },
     ),
+    sample_import_id: nullable(
+      Type.Integer({ description: 'The import of sample data whose quotes are in the brokerage' }),
+    ),
   }),
   examples: {
     answer: {
@@ -233,6 +301,7 @@ export const me = endpoint({
       tenant: exampleTenant,
       expires_at: exampleSession.expires_at,
       expiring_tokens: [{ id: 12, name: 'TMS', expires_at: '2026-12-05T09:30:00.000Z' }],
+      sample_import_id: null,
     },
   },
 })
@@ -264,7 +333,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, and the floors for recommended rates. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -285,6 +354,22 @@ export const updateTenant = endpoint({
           rate_per_mile: Type.Optional(dollars('Minimum rate per loaded mile in dollars; 0 means no floor')),
         },
         { description: 'Floors for recommended rates. An absent floor does not change' },
+      ),
+    ),
+    time_zone: Type.Optional(timeZone('Time zone in which days and months begin')),
+    quote_expiry: Type.Optional(
+      Type.Object(
+        {
+          valid_days: Type.Optional(
+            wholeNumber(
+              'Days after which a pending quote without valid_until expires; 0 means never',
+              0,
+              365,
+            ),
+          ),
+          counts_as: Type.Optional(oneOf('How statistics count an expired quote', expiredCounts)),
+        },
+        { description: 'When quotes expire, and what that means. An absent member does not change' },
       ),
     ),
   }),

@@ -5,7 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { CallFailed } from './api/index.ts'
+import { CallFailed, storeSession } from './api/index.ts'
 import { router } from './router.tsx'
 import { Notices } from './shared-ui/index.ts'
 import { readableColors, theme } from './theme.ts'
@@ -46,6 +46,8 @@ const queries = new QueryClient({
     },
   },
 })
+
+storeSession(queries)
 
 const mount = document.getElementById('dashboard')
 if (mount === null) throw new Error('The page has no #dashboard element.')

@@ -5,10 +5,9 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
-  redirect,
 } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
-import { CallFailed, reachService, sessionQuery } from './api/index.ts'
+import { reachService, sessionQuery } from './api/index.ts'
 import { Failed, Loading } from './shared-ui/index.ts'
 import { NoSuchPage, Shell } from './shell/index.ts'
 
@@ -24,32 +23,12 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   },
 })
 
-/** The parent of all pages that need a session. Without one, it redirects to sign-in and back. */
+/** The parent of all pages that need a session. The frame waits for it, while the code of the page loads. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   component: Shell,
-  beforeLoad: async ({ context, location }) => {
-    try {
-      await context.queries.ensureQueryData(sessionQuery)
-    } catch (error) {
-      if (error instanceof CallFailed && error.status === 401) {
-        throw redirect({ to: pagePaths.signIn, search: location.href === '/' ? {} : { next: location.href } })
-      }
-      throw error
-    }
-  },
-  errorComponent: ({ error, reset }) => (
-    <main style={{ padding: '2rem', maxWidth: 640, margin: '0 auto' }}>
-      <Failed
-        error={error}
-        retry={() => {
-          reset()
-          window.location.reload()
-        }}
-      />
-    </main>
-  ),
+  beforeLoad: ({ context }) => void context.queries.prefetchQuery(sessionQuery),
 })
 
 /** A contract path with `{name}` parameters in the router's form, `$name`. */
@@ -185,6 +164,15 @@ export const router = createRouter({
   ]),
   context: { queries: undefined as unknown as QueryClient },
   defaultPreload: 'intent',
+  defaultErrorComponent: ({ error, reset }) => (
+    <Failed
+      error={error}
+      retry={() => {
+        reset()
+        window.location.reload()
+      }}
+    />
+  ),
   defaultPendingComponent: () => <Loading label="Loading the page" />,
   // Query parameters are plain strings, not JSON, so that addresses stay readable.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -11,6 +11,7 @@ declare module 'virtual:tabler-icons' {
   export const IconArrowsExchange: Icon
   export const IconBan: Icon
   export const IconBook: Icon
+  export const IconBookmark: Icon
   export const IconBulb: Icon
   export const IconChartBar: Icon
   export const IconCheck: Icon
@@ -27,6 +28,7 @@ declare module 'virtual:tabler-icons' {
   export const IconClockOff: Icon
   export const IconClockPause: Icon
   export const IconCode: Icon
+  export const IconColumns: Icon
   export const IconCopy: Icon
   export const IconCopyPlus: Icon
   export const IconDownload: Icon

@@ -10,7 +10,7 @@ interface Look {
 
 /**
  * The looks that tests use for each page: by default only light and wide. `accessibilityProblems` also checks dark and narrow
- * at each step. `EVERY_LOOK=1 npm test` runs the pages in every pair of theme and width.
+ * at each step. `EVERY_LOOK=1 npx vitest run --project=browser` runs the pages in every pair of theme and width.
  */
 export const looks: readonly Look[] = [
   { colorScheme: 'light', width: 1280 },

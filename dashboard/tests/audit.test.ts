@@ -47,10 +47,10 @@ afterAll(async () => {
   await app.close()
 })
 
-/** A moment in Chicago time. */
-const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
+/** A moment in the time zone of the brokerage, which is not that of the browser. */
+const inUtc = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
   new Intl.DateTimeFormat('en-US', {
-    timeZone: 'America/Chicago',
+    timeZone: 'UTC',
     year: 'numeric',
     month: 'short',
     day: 'numeric',
@@ -58,7 +58,7 @@ const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
     minute: '2-digit',
     ...more,
   }).format(at)
-const exactly = (at: Date) => inChicago(at, { second: '2-digit', timeZoneName: 'short' })
+const exactly = (at: Date) => inUtc(at, { second: '2-digit', timeZoneName: 'short' })
 /** The date some days from now, as YYYY-MM-DD. */
 const day = (daysLater: number) => new Date(app.now + daysLater * 86_400_000).toISOString().slice(0, 10)
 
@@ -91,13 +91,15 @@ async function openLog(person: { email: string; password: string } = tenant, wor
 }
 
 describe('the log', () => {
-  test('shows who did what, from which address, and when in the viewer’s time zone', async () => {
+  test('shows who did what, from which address, and when in the brokerage’s time zone', {
+    tags: 'long',
+  }, async () => {
     const { page, troubles } = await openLog()
     const row = rowOf(page, 'changed the role of')
     await row.waitFor()
     const text = (await row.innerText()).replaceAll(/\s+/g, ' ')
     expect(text).toContain('Olive Quay changed the role of A member from member to viewer')
-    const [date, year, minute] = inChicago(changedAt).split(', ')
+    const [date, year, minute] = inUtc(changedAt).split(', ')
     expect(text).toContain(`${minute} ${date}, ${year}`.replaceAll(/\s+/g, ' '))
     expect(text).toContain('127.0.0.1')
     const time = row.locator('time')
@@ -165,7 +167,7 @@ describe('the log', () => {
     await rowOf(page, 'changed the role of').waitFor()
   })
 
-  test('goes to the next page and back', async () => {
+  test('goes to the next page and back', { tags: 'long' }, async () => {
     const { page } = await openLog()
     await page.route('**/api/audit?**', (route) => {
       const url = new URL(route.request().url())
@@ -184,7 +186,7 @@ describe('the log', () => {
     await expect.poll(() => eventNumbers(page)).toEqual(first)
   })
 
-  test('is exported as CSV with the same filters', async () => {
+  test('is exported as CSV with the same filters', { tags: 'long' }, async () => {
     const { page } = await openLog(tenant, '?what=role-changed')
     await rowOf(page, 'changed the role of').waitFor()
     const saved = page.waitForEvent('download')
@@ -228,7 +230,9 @@ describe('access to the log', () => {
 })
 
 describe('verification', () => {
-  test('the line to note down is one that the verifier reads, and it detects a truncated log with recomputed hashes', async () => {
+  test('the line to note down is one that the verifier reads, and it detects a truncated log with recomputed hashes', {
+    tags: 'long',
+  }, async () => {
     const house = await makeTenant(app)
     for (let made = 0; made < 3; made++) await makeServiceToken(app, house.owner)
     const { page } = await openLog(house)
@@ -260,7 +264,9 @@ describe('verification', () => {
 })
 
 describe('user-supplied text', () => {
-  test('runs no script and is shown unchanged, even after a row was edited in the database', async () => {
+  test('runs no script and is shown unchanged, even after a row was edited in the database', {
+    tags: 'long',
+  }, async () => {
     const house = await makeTenant(app)
     await byOwner(house, 'POST', '/api/users', { name: hostile, email: 'x@example.com', role: 'viewer' })
     await byOwner(house, 'PATCH', '/api/tenant', { floors: { margin_pct: 9 } })
@@ -295,7 +301,7 @@ describe('a failure', () => {
     await rowOf(page, 'created the service token').waitFor()
   })
 
-  test('an invalid cursor is reported', async () => {
+  test('an invalid cursor is reported', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/audit?cursor=nonsense')
     await page
@@ -327,7 +333,7 @@ describe('a failure', () => {
 })
 
 describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
+  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
     const { page } = await openLog(tenant, '', { colorScheme, width })
     await rowOf(page, 'created the service token').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])

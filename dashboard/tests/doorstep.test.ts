@@ -33,6 +33,9 @@ describe('sign-up', () => {
     await page.getByRole('button', { name: 'Create brokerage' }).click()
     await page.getByRole('heading', { name: 'Get started' }).waitFor()
     expect(new URL(page.url()).pathname).toBe('/start')
+    // The zone of the test's browser.
+    const me = await (await page.request.get('/api/me')).json()
+    expect(me.tenant.time_zone).toBe('America/Chicago')
     expect(troubles).toEqual([])
   })
 })
@@ -119,6 +122,8 @@ describe('a session that ends while a page is open', () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/')
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+    // The last link of the menu is there when all answers have arrived.
+    await page.getByRole('link', { name: /Get started/ }).waitFor()
     await context.clearCookies()
     await page.getByRole('link', { name: 'Team' }).click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })

@@ -48,7 +48,7 @@ describe('get started', () => {
     await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
     await page.getByRole('button', { name: 'Create brokerage' }).click()
-    await page.getByText('0 of 8 done. Next: quote a lane.').waitFor()
+    await page.getByText('0 of 8 done. Next: import past quotes.').waitFor()
     await page
       .getByRole('link', { name: /Get started/ })
       .getByLabel('8 steps left')
@@ -100,7 +100,32 @@ describe('get started', () => {
     await page.getByRole('link', { name: /Get started/ }).waitFor({ state: 'detached' })
   })
 
-  test('can be hidden from the menu and shown again', async () => {
+  test('fills an empty brokerage with sample data, marks it on every page, and removes it with one click', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/start')
+    const fill = page.getByRole('button', { name: 'Fill with sample data' })
+    await fill.waitFor()
+    const titles = await page.getByRole('listitem').getByRole('heading').allTextContents()
+    expect(titles.slice(0, 2)).toEqual(['Import past quotes', 'Quote a lane'])
+    await fill.click()
+    await page.getByRole('heading', { name: 'Result of the import' }).waitFor()
+    const banner = page.getByRole('region', { name: 'Sample data' })
+    await page.getByRole('link', { name: 'Team' }).click()
+    await page.getByRole('heading', { name: 'Team' }).waitFor()
+    await banner.getByText('This brokerage shows sample data').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('link', { name: /Get started/ }).click()
+    await page.getByText('0 of 8 done').waitFor()
+    expect(await fill.count()).toBe(0)
+    await banner.getByRole('button', { name: 'Remove the sample data' }).click()
+    await page.getByText('This import was undone').waitFor()
+    await banner.waitFor({ state: 'detached' })
+    expect((await call(app, 'GET', '/api/lanes', { token: tenant.owner })).body.total).toBe(0)
+    expect(troubles).toEqual([])
+  })
+
+  test('can be hidden from the menu and shown again', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
     await page.goto('/start')
     const link = page.getByRole('link', { name: /Get started/ })
@@ -112,7 +137,7 @@ describe('get started', () => {
     await link.waitFor()
   })
 
-  test('offers a viewer no step that needs a higher role', async () => {
+  test('offers a viewer no step that needs a higher role', { tags: 'long' }, async () => {
     const viewer = await makePerson(app, await makeTenant(app), 'viewer')
     const { page, troubles } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/start')
@@ -122,7 +147,7 @@ describe('get started', () => {
     expect(troubles).toEqual([])
   })
 
-  test('reports that the service is unavailable, and retries on click', async () => {
+  test('reports that the service is unavailable, and retries on click', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, {
       person: await makeTenant(app),
       refusalsExpected: true,
@@ -136,7 +161,7 @@ describe('get started', () => {
     await page.getByText('0 of 8 done').waitFor()
   })
 
-  test.each(looks)('is accessible in $colorScheme at $width pixels', async (options) => {
+  test.each(looks)('is accessible in $colorScheme at $width pixels', { tags: 'long' }, async (options) => {
     const { page, troubles } = await openWindow(browser, app.url, {
       ...options,
       person: await makeTenant(app),

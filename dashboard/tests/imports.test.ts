@@ -180,7 +180,7 @@ describe('a file', () => {
     expect(await page.getByText('This file cannot be imported').count()).toBe(0)
   })
 
-  test('can be dropped on the page', async () => {
+  test('can be dropped on the page', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -194,7 +194,7 @@ describe('a file', () => {
     await page.getByText('Dallas, TX', { exact: true }).first().waitFor()
   })
 
-  test('with hostile column names runs no script', async () => {
+  test('with hostile column names runs no script', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant, width: 390 })
     await page.goto('/imports')
@@ -249,7 +249,7 @@ describe('a failure', () => {
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
   })
 
-  test('shows the service’s message about the file', async () => {
+  test('shows the service’s message about the file', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')
@@ -259,7 +259,7 @@ describe('a failure', () => {
     await page.getByText(/line 2, column "Ship From"/).waitFor()
   })
 
-  test('of the list of imports can be retried', async () => {
+  test('of the list of imports can be retried', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.route('**/api/imports', (route) => route.abort('connectionreset'))
@@ -293,7 +293,7 @@ test('a running import is shown again after a reload, and stopped', async () => 
   expect(troubles).toEqual([])
 })
 
-test('a viewer sees imports but cannot import or undo; a member cannot undo', async () => {
+test('a viewer sees imports but cannot import or undo; a member cannot undo', { tags: 'long' }, async () => {
   const tenant = await makeTenant(app)
   const viewer = await makePerson(app, tenant, 'viewer')
   const member = await makePerson(app, tenant, 'member')
@@ -343,7 +343,7 @@ test('the import works by keyboard', async () => {
 })
 
 describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('empty, with missing columns, with the result of a check, and undone', async () => {
+  test('empty, with missing columns, with the result of a check, and undone', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     const look = async (at: string) => {

@@ -162,7 +162,7 @@ describe('a service token', () => {
     expect((await readWith(token)).status).toBe(401)
   })
 
-  test('with a name that is too long gets an error at the field', async () => {
+  test('with a name that is too long gets an error at the field', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     await page.getByLabel('Name of the new token').fill('x'.repeat(101))
@@ -274,7 +274,7 @@ describe('the example code', () => {
   ] as const
 
   for (const { language, label, needs, file, command } of languages) {
-    test.skipIf(!has(...needs))(`runs as shown in ${language}`, async () => {
+    test.skipIf(!has(...needs))(`runs as shown in ${language}`, { tags: 'long' }, async () => {
       const lane = await makeLane(app, tenant, { rate: 1950 })
       await page.getByRole('tab', { name: 'Credentials' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
@@ -311,7 +311,7 @@ describe('the example code', () => {
     expect(await leftovers(page)).not.toContain('lwsec_')
   })
 
-  test('asks a brokerage without quotes to quote a lane first', async () => {
+  test('asks a brokerage without quotes to quote a lane first', { tags: 'long' }, async () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
     await page.getByRole('heading', { name: 'No pending lane to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
@@ -363,7 +363,7 @@ describe('the request log', () => {
     expect(troubles).toEqual([])
   })
 
-  test('can be paused and resumed', async () => {
+  test('can be paused and resumed', { tags: 'long' }, async () => {
     const integration = await makeIntegration(app)
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.clock.install()
@@ -386,7 +386,7 @@ describe('the request log', () => {
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
   })
 
-  test('shows the remaining calls and the calls of the last minute', async () => {
+  test('shows the remaining calls and the calls of the last minute', { tags: 'long' }, async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log')
     const budget = page.getByRole('region', { name: 'Rate limit' })
@@ -456,7 +456,7 @@ describe('the signature debugger', () => {
     expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('')
   })
 
-  test('has an example', async () => {
+  test('has an example', { tags: 'long' }, async () => {
     await page.getByRole('button', { name: 'Fill with an example' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await part('Secret').getByText('Not checked', { exact: true }).waitFor()
@@ -464,7 +464,7 @@ describe('the signature debugger', () => {
     await page.getByText('The result appears here').waitFor()
   })
 
-  test('asks to wait after too many checks', async () => {
+  test('asks to wait after too many checks', { tags: 'long' }, async () => {
     await page.route('**/api/signature-check', (route) =>
       route.fulfill({
         status: 429,
@@ -503,7 +503,9 @@ describe('a failure', () => {
     expect(refused).toBe(2)
   })
 
-  test('each section reports that the service is unavailable, and retries on click', async () => {
+  test('each section reports that the service is unavailable, and retries on click', {
+    tags: 'long',
+  }, async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log', { refusalsExpected: true })
     await page.getByRole('row', { name: /create-service-token/ }).waitFor()
@@ -532,7 +534,7 @@ describe('a failure', () => {
 describe('accessibility', () => {
   const hostileName = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
-  test.each(looks)('in $colorScheme at $width pixels', async (options) => {
+  test.each(looks)('in $colorScheme at $width pixels', { tags: 'long' }, async (options) => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const made = await call(app, 'POST', '/api/integrations/tokens', {
@@ -572,7 +574,7 @@ describe('accessibility', () => {
     expect(troubles).toEqual([])
   })
 
-  test('by keyboard: creates a token and changes the tab', async () => {
+  test('by keyboard: creates a token and changes the tab', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     await page.getByRole('tab', { name: 'Credentials' }).focus()

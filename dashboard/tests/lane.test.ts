@@ -126,7 +126,7 @@ describe('without a lane', () => {
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
   })
 
-  test('tells a new brokerage how to add lanes', async () => {
+  test('tells a new brokerage how to add lanes', { tags: 'long' }, async () => {
     const { page } = await openLane('/lane', { person: await makeTenant(app) })
     await page.getByRole('heading', { name: 'No lanes yet' }).waitFor()
     await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
@@ -211,7 +211,7 @@ describe('a lane with history', () => {
     await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
   })
 
-  test('shows other equipment, and all equipment, with separate counts', async () => {
+  test('shows other equipment, and all equipment, with separate counts', { tags: 'long' }, async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const equipment = page.getByRole('navigation', { name: 'Equipment' })
@@ -236,7 +236,7 @@ describe('a lane with history', () => {
       .waitFor()
   })
 
-  test('runs no script from a name', async () => {
+  test('runs no script from a name', { tags: 'long' }, async () => {
     const { page, troubles } = await openLane()
     await allPartsLoaded(page)
     await page.getByRole('button', { name: 'Next' }).click()
@@ -291,7 +291,7 @@ describe('an unknown place', () => {
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('that cannot be parsed gets suggestions too', async () => {
+  test('that cannot be parsed gets suggestions too', { tags: 'long' }, async () => {
     const { page } = await openLane('/lane?origin=Dallas&destination=Atlanta, GA', { refusalsExpected: true })
     await page.getByText('This lane has an invalid place').waitFor()
     await page.getByRole('alert').getByRole('link', { name: 'Dallas, TX', exact: true }).click()
@@ -310,7 +310,7 @@ describe('a failure', () => {
     await allPartsLoaded(page)
   })
 
-  test('affects only the part that failed', async () => {
+  test('affects only the part that failed', { tags: 'long' }, async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/advice/lane*', (route) =>
       route.fulfill({
@@ -332,14 +332,18 @@ describe('a failure', () => {
 })
 
 describe('accessibility', () => {
-  test.each(looks)('of the page in $colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
-    const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
-    await allPartsLoaded(page)
-    for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
-    await page.getByRole('slider', { name: 'Quotes by date' }).focus()
-    await page.keyboard.press('End')
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
+  test.each(looks)(
+    'of the page in $colorScheme, $width pixels wide',
+    { tags: 'long' },
+    async ({ colorScheme, width }) => {
+      const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
+      await allPartsLoaded(page)
+      for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
+      await page.getByRole('slider', { name: 'Quotes by date' }).focus()
+      await page.keyboard.press('End')
+      expect(await accessibilityProblems(page)).toEqual([])
+    },
+  )
 
   test.each(looks)(
     'of the lane chooser in $colorScheme, $width pixels wide',

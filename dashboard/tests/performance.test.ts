@@ -1,7 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getBacktest } from '#contract/backtest.ts'
-import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
@@ -60,9 +68,58 @@ const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasT
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
 const query = (page: Page) => new URL(page.url()).searchParams
 
+describe('the money', () => {
+  test('is the first tab: what was lost by carrier, and the quotes behind each amount', async () => {
+    const { page, troubles } = await open('/performance')
+    const money = page.getByRole('region', { name: 'Money of the selection' })
+    await money.getByText('▼ −$550').waitFor()
+    const header = await money.innerText()
+    for (const words of ['−$500', '−$150', '$100', '4 compared shipments', '0 quotes of 6, 0 won']) {
+      expect(header).toContain(words)
+    }
+    for (const words of ['Lost to cost is the amount', 'Lost to rate is', 'Quoted too low is an estimate']) {
+      await page.getByText(words).waitFor()
+    }
+    await page.getByText('Carriers', { exact: true }).click()
+    await rowOf(page, 'No carrier').getByText('−$500').waitFor()
+    const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+    const csv = await (await page.request.get(file ?? '')).text()
+    expect(csv).toContain('No carrier,6,4,1,1')
+    await page.getByRole('radiogroup', { name: 'Rows' }).getByText('Customers').click()
+    await rowOf(page, 'Harvest Table Foods')
+      .getByRole('link', { name: /that lost money to cost/ })
+      .click()
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await rowOf(page, refs[0] ?? '').waitFor()
+    expect(await page.getByRole('row').count()).toBe(2)
+    expect(await page.getByRole('combobox', { name: 'Money' }).inputValue()).toBe('lost_to_cost')
+    expect(troubles).toEqual([])
+  })
+
+  test('a booking at a loss is announced to every role, until it is dismissed and the next one lands', async () => {
+    const other = await makeIntegration(app)
+    const viewer = await makePerson(app, other.tenant, 'viewer')
+    const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]
+    await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
+    const { page } = await openWindow(browser, app.url, { person: viewer })
+    await page.goto('/settings')
+    const notice = page.getByRole('region', { name: 'Bookings at a loss' })
+    await notice.getByText('A booking landed at a loss:').waitFor()
+    expect(await notice.innerText()).toContain('for Harvest Table Foods: −$161')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await notice.getByRole('button', { name: 'Dismiss' }).click()
+    await notice.waitFor({ state: 'detached' })
+    await pushUpdate(app, other, { lane_ref: second.lane_ref, customer_rate: 1900, truck_cost: 1901 })
+    await page.reload()
+    await notice.getByRole('link', { name: `Quote ${second.lane_ref}` }).click()
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Dallas, TX' }).waitFor()
+    expect(await notice.innerText()).toContain('A booking landed at a loss:')
+  })
+})
+
 describe('win rate and margin', () => {
   test('by month add up to the totals, in the table and in the charts', async () => {
-    const { page, troubles } = await open('/performance')
+    const { page, troubles } = await open('/performance?view=month')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
     const { totals: all, rows } = answer.body
     expect(all).toMatchObject({ quotes: 6, won: 4, decided: 5, margin: 650, landed_vs_quoted: -550 })
@@ -81,7 +138,7 @@ describe('win rate and margin', () => {
   })
 
   test('by customer, rep and equipment are in tabs, with sort and filters in the address', async () => {
-    const { page, troubles } = await open('/performance')
+    const { page, troubles } = await open('/performance?view=month')
     await page.getByRole('tab', { name: 'Customers' }).click()
     await rowOf(page, 'Harvest Table Foods').waitFor()
     await rowOf(page, customers[1] ?? '').waitFor()
@@ -134,7 +191,7 @@ describe('win rate and margin', () => {
     expect(query(page).get('period')).toBe('this-year')
   })
 
-  test('tell a new brokerage what is missing', async () => {
+  test('tell a new brokerage what is missing', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/performance')
@@ -143,7 +200,7 @@ describe('win rate and margin', () => {
     await page.getByText('Nothing to compare in this selection').waitFor()
   })
 
-  test('report a failure, and load on retry', async () => {
+  test('report a failure, and load on retry', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, {
       person: integration.tenant,
       refusalsExpected: true,
@@ -152,7 +209,7 @@ describe('win rate and margin', () => {
     await page.route('**/api/performance?**', (route) =>
       isDown ? route.fulfill({ status: 500, body: 'no' }) : route.continue(),
     )
-    await page.goto('/performance')
+    await page.goto('/performance?view=month')
     await page.getByText('The figures could not be loaded').waitFor()
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -185,7 +242,7 @@ describe('margins below the quote', () => {
 })
 
 describe('the calibration of the advice', () => {
-  test('shows how many quotes are needed while there are too few', async () => {
+  test('shows how many quotes are needed while there are too few', { tags: 'long' }, async () => {
     const { page } = await open('/performance?view=calibration')
     await page.getByText('Too few quotes to test the advice').waitFor()
     await page
@@ -221,8 +278,11 @@ describe('the calibration of the advice', () => {
 })
 
 describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
+  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
     const { page } = await open('/performance', { colorScheme, width })
+    await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Months' }).click()
     await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('tab', { name: 'Months' }).focus()

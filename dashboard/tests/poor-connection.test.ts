@@ -76,12 +76,60 @@ describe('without a connection', () => {
   })
 })
 
+describe('a slow service', () => {
+  test.each([
+    ['the first visit of a browser', false],
+    ['a later visit', true],
+  ])(
+    'on %s, frame and heading appear before any answer, and no link of the menu moves',
+    async (_, isLater) => {
+      const tenant = await makeTenant(app)
+      const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
+      if (isLater) {
+        await page.goto('/team')
+        await page.getByRole('link', { name: /Get started/ }).waitFor()
+      }
+      await page.addInitScript(`
+      window.menuShifts = []
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries())
+          for (const { node } of entry.sources)
+            if ((node instanceof Element ? node : node?.parentElement)?.closest('nav')) menuShifts.push(node.textContent)
+      }).observe({ type: 'layout-shift', buffered: true })`)
+      let answer = () => {}
+      const held = new Promise<void>((release) => {
+        answer = release
+      })
+      await page.route('**/api/**', async (route) => {
+        await held
+        await route.continue()
+      })
+      await page.goto('/quotes')
+      await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+      await page.getByRole('status', { name: /^Loading/ }).waitFor()
+      const menu = page.getByRole('navigation', { name: 'Pages' })
+      const places = () =>
+        menu
+          .getByRole('link')
+          .evaluateAll((links) => links.map((link) => [link.textContent, link.getBoundingClientRect().y]))
+      const before = await places()
+      expect(before.length).toBeGreaterThan(7)
+      answer()
+      await menu.getByRole('link', { name: /Get started/ }).waitFor()
+      await menu.getByRole('link', { name: 'Audit log' }).waitFor()
+      expect((await places()).slice(0, before.length)).toEqual(before)
+      expect(await page.evaluate('menuShifts')).toEqual([])
+    },
+  )
+})
+
 describe('a proxy that asks for a long wait', () => {
   test('is reported at once with the seconds, without an earlier retry', async () => {
     const { page, context } = await openDesk()
     let asked = 0
     await page.route('**/api/lanes?**', (route) => {
-      asked += 1
+      // Not the notices, which count quotes with filters of their own.
+      if (!/[?&](finding|pending_days)=/.test(route.request().url())) asked += 1
       return route.fulfill({
         status: 429,
         headers: { 'Retry-After': '90' },
@@ -91,6 +139,7 @@ describe('a proxy that asks for a long wait', () => {
     })
     await page.getByRole('link', { name: 'Quotes' }).click()
     await page.getByRole('alert').getByText('Wait 90 s, then try again.').waitFor()
+    await page.getByRole('alert').getByText('Wait 89 s, then try again.').waitFor()
     expect(asked).toBe(1)
     await context.close()
   })

@@ -107,7 +107,7 @@ describe('advice while typing', () => {
     expect(troubles).toEqual([])
   })
 
-  test('explains itself on request, with what the integration answers', async () => {
+  test('explains itself on request, with what the integration answers', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await advice(page).getByText('Why?').click()
@@ -298,7 +298,7 @@ describe('advice while typing', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('comes back by itself when the connection is back', async () => {
+  test('comes back by itself when the connection is back', { tags: 'long' }, async () => {
     const { page, context } = await openDesk()
     await typeLane(page, { rate: '' })
     await answerLine(page).waitFor()
@@ -310,7 +310,7 @@ describe('advice while typing', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('that cannot be loaded is reported and can be retried', async () => {
+  test('that cannot be loaded is reported and can be retried', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await page.route('**/api/advice/markup?*', (route) =>
       route.fulfill({
@@ -353,7 +353,7 @@ describe('the curve', () => {
     await typedAt(page, '$2,080').waitFor({ state: 'detached' })
   })
 
-  test('moves the rate by pointer, and has a table as text alternative', async () => {
+  test('moves the rate by pointer, and has a table as text alternative', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider')
@@ -439,7 +439,7 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 
-  test('are taken from the lane page once; the lane stays in the address', async () => {
+  test('are taken from the lane page once; the lane stays in the address', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
     await page.getByRole('link', { name: 'Quote this lane' }).click()
@@ -460,7 +460,7 @@ describe('lanes', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
-  test('are read as users type them, and an invalid rate is reported', async () => {
+  test('are read as users type them, and an invalid rate is reported', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
     await row(page).getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
@@ -473,7 +473,7 @@ describe('lanes', () => {
     await typedAt(page, '$2,100').waitFor()
   })
 
-  test('are duplicated and removed', async () => {
+  test('are duplicated and removed', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
@@ -484,7 +484,7 @@ describe('lanes', () => {
     expect(await rateOf(page).inputValue()).toBe('')
   })
 
-  test('survive a reload', async () => {
+  test('survive a reload', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2100' })
@@ -580,7 +580,9 @@ describe('a rate that nobody would quote', () => {
     expect(await quotesAt(210)).toBe(1)
   })
 
-  test('is found in every row of several lanes, and a confirmed draft is not asked about again', async () => {
+  test('is found in every row of several lanes, and a confirmed draft is not asked about again', {
+    tags: 'long',
+  }, async () => {
     const { page } = await openDesk()
     await fill(page, '2100')
     await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
@@ -601,7 +603,9 @@ describe('a rate that nobody would quote', () => {
     await page.getByRole('heading', { name: '3 lanes quoted' }).waitFor()
   })
 
-  test('does not stop a save when the check itself fails: the rate is marked after the save', async () => {
+  test('does not stop a save when the check itself fails: the rate is marked after the save', {
+    tags: 'long',
+  }, async () => {
     const { page } = await openDesk()
     await fill(page, '213')
     await page.route('**/api/advice/lanes', (route) => route.fulfill({ status: 503, body: 'down' }))
@@ -640,7 +644,7 @@ describe('several lanes', () => {
     expect(troubles).toEqual([])
   })
 
-  test('sixty pasted rows without rates take one click to price', async () => {
+  test('sixty pasted rows without rates take one click to price', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
@@ -653,7 +657,7 @@ describe('several lanes', () => {
     expect(await saveButton(page).textContent()).toBe('Save 60 lanes')
   })
 
-  test('pasted rows say which rates to check', async () => {
+  test('pasted rows say which rates to check', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
@@ -715,7 +719,7 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
   })
 
-  test('that fails loses nothing, and works on retry', async () => {
+  test('that fails loses nothing, and works on retry', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2135' })
@@ -762,12 +766,12 @@ describe('saving', () => {
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await rateOf(page).inputValue()).toBe('2145')
-    await page.getByRole('alert').getByText('Your session has ended.').waitFor()
+    await page.getByRole('alert').getByText('Your session has ended.').first().waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('without a response warns that the quote may have been saved', async () => {
+  test('without a response warns that the quote may have been saved', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
     await customer(page).fill('Harvest Table Foods')

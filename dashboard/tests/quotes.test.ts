@@ -123,18 +123,21 @@ describe('the list', () => {
     expect(new URL(page.url()).search).toBe('')
   })
 
-  test('reads dates as whole days in the viewer’s time zone', async () => {
-    const { page } = await openWindow(browser, app.url, { person: acme })
-    const asked = page.waitForRequest(/\/api\/lanes\?/)
+  test('reads dates as whole days in the brokerage’s time zone', { tags: 'long' }, async () => {
+    const tenant = await makeTenant(app)
+    await call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { time_zone: 'America/New_York' } })
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    // The notice of bookings at a loss asks for lanes, too.
+    const asked = page.waitForRequest(/\/api\/lanes\?(?!.*finding)/)
     await page.goto('/quotes?from=2026-03-01&to=2026-03-01')
     const { searchParams } = new URL((await asked).url())
     expect([searchParams.get('from'), searchParams.get('to')]).toEqual([
-      '2026-03-01T06:00:00.000Z',
-      '2026-03-02T06:00:00.000Z',
+      '2026-03-01T05:00:00.000Z',
+      '2026-03-02T05:00:00.000Z',
     ])
   })
 
-  test('links a new brokerage to the quote desk and the import', async () => {
+  test('links a new brokerage to the quote desk and the import', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'No quotes yet' }).waitFor()
@@ -208,7 +211,7 @@ describe('marks by keyboard', () => {
     expect(new URL(page.url()).pathname).toBe(`/quotes/${refs[1]}`)
   })
 
-  test('letters do nothing while typing, and can be turned off permanently', async () => {
+  test('letters do nothing while typing, and can be turned off permanently', { tags: 'long' }, async () => {
     const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
@@ -284,7 +287,7 @@ describe('marks by mouse', () => {
     await page.getByRole('link', { name: refs[0] ?? '', exact: true }).waitFor()
   })
 
-  test('a viewer sees quotes but no marks', async () => {
+  test('a viewer sees quotes but no marks', { tags: 'long' }, async () => {
     const viewer = await makePerson(app, acme, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/quotes')
@@ -370,7 +373,7 @@ describe('the page of a quote', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a member sees the changes but no rollback', async () => {
+  test('a member sees the changes but no rollback', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { lane_ref } = await makeLane(app, tenant, { outcome: 'won' })
     const member = await makePerson(app, tenant, 'member')
@@ -381,7 +384,7 @@ describe('the page of a quote', () => {
     expect(await page.getByRole('button', { name: /Roll back/ }).count()).toBe(0)
   })
 
-  test('any text that is not a lane_ref is reported', async () => {
+  test('any text that is not a lane_ref is reported', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     for (const text of ['48211093754-1-1', '<script>alert(1)</script>', 'a/b?c=%', '\u202eevil', '..x']) {
       await page.goto(`/quotes/${encodeURIComponent(text)}`)
@@ -389,7 +392,7 @@ describe('the page of a quote', () => {
     }
   })
 
-  test('links back to the list with its filters, and to the lane', async () => {
+  test('links back to the list with its filters, and to the lane', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes?customer=Umberlode+Stores&sort=rate_high')
     await shown(page, '1–50 of 60 quotes')
@@ -404,10 +407,32 @@ describe('the page of a quote', () => {
   })
 })
 
+describe('a quote that was a mistake', () => {
+  test('is voided with a reason, leaves the list, and counts again after Undo', async () => {
+    const tenant = await makeTenant(app)
+    const { lane_ref } = await makeLane(app, tenant, { rate: 250 })
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto(`/quotes/${lane_ref}`)
+    await page.getByRole('button', { name: 'Void', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Void this quote' })
+    await dialog.getByText('Mistyped rate').click()
+    expect(await dialog.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('Mistyped rate')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Void quote' }).click()
+    await page.getByText('No statistic counts it.').waitFor()
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(body.lanes).toEqual([])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(`${lane_ref} counts again`).waitFor()
+    await page.getByRole('button', { name: 'Mark won' }).waitFor()
+    expect(troubles).toEqual([])
+  })
+})
+
 describe('accessibility', () => {
   const hostileName = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
 
-  test.each(looks)('$colorScheme, $width pixels', async (look) => {
+  test.each(looks)('$colorScheme, $width pixels', { tags: 'long' }, async (look) => {
     const { tenant, refs } = await quoting(4)
     await call(app, 'POST', '/api/quote-requests', {
       token: tenant.owner,

@@ -169,7 +169,7 @@ describe('the list', () => {
     expect(query(page).get('period')).toBe('custom')
   })
 
-  test('goes to the next page and back', async () => {
+  test('goes to the next page and back', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.route('**/api/shipments?**', async (route) => {
       const url = new URL(route.request().url())
@@ -185,7 +185,7 @@ describe('the list', () => {
     await page.getByText('Page 1: 2 of 3 shipments').waitFor()
   })
 
-  test('is exported as CSV with the same filters and escaped formulas', async () => {
+  test('is exported as CSV with the same filters and escaped formulas', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments?q=Denver')
     await rowOf(page, refOf(1)).waitFor()
@@ -199,7 +199,7 @@ describe('the list', () => {
     expect(lines[1]).toContain(`"'=HYPERLINK(""http://x.example"")"`)
   })
 
-  test('explains how bookings get here while there are none', async () => {
+  test('explains how bookings get here while there are none', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const owned = await openWindow(browser, app.url, { person: tenant })
@@ -245,7 +245,7 @@ describe('the record of a shipment', () => {
     expect(await rowOf(page, lane.ref).innerText()).toContain('14.3%')
   })
 
-  test('shows viewers the changes without rollback', async () => {
+  test('shows viewers the changes without rollback', { tags: 'long' }, async () => {
     const viewer = await makePerson(app, integration.tenant, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto(`/shipments?shipment=${refOf(0)}`)
@@ -257,7 +257,7 @@ describe('the record of a shipment', () => {
 })
 
 describe('a failure', () => {
-  test('is shown in the place of the list, with what to do', async () => {
+  test('is shown in the place of the list, with what to do', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, {
       person: integration.tenant,
       refusalsExpected: true,
@@ -275,7 +275,7 @@ describe('a failure', () => {
 })
 
 describe('accessibility', () => {
-  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
+  test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant, colorScheme, width })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()

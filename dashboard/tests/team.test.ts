@@ -31,12 +31,20 @@ describe('the team page', () => {
     const email = `sam-${Date.now()}@example.com`
     await dialog.getByRole('textbox', { name: 'Email' }).fill(email)
     await dialog.getByRole('button', { name: 'Create the invitation' }).click()
-    const link = await dialog.getByText(/\/invitation#/).textContent()
+    const message = (await dialog.getByText(/\/invitation#/).textContent()) ?? ''
+    expect(message).toMatch(
+      /^Hello Sam Reyes,\s+Olive Quay invites you to the brokerage .+ Your role is member\./,
+    )
+    expect(message).toContain(`sign in with ${email}`)
+    const link = /http\S+#\S+/.exec(message)?.[0]
     await dialog.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain('lwinv_')
 
     const other = await openWindow(browser, app.url)
     await other.page.goto(link ?? '')
+    await other.page.getByText(/Olive Quay invites you to the brokerage/).waitFor()
+    await other.page.getByText(email).waitFor()
+    expect(await accessibilityProblems(other.page)).toEqual([])
     await other.page.getByLabel(/Choose a password/).fill(password)
     await other.page.getByRole('button', { name: 'Join' }).click()
     await other.page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
@@ -80,7 +88,7 @@ describe('the team page', () => {
     expect((await call(app, 'GET', '/api/me', { token: admin.token })).status).toBe(401)
   })
 
-  test('a member sees the team but cannot change it', async () => {
+  test('a member sees the team but cannot change it', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: member })
@@ -102,6 +110,8 @@ describe('the settings page', () => {
     await page.getByLabel('Minimum margin, % of the rate').fill('8 %')
     await page.getByLabel('Minimum rate per loaded mile').fill('$1.90')
     await page.getByLabel(/Wins at this rate or lower, of all/).check()
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('los ang')
+    await page.getByRole('option', { name: 'America/Los_Angeles' }).click()
     await page.getByRole('button', { name: 'Save settings' }).click()
     await page.getByText('Settings saved.').waitFor()
     await page.getByLabel('Minimum margin, % of the rate').fill('-5')
@@ -110,6 +120,9 @@ describe('the settings page', () => {
     const me = await call(app, 'GET', '/api/me', { token: tenant.owner })
     expect(me.body.tenant.floors).toEqual({ margin_pct: 8, margin: null, rate_per_mile: 1.9 })
     expect(me.body.tenant.win_probability_method).toBe('literal')
+    expect(me.body.tenant.time_zone).toBe('America/Los_Angeles')
+    await page.goto('/performance')
+    await page.getByText('Days and months are in the time zone America/Los_Angeles.').waitFor()
   })
 
   test('changes the password of a user who knows the current one', async () => {
@@ -129,7 +142,7 @@ describe('the settings page', () => {
 })
 
 describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('team, audit log, settings and the pages without a session', async () => {
+  test('team, audit log, settings and the pages without a session', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {

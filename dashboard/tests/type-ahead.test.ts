@@ -212,9 +212,9 @@ describe.concurrent('the list', () => {
     await page.close()
   })
 
-  test('for older text is dimmed, highlights nothing, and a click accepts exactly the clicked option', async ({
-    expect,
-  }) => {
+  test('for older text is dimmed, highlights nothing, and a click accepts exactly the clicked option', {
+    tags: 'long',
+  }, async ({ expect }) => {
     const page = await openDesk()
     await origin(page).fill('colum')
     await highlighted(page).getByText('Columbus, OH').waitFor()
@@ -279,7 +279,7 @@ describe.concurrent('the list', () => {
 })
 
 describe.concurrent('what is typed stays', () => {
-  test.for(['Enter', 'Tab'])('an unknown village, with %s', async (key, { expect }) => {
+  test.for(['Enter', 'Tab'])('an unknown village, with %s', { tags: 'long' }, async (key, { expect }) => {
     const page = await openDesk()
     await answerLate(page, () => 100)
     // A known place has a similar name and must not replace it.
@@ -317,7 +317,7 @@ describe.concurrent('what is typed stays', () => {
     },
   )
 
-  test('a custom equipment code', async ({ expect }) => {
+  test('a custom equipment code', { tags: 'long' }, async ({ expect }) => {
     const page = await openDesk()
     const equipment = field(page, 'Equipment')
     for (const [text, key, code] of [
@@ -337,6 +337,7 @@ describe.concurrent('what is typed stays', () => {
 describe('accessibility', () => {
   test.each(looks)(
     'of the list, while waiting and after a failure, in $colorScheme at $width pixels',
+    { tags: 'long' },
     async ({ colorScheme, width }) => {
       const page = await openDesk()
       await page.setViewportSize({ width, height: 900 })
@@ -372,7 +373,7 @@ describe('accessibility', () => {
 })
 
 describe('every typed city is accepted correctly', () => {
-  // type-ahead.long.test.ts tests forty cities at every latency. suggest-places.test.ts tests the order of suggestions.
+  // suggest-places.test.ts tests the order of suggestions.
   test('on the desk, eight at a time, with Enter and with Tab', async () => {
     const page = await openDesk()
     await addLanes(page)
@@ -383,7 +384,23 @@ describe('every typed city is accepted correctly', () => {
     await page.close()
   })
 
-  test('in the lane chooser and in the filters of every list, with Enter and with Tab', async () => {
+  test('40 cities on the desk, each at one latency', { tags: 'long', timeout: 300_000 }, async () => {
+    for (const [at, [name, latency]] of latencies.entries()) {
+      const mine = cities.filter((_, index) => index % latencies.length === at)
+      const page = await openDesk()
+      await addLanes(page)
+      const asked = await answerLate(page, latency)
+      for (let from = 0; from < mine.length; from += lanesAtOnce) {
+        const { wanted, held } = await typeCities(page, mine.slice(from, from + lanesAtOnce), asked)
+        await expect.poll(held, { timeout: 15_000, message: name }).toEqual(wanted)
+      }
+      await page.close()
+    }
+  })
+
+  test('in the lane chooser and in the filters of every list, with Enter and with Tab', {
+    tags: 'long',
+  }, async () => {
     const some = [
       ['memphis', 'Memphis, TN'],
       ['el paso', 'El Paso, TX'],

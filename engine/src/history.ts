@@ -1,5 +1,11 @@
-/** The outcome of a quote. A `pending` quote has no answer from the customer yet; won and lost quotes are "decided". */
+/**
+ * The outcome of a quote in statistics. A `pending` quote has no answer from the customer yet; won and lost quotes are
+ * "decided".
+ */
 export type Outcome = 'won' | 'lost' | 'pending'
+
+/** The outcome that a quote is stored with. An expired quote got no answer; statistics count it as pending or lost. */
+export type StoredOutcome = Outcome | 'expired'
 
 /**
  * One quote (one lane of a quote request) with the fields that pricing needs.

@@ -24,6 +24,7 @@ describe('adviseMarkup', () => {
         '$2,000 is 1.2% below the median of your quotes on this lane; you won 4 of 5 decided quotes at this rate or lower (smoothed to 90%); the suggested rate is $1,910, $90 lower (medium confidence: 10 decided quotes).',
       evidence: {
         quotes: 10,
+        undecided: null,
         unpriced: 0,
         wins: 5,
         losses: 5,

@@ -36,6 +36,8 @@ export interface MarkupEvidence {
   readonly losses: number
   readonly pending: number
   readonly decided: number
+  /** How much the win rate of the lane depends on its pending quotes; null without pending or without decided ones. */
+  readonly undecided: WinRateRange | null
   /** How many more decided quotes are needed for the next confidence level; null at the highest level. */
   readonly decidedToNextConfidence: number | null
   readonly method: WinProbabilityMethod
@@ -46,6 +48,20 @@ export interface MarkupEvidence {
   readonly pooled: boolean
   readonly reference: { readonly source: 'market_rate' | 'median'; readonly cents: number } | null
   readonly suggestion: Omit<SuggestedRate, 'rateCents'>
+}
+
+/** The win rate if all pending quotes are lost, and if they are won as often as the decided ones. Shares from 0 to 1. */
+export interface WinRateRange {
+  readonly winRateIfLost: number
+  readonly winRateIfWonAlike: number
+}
+
+/** @example undecidedRange({ wins: 6, decided: 8, pending: 2 }) // { winRateIfLost: 0.6, winRateIfWonAlike: 0.75 } */
+function undecidedRange(counts: { wins: number; decided: number; pending: number }): WinRateRange | null {
+  const { wins, decided, pending } = counts
+  return pending === 0 || decided === 0
+    ? null
+    : { winRateIfLost: wins / (decided + pending), winRateIfWonAlike: wins / decided }
 }
 
 /**
@@ -90,6 +106,7 @@ export function adviseMarkup(lane: LaneRates, offer: Offer): MarkupAdvice {
       losses: lane.losses,
       pending: lane.pending,
       decided,
+      undecided: undecidedRange({ wins: lane.wins, decided, pending: lane.pending }),
       decidedToNextConfidence: decidedToNextConfidence(decided),
       method,
       flags: win.flags,

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { laneHistory, WORKED_EXAMPLE } from '../testing/lane-history.ts'
-import { outliers } from './outliers.ts'
+import { outliersInSteps } from './outliers.ts'
+import { finished } from './steps.ts'
 
+const outliers = (history: Parameters<typeof outliersInSteps>[0]) => finished(outliersInSteps(history))
 const ratesOf = (quotes: string) => outliers(laneHistory(quotes)).map((outlier) => outlier.rateCents / 100)
 
 it('flags a rate 100 times the others and a rate of one hundredth', () => {

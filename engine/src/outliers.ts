@@ -1,5 +1,5 @@
 import type { Outcome, PastQuote } from './history.ts'
-import { median } from './statistics/median.ts'
+import { mapInSteps, medianInSteps, type Steps } from './steps.ts'
 
 /** When a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
 export const OUTLIER_RULE = {
@@ -34,13 +34,16 @@ export interface Outlier {
  * @example // 2000W 2050L 2100W 19000L
  * // the quote at 19000, which is 9.16 times the median
  */
-export function outliers(history: readonly PastQuote[]): Outlier[] {
+export function* outliersInSteps(history: readonly PastQuote[]): Steps<Outlier[]> {
   const priced = history.filter((quote) => quote.rateCents > 0)
-  const middle = median(priced.map((quote) => quote.rateCents))
-  const middleLog = median(priced.map((quote) => Math.log(quote.rateCents)))
+  function* medianOf(value: (quote: PastQuote) => number): Steps<number | null> {
+    return yield* medianInSteps(Float64Array.from(yield* mapInSteps(priced, value)))
+  }
+  const middle = yield* medianOf((quote) => quote.rateCents)
+  const middleLog = yield* medianOf((quote) => Math.log(quote.rateCents))
   if (middle === null || middleLog === null) return []
   const distance = (quote: PastQuote) => Math.abs(Math.log(quote.rateCents) - middleLog)
-  const spread = (median(priced.map(distance)) ?? 0) * DEVIATIONS_PER_MEDIAN_DEVIATION
+  const spread = ((yield* medianOf(distance)) ?? 0) * DEVIATIONS_PER_MEDIAN_DEVIATION
   const distanceMax = OUTLIER_RULE.deviationsMax * Math.max(spread, OUTLIER_RULE.deviationMin)
   const isOutlier = (quote: PastQuote) => {
     const times = Math.max(quote.rateCents / middle, middle / quote.rateCents)
@@ -49,8 +52,9 @@ export function outliers(history: readonly PastQuote[]): Outlier[] {
       (priced.length >= OUTLIER_RULE.timesMedianQuotesMin && times >= OUTLIER_RULE.timesMedianMax)
     )
   }
+  const tested = yield* mapInSteps(priced, isOutlier)
   return priced
-    .filter(isOutlier)
+    .filter((_, index) => tested[index])
     .map((quote) => ({
       laneId: quote.laneId,
       rateCents: quote.rateCents,

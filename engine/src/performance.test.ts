@@ -13,6 +13,12 @@ const nothing: PerformanceSums = {
   comparableShipments: 0,
   comparableMarginCents: 0,
   quotedMarginCents: 0,
+  lostToCostCents: 0,
+  lostToRateCents: 0,
+  quotesWithCost: 0,
+  quotedTooLow: 0,
+  quotedTooLowWon: 0,
+  quotedTooLowCents: 0,
 }
 
 describe('the performance of a selection of lanes', () => {
@@ -28,11 +34,16 @@ describe('the performance of a selection of lanes', () => {
       marginPct: null,
       quotedMarginCents: null,
       landedVsQuotedCents: null,
+      lostToCostCents: null,
+      lostToRateCents: null,
+      gainedCents: null,
+      quotedTooLowCents: null,
     })
   })
 
   test('matches the example in its comment', () => {
     const found = performanceOf({
+      ...nothing,
       quotes: 5,
       won: 3,
       lost: 1,

@@ -14,6 +14,15 @@ export interface PerformanceSums {
   readonly comparableShipments: number
   readonly comparableMarginCents: number
   readonly quotedMarginCents: number
+  /** Over the comparable shipments: AP above the expected cost, and AR below the quoted rate. */
+  readonly lostToCostCents: number
+  readonly lostToRateCents: number
+  /** Quotes whose quoted rate and expected cost at quote time are known. The next three fields are a part of them. */
+  readonly quotesWithCost: number
+  readonly quotedTooLow: number
+  readonly quotedTooLowWon: number
+  /** The amount by which the won quotes were too low. */
+  readonly quotedTooLowCents: number
 }
 
 /** Results of a selection of lanes. Percentages have one decimal, amounts are cents. A value is null without data. */
@@ -28,11 +37,16 @@ export interface Performance {
   readonly marginPct: number | null
   readonly quotedMarginCents: number | null
   readonly landedVsQuotedCents: number | null
+  readonly lostToCostCents: number | null
+  readonly lostToRateCents: number | null
+  readonly gainedCents: number | null
+  readonly quotedTooLowCents: number | null
 }
 
 /**
  * The win rate, the actual margin, and the difference between the actual and the quoted margin. Each amount covers
- * the shipments for which it is known. It is null, not zero, if there are none.
+ * the shipments for which it is known. It is null, not zero, if there are none. landedVsQuotedCents is gainedCents (lower
+ * costs than expected, and higher rates than quoted) minus lostToCostCents minus lostToRateCents.
  *
  * @example
  * // 3 won and 1 lost of 5 quotes; one shipment at AR $2,000 and AP $1,700, quoted with a margin of $350:
@@ -41,6 +55,7 @@ export interface Performance {
 export function performanceOf(sums: PerformanceSums): Performance {
   const decided = sums.won + sums.lost
   const marginCents = sums.customerRateCents - sums.truckCostCents
+  const landedVsQuotedCents = sums.comparableMarginCents - sums.quotedMarginCents
   const isBooked = sums.shipments > 0
   const isCompared = sums.comparableShipments > 0
   return {
@@ -53,7 +68,11 @@ export function performanceOf(sums: PerformanceSums): Performance {
     marginCents: isBooked ? marginCents : null,
     marginPct: isBooked ? percentOf(marginCents, sums.customerRateCents) : null,
     quotedMarginCents: isCompared ? sums.quotedMarginCents : null,
-    landedVsQuotedCents: isCompared ? sums.comparableMarginCents - sums.quotedMarginCents : null,
+    landedVsQuotedCents: isCompared ? landedVsQuotedCents : null,
+    lostToCostCents: isCompared ? sums.lostToCostCents : null,
+    lostToRateCents: isCompared ? sums.lostToRateCents : null,
+    gainedCents: isCompared ? landedVsQuotedCents + sums.lostToCostCents + sums.lostToRateCents : null,
+    quotedTooLowCents: sums.quotesWithCost > 0 ? sums.quotedTooLowCents : null,
   }
 }
 

@@ -9,17 +9,22 @@ import {
   type SentBookingField,
 } from './booking-fields.ts'
 import { type FieldStamps, type Stamp, stampFields, stampOf } from './field-stamps.ts'
-import type { Outcome } from './history.ts'
+import type { StoredOutcome } from './history.ts'
 
-export type OutcomeSource = 'dashboard' | 'tms' | 'import'
+/** `lanewise` is the service itself. */
+export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
 export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
 /** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
-export type OutcomeRule = 'booking_is_a_win' | 'cancellation_takes_back_the_win'
+export type OutcomeRule =
+  | 'booking_is_a_win'
+  | 'cancellation_takes_back_the_win'
+  | 'validity_ended'
+  | 'validity_extended'
 
 /** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
 export interface LaneOutcome {
-  readonly outcome: Outcome
+  readonly outcome: StoredOutcome
   readonly reason: OutcomeReason | null
   readonly source: OutcomeSource | null
   readonly decidedAt: number | null

@@ -73,7 +73,7 @@ describe('the first start', () => {
 })
 
 describe('a stop during the start', () => {
-  test('also stops the database', async () => {
+  test('also stops the database', { tags: 'long' }, async () => {
     const started = join(folder, 'stopped-early')
     const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
       env: { ...process.env, DATA_DIR: started, PORT: '0' },

@@ -8,6 +8,7 @@ import { takePermit } from './database/queries/index.ts'
 import { type Database, replicaReads } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
+import { quoteExpirer } from './expiry/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { readAskedLane } from './lanes/index.ts'
@@ -93,6 +94,7 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     calls: callLog({ database, clock, log }),
     events: eventSender({ config, database, secretKeys, clock, log }),
     imports: importRunner({ database, log }),
+    expirer: quoteExpirer({ database, log }),
     backtests: backtestRunner({ database, staleReads: replica ?? database, clock, log }),
   })
   return {
@@ -130,13 +132,14 @@ interface ConnectedParts extends Pick<Parts, 'replica' | 'books' | 'refusals'> {
   readonly calls: ReturnType<typeof callLog>
   readonly events: ReturnType<typeof eventSender>
   readonly imports: ReturnType<typeof importRunner>
+  readonly expirer: ReturnType<typeof quoteExpirer>
   readonly backtests: ReturnType<typeof backtestRunner>
 }
 
 /** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
 export function connectParts(
   options: Omit<ServingOptions, 'instance'>,
-  { watch, limit, events, ...made }: ConnectedParts,
+  { watch, limit, events, expirer, ...made }: ConnectedParts,
 ): { parts: Parts; drain: () => Promise<void> } {
   const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
   const { replica, books, refusals, calls, imports, backtests } = made
@@ -172,7 +175,15 @@ export function connectParts(
     metrics: watching.metrics,
     traces: watching.traces,
   }
-  const background = [backtests, imports, ...(events === null ? [] : [events]), books, calls, refusals]
+  const background = [
+    expirer,
+    backtests,
+    imports,
+    ...(events === null ? [] : [events]),
+    books,
+    calls,
+    refusals,
+  ]
   return { parts, drain: () => runInOrder(background.map((part) => () => part.drain())) }
 }
 

@@ -9,6 +9,7 @@ import { writeEventsOn } from '#server/database/queries/index.ts'
 import { migrationNames } from '#server/database/schema/index.ts'
 import { type Database, openDatabase, type Replica, watchedDatabase } from '#server/database/session/index.ts'
 import { eventSender } from '#server/events/index.ts'
+import { quoteExpirer } from '#server/expiry/index.ts'
 import { buildApp } from '#server/http/index.ts'
 import { importRunner } from '#server/imports/index.ts'
 import { ownLimit } from '#server/limits/index.ts'
@@ -41,6 +42,8 @@ export interface TestApp {
   readonly logLines: string[]
   /** Sends a request without a socket, which is several times as fast. */
   readonly inject: FastifyInstance['inject']
+  /** Expires the quotes whose validity has ended, as the service does every minute. Returns their number. */
+  expireQuotes(): Promise<number>
   /** Waits for work that the service does after it responds: the call log and the audit log. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -115,6 +118,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     refusals: refusals({ database: opened, clock: () => app.now, log: logger }),
     now: options.now ?? Date.now(),
     logLines,
+    expireQuotes: async () => 0,
     settle: async () => {},
     close: async () => {},
   }
@@ -125,6 +129,8 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const watch = tenantWatch({ database, monotonic: realMonotonic, log: logger })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? realMonotonic : () => (stepping += 1000))
+  const expirer = quoteExpirer({ database, log: logger })
+  app.expireQuotes = expirer.expireNow
   const { parts, drain } = connectParts(
     {
       config,
@@ -147,6 +153,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
         options.sendEvents === undefined
           ? null
           : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents),
+      expirer,
       imports: importRunner({ database, log: logger }, { resumeEveryMs: options.resumeUndosEveryMs ?? null }),
       backtests: backtestRunner(
         { database, staleReads: replica ?? database, clock, log: logger },

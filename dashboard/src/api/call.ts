@@ -78,6 +78,7 @@ const signInOperations: ReadonlySet<string> = new Set([
   'sign-in',
   'sign-up',
   'accept-invitation',
+  'read-invitation',
   'change-password',
 ])
 

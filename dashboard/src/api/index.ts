@@ -12,5 +12,13 @@ export {
   reachService,
   whenSessionEnds,
 } from './call.ts'
-export { laneHasChanged, showLane } from './lane-caches.ts'
-export { sessionQuery, useMay, useSession, useSignIn } from './session.ts'
+export { lanesHaveChanged, showLane } from './lane-caches.ts'
+export {
+  beginSession,
+  sessionQuery,
+  storeSession,
+  useIsSessionCurrent,
+  useMay,
+  useSession,
+  useSignIn,
+} from './session.ts'

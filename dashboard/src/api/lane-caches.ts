@@ -22,11 +22,13 @@ export function showLane(queries: QueryClient, lane: Lane): void {
   )
 }
 
-/** Marks all answers as stale after a change of a lane. Reloads only the lane's changes at once, the rest on next use. */
-export async function laneHasChanged(queries: QueryClient, laneRef: string): Promise<void> {
+/** Marks all answers as stale after a change of lanes. Reloads only the lanes' changes at once, the rest on next use. */
+export async function lanesHaveChanged(queries: QueryClient, laneRefs: readonly string[]): Promise<void> {
   await queries.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',
     refetchType: 'none',
   })
-  await queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref: laneRef } }] })
+  for (const lane_ref of laneRefs) {
+    await queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref } }] })
+  }
 }

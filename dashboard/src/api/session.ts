@@ -1,19 +1,63 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { type Answer, type Body, CallFailed, call, forgetSession } from './call.ts'
+
+const storedUnder = 'lanewise-session'
+
+interface StoredSession {
+  /** The file of this code, whose name contains a digest: other builds may expect other fields. */
+  readonly build: string
+  readonly session: Answer<'me'>
+}
+
+/** The session that this browser stored, until it expires. It lets a page draw its frame before the service answers. */
+function storedSession(): Answer<'me'> | undefined {
+  try {
+    const stored: StoredSession | null = JSON.parse(localStorage.getItem(storedUnder) ?? 'null')
+    const isUsable = stored?.build === import.meta.url && Date.parse(stored.session.expires_at) > Date.now()
+    return isUsable ? stored.session : undefined
+  } catch {
+    // The browser forbids storage, or the text is not from the dashboard.
+    return undefined
+  }
+}
 
 /** The signed-in person and their brokerage. The service checks the role on every request, so a stale role is safe. */
 export const sessionQuery = queryOptions<Answer<'me'>, CallFailed>({
   queryKey: ['me', {}],
   queryFn: ({ signal }) => call('me', { signal }),
   staleTime: 60_000,
+  initialData: storedSession,
+  // Stale from the start, so that the service is always asked.
+  initialDataUpdatedAt: 0,
 })
+
+/** Stores each answer about the session in this browser, and removes it at sign-out. The session itself is in a cookie. */
+export function storeSession(queries: QueryClient): void {
+  queries.getQueryCache().subscribe(({ type, query }) => {
+    if (query.queryKey[0] !== sessionQuery.queryKey[0]) return
+    try {
+      if (type === 'removed') localStorage.removeItem(storedUnder)
+      else if (type === 'updated' && query.state.status === 'success' && query.state.dataUpdatedAt > 0) {
+        const stored: StoredSession = { build: import.meta.url, session: query.state.data }
+        localStorage.setItem(storedUnder, JSON.stringify(stored))
+      }
+    } catch {
+      // Without storage, each visit waits for the service.
+    }
+  })
+}
 
 /** The signed-in person and their brokerage. @throws outside of the pages that need a session */
 export function useSession(): Answer<'me'> {
   const { data } = useQuery(sessionQuery)
   if (data === undefined) throw new Error('There is no session.')
   return data
+}
+
+/** False while the session is the one that the browser stored: its settings may be old. */
+export function useIsSessionCurrent(): boolean {
+  return useQuery(sessionQuery).dataUpdatedAt > 0
 }
 
 /**
@@ -43,11 +87,16 @@ export function useSignIn<Name extends 'sign-in' | 'sign-up' | 'accept-invitatio
       }
     },
     onSuccess: (session) => {
-      // Removes all data of an earlier session.
-      queries.clear()
-      queries.setQueryData(sessionQuery.queryKey, session)
+      beginSession(queries, session)
     },
   })
+}
+
+/** Shows another session, without the data of an earlier one. */
+export function beginSession(queries: QueryClient, session: Answer<'me'>): void {
+  // The session is replaced, not removed, so that the frame of the page shows the new one.
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+  queries.setQueryData(sessionQuery.queryKey, session)
 }
 
 function notKept(): CallFailed {

@@ -44,7 +44,7 @@ export function AuditTable({ events, search }: { events: readonly AuditEvent[]; 
   )
 }
 
-/** Date and time in the viewer's time zone. Seconds and the time zone appear on hover. */
+/** Date and time in the brokerage's time zone. Seconds and the time zone appear on hover. */
 function Time({ at }: { at: string }) {
   const exact = zonedMoment(at)
   const [day, year, time] = exact.split(', ')

@@ -237,6 +237,7 @@ function tokenWords({ token_ids: ids }: AuditEvent['about'], what: string): Sent
 const settings: Readonly<Record<string, { name: string; inWords?: (value: number) => string }>> = {
   name: { name: 'name' },
   win_probability_method: { name: 'win probability method' },
+  time_zone: { name: 'time zone' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
   floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },

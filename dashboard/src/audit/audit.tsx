@@ -15,9 +15,9 @@ import {
   PeriodInput,
   PersonFilter,
   RoleTooLow,
+  shownZone,
   useAddress,
   usePeriod,
-  viewerZone,
 } from '../shared-ui/index.ts'
 import { AuditProof, verificationId } from './audit-proof.tsx'
 import { isFiltered, selectionOf, whatOf } from './audit-query.ts'
@@ -58,7 +58,7 @@ function AuditLog() {
       title={title}
       hint={
         <>
-          Sign-ins, changes and rejected requests. Times are in {viewerZone()}.{' '}
+          Sign-ins, changes and rejected requests. Times are in {shownZone()}.{' '}
           <Anchor href={`#${verificationId}`} inherit>
             How to verify the log
           </Anchor>

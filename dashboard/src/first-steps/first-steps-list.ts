@@ -18,8 +18,16 @@ export interface FirstStep {
 /** The steps from sign-up to the first API call, in the recommended order. */
 export const firstSteps: readonly { readonly heading: string; readonly steps: readonly FirstStep[] }[] = [
   {
-    heading: 'Quote',
+    heading: 'Import and quote',
     steps: [
+      {
+        name: 'imports',
+        title: 'Import past quotes',
+        why: 'A CSV file of the last one or two years gives you useful advice from the first day.',
+        action: 'Import a CSV',
+        to: pagePaths.imports,
+        needs: 'member',
+      },
       {
         name: 'quotes',
         title: 'Quote a lane',
@@ -34,14 +42,6 @@ export const firstSteps: readonly { readonly heading: string; readonly steps: re
         why: 'All probabilities are based on your won and lost quotes. Pending quotes do not count.',
         action: 'Open quotes',
         to: pagePaths.quotes,
-        needs: 'member',
-      },
-      {
-        name: 'imports',
-        title: 'Import past quotes',
-        why: 'A CSV file of the last one or two years gives you useful advice from the first day.',
-        action: 'Import a CSV',
-        to: pagePaths.imports,
         needs: 'member',
       },
       {

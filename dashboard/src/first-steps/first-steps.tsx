@@ -6,6 +6,7 @@ import { Failed, Loading, Page } from '../shared-ui/index.ts'
 import { useStartHidden } from '../shell/index.ts'
 import { firstSteps } from './first-steps-list.ts'
 import { FirstStepRow } from './first-steps-row.tsx'
+import { SampleData } from './sample-data.tsx'
 
 const pollEveryMs = 5_000
 
@@ -18,7 +19,7 @@ export default function FirstStepsPage() {
     void queries.invalidateQueries({ queryKey: ['first-steps'] })
   }, [queries])
   return (
-    <Page title="Get started" hint="From the first quote to the first API call." actions={<HideButton />}>
+    <Page title="Get started" hint="From your past quotes to the first API call." actions={<HideButton />}>
       {steps.data === undefined ? (
         steps.error === null ? (
           <Loading label="Loading the steps" rows={9} height={56} />
@@ -68,7 +69,9 @@ function Steps({ done }: { done: Answer<'first-steps'> }) {
           </Group>
           <Paper withBorder component="ol" className="first-steps">
             {steps.map((step) => (
-              <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next} />
+              <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next}>
+                {step.name === 'imports' && !done.imports && !done.quotes && <SampleData />}
+              </FirstStepRow>
             ))}
           </Paper>
         </section>

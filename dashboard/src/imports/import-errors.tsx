@@ -54,7 +54,7 @@ type ShownError = ImportAnswer['errors'][number] & { readonly at: number }
 
 const cutColumn = {
   display: 'inline-block',
-  maxWidth: '14rem',
+  maxWidth: 'min(14rem, 22vw)',
   overflow: 'hidden',
   textOverflow: 'ellipsis',
   verticalAlign: 'bottom',

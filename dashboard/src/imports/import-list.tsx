@@ -35,21 +35,25 @@ export function ImportList({
         </Anchor>
       ),
     },
-    { key: 'status', header: 'Status', cell: statusWord },
+    { key: 'status', header: 'Status', wraps: true, cell: statusWord },
     figure('Added', ({ rows_added }) => rows_added),
-    figure('Updated', ({ rows_updated }) => rows_updated),
-    figure('Unchanged', ({ rows_repeated }) => rows_repeated),
-    figure('Rejected', ({ rows_refused }) => rows_refused),
+    { ...figure('Updated', ({ rows_updated }) => rows_updated), from: 'sm' },
+    { ...figure('Unchanged', ({ rows_repeated }) => rows_repeated), from: 'sm' },
+    { ...figure('Rejected', ({ rows_refused }) => rows_refused), from: 'sm' },
     {
       key: 'when',
       header: 'When',
+      from: 'sm',
       cell: ({ created_at }) => <span title={moment(created_at)}>{since(created_at)}</span>,
     },
     {
       key: 'who',
       header: 'By',
       from: 'sm',
-      cell: ({ created_by }) => created_by?.name ?? 'npm run import',
+      wraps: true,
+      cell: ({ created_by }) => (
+        <span style={{ overflowWrap: 'anywhere' }}>{created_by?.name ?? 'npm run import'}</span>
+      ),
     },
     ...(mayUndo
       ? [

@@ -2,7 +2,7 @@ import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { Answer } from '../api/index.ts'
-import { DataTable } from '../shared-ui/index.ts'
+import { DataTable, Heed } from '../shared-ui/index.ts'
 import type { ChosenFile } from './import-file.ts'
 import { columnLabel, fieldLabel } from './import-words.ts'
 
@@ -35,8 +35,11 @@ interface Mapping {
 /** Assigns columns of the file to fields, with sample values. */
 export function MapColumns({
   ignored,
+  assumed,
   ...mapping
 }: Mapping & {
+  /** The facts that no column provides, and that the import assumes. */
+  readonly assumed: Match['needs']
   readonly ignored: readonly string[]
 }) {
   const { preset, unmet, chosen } = mapping
@@ -49,6 +52,12 @@ export function MapColumns({
     <Stack gap="md">
       <FirstRows chosen={chosen} />
       <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
+      {assumed.map(({ what, any_of, assumed: words }) => (
+        <Heed key={what} title={`No column holds ${what}`}>
+          {words} If a column holds {what}, choose it as{' '}
+          {any_of.map((fields) => fields.map(fieldLabel).join(' with ')).join(' or ')}.
+        </Heed>
+      ))}
       <StatusQuestions {...mapping} />
       {groups.map(({ title, fields }) => (
         <section key={title} aria-label={title}>

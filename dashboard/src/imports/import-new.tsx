@@ -166,7 +166,8 @@ function Columns({
       />
     )
   }
-  const unmet = match.needs.filter(({ is_met }) => !is_met)
+  const unmet = match.needs.filter(({ is_met, assumed }) => !is_met && assumed === null)
+  const assumed = match.needs.filter((need) => !need.is_met && need.assumed !== null)
   const settled = choices === null || (!asChosen.isPlaceholderData && asChosen.data !== undefined)
   return (
     <Stack gap="md">
@@ -175,6 +176,7 @@ function Columns({
         preset={preset.data}
         choice={choice}
         unmet={unmet}
+        assumed={assumed}
         ignored={match.ignored_columns}
         onChoose={(field, position) => {
           setChoices({ ...choice, [field]: position })

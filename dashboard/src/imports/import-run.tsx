@@ -187,6 +187,13 @@ function Undoing({ run }: { run: ImportAnswer }) {
   )
 }
 
+const warningRemedies: Readonly<Record<ImportAnswer['warnings'][number]['code'], string>> = {
+  no_lost_quotes:
+    'Every quote that was decided in this file was won. Add the quotes that you lost, or choose the column that says how each quote ended.',
+  no_dates:
+    'If the quotes are older, add a column with their dates and import that file. To replace quotes without dates, first undo their import.',
+}
+
 function Ended({
   run,
   actions,
@@ -216,8 +223,7 @@ function Ended({
       )}
       {run.warnings.map(({ code, detail }) => (
         <Heed key={code} title={detail}>
-          Every quote that was decided in this file was won. Add the quotes that you lost, or choose the
-          column that says how each quote ended.
+          {warningRemedies[code]}
         </Heed>
       ))}
       <Figures run={run} />

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core'
 import { type FormEvent, useId, useState } from 'react'
 import { operations } from '#client/operations.ts'
-import { bodyBytesMax } from '#contract/limits.ts'
+import { pushBytesMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
 import { count, counted, Failed, IntegrationSection } from '../shared-ui/index.ts'
 
@@ -147,9 +147,9 @@ function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<
   const [wrongFile, setWrongFile] = useState<string | null>(null)
   const load = async (file: File | null) => {
     if (file === null) return
-    if (file.size > bodyBytesMax) {
+    if (file.size > pushBytesMax) {
       setWrongFile(
-        `${file.name} has ${count(file.size)} bytes. A body can have at most ${count(bodyBytesMax)}.`,
+        `${file.name} has ${count(file.size)} bytes. At most ${count(pushBytesMax)} can be checked. Sign a smaller file to check your signer.`,
       )
       return
     }

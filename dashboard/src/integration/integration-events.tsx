@@ -82,9 +82,11 @@ export function IntegrationEvents() {
 
 const typeWords: Readonly<Record<EventType, string>> = {
   'quote.created': 'a rate is quoted',
+  'quote.updated': 'a quote changes',
   'lane.booked': 'a lane is booked',
   'lane.booking_cancelled': 'a booking is cancelled',
   'lane.outcome_changed': 'an outcome changes',
+  'quote.expired': 'a quote expires',
   'credential.expiring': 'a service token or signing secret expires soon',
 }
 

@@ -110,6 +110,8 @@ export function changedBy({ source, changed_by }: Change): string {
       return 'TMS, over the API'
     case 'import':
       return changed_by === null ? 'Import' : `Import by ${changed_by.name}`
+    case 'lanewise':
+      return 'Lanewise, by a rule'
   }
 }
 
@@ -135,6 +137,10 @@ export function ruleWords(change: Change, changes: readonly Change[]): string | 
       return `${is}, because ${sourcePhrases[source]} booked it; before: ${was}${set}.`
     case 'cancellation_takes_back_the_win':
       return `${is}, because the booking was cancelled; before: ${was}${set}.`
+    case 'validity_ended':
+      return `${is}, because no answer came while the quote was valid; before: ${was}${set}.`
+    case 'validity_extended':
+      return `${is}, because the quote is valid longer now; before: ${was}${set}.`
     case null:
       return null
   }

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { laneHasChanged, showLane, useAnswer, useChange, useMay } from '../api/index.ts'
+import { lanesHaveChanged, showLane, useAnswer, useChange, useMay } from '../api/index.ts'
 import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts'
 import { type Change, changedBy, fieldName, restoredBy, ruleWords, valueWords } from './lane-changes-words.ts'
 
@@ -129,7 +129,7 @@ function RollbackDialog({
       {
         onSuccess: (restored) => {
           showLane(queries, restored)
-          void laneHasChanged(queries, lane.lane_ref)
+          void lanesHaveChanged(queries, [lane.lane_ref])
           notify(`Change ${change_id} of ${lane.lane_ref} was rolled back`)
           close()
         },

@@ -5,7 +5,7 @@ import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scal
 import { line } from 'd3-shape'
 import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { count, counted, day, dollars, roundDollars, TextLink } from '../shared-ui/index.ts'
+import { count, counted, day, dollars, roundDollars, TextLink, wallTime } from '../shared-ui/index.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LaneMonth, LanePoint, LaneRecord } from './lane-evidence.ts'
 import { OutcomeMark } from './lane-section.tsx'
@@ -134,6 +134,9 @@ function middle(points: readonly LanePoint[]): number {
   return rates[Math.floor(rates.length / 2)] ?? 0
 }
 
+/** The time of a quote on the clock of the brokerage, so that the ticks of the UTC scale are its days and months. */
+const timeOf = ({ quoted_at }: LanePoint) => wallTime(Date.parse(quoted_at))
+
 function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -144,7 +147,7 @@ function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
   const [low, high] = [Math.min(...near), Math.max(...near)]
   const room = Math.max((high - low) * 0.08, center * 0.02)
   const dayMs = 86_400_000
-  const [from, to] = [Date.parse(first.quoted_at), Date.parse(last.quoted_at)]
+  const [from, to] = [timeOf(first), timeOf(last)]
   const days = Math.max(to - from, 14 * dayMs) * 0.02
   return {
     x: scaleUtc([from - days, to + days], [margin.left, width - margin.right]),
@@ -156,7 +159,7 @@ function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
 /** The position of a quote. A rate beyond the scale is drawn at its edge. */
 function placeOf(point: LanePoint, { x, y }: Scales): { x: number; y: number } {
   const [low = 0, high = 0] = y.domain()
-  return { x: x(Date.parse(point.quoted_at)), y: y(Math.min(Math.max(point.rate, low), high)) }
+  return { x: x(timeOf(point)), y: y(Math.min(Math.max(point.rate, low), high)) }
 }
 
 const radius = 3.6

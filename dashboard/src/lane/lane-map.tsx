@@ -235,7 +235,8 @@ function Arrow({
   )
 }
 
-const letterWidth = 7.4
+/** The widest place names have about this width per letter, with their outline. */
+const letterWidth = 8.2
 
 function Label({
   end,

@@ -24,7 +24,7 @@ export function LaneMonths({ months }: { months: readonly LaneMonth[] }) {
   const columns: Column<LaneMonth>[] = [
     {
       key: 'month',
-      header: 'Month (UTC)',
+      header: 'Month',
       cell: (row) => <QuotesLink chosen={{ month: row.month }}>{month(row.month)}</QuotesLink>,
     },
     { key: 'bar', header: 'Won and lost', from: 'sm', cell: (row) => <Bar row={row} most={most} /> },

@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { Failed, Loading, laneName, Nothing, Page } from '../shared-ui/index.ts'
+import { dollars, Failed, Loading, laneName, Nothing, Page } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
 import { LaneCurve } from './lane-curve.tsx'
@@ -175,7 +175,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
         evidence_limit: 1,
       },
     },
-    { enabled: settled !== null && !isBusy, keeps: true },
+    { enabled: settled !== null && !isBusy, keeps: true, comesBack: true },
   )
   return (
     <Stack gap="md" aria-busy={isBusy} style={isBusy ? { opacity: 0.6 } : {}}>
@@ -323,7 +323,15 @@ function Curve({
   if (rate === null && !isWaiting) {
     return <Nothing title="No rate to start with">Quote this lane or a similar lane first.</Nothing>
   }
-  if (advice.isError) return <Failed error={advice.error} retry={() => void advice.refetch()} />
+  if (advice.isError) {
+    return (
+      <Failed
+        error={advice.error}
+        retry={() => void advice.refetch()}
+        {...(rate === null ? {} : { title: `No advice for ${dollars(rate)} yet` })}
+      />
+    )
+  }
   if (advice.data === undefined || rate === null) {
     return <Loading rows={10} height={28} label="Loading the win curve" />
   }

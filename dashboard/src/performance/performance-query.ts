@@ -1,17 +1,13 @@
 import type { Answer, Query } from '../api/index.ts'
-import {
-  type AddressParams,
-  daysOf,
-  isMonth,
-  monthWithin,
-  type Period,
-  periodOf,
-} from '../shared-ui/index.ts'
+import { type AddressParams, daysOf, monthWithin, type Period, periodOf } from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-const groupingNames: Readonly<Record<Grouping, string>> = {
+/** The groupings with a view of their own. The figures by carrier are in the money view: a carrier is known once a load is won. */
+export type GroupingView = Exclude<Grouping, 'carrier'>
+
+const groupingNames: Readonly<Record<GroupingView, string>> = {
   month: 'Months',
   lane: 'Lanes',
   customer: 'Customers',
@@ -19,9 +15,10 @@ const groupingNames: Readonly<Record<Grouping, string>> = {
   equipment: 'Equipment',
 }
 
-export type View = Grouping | 'gaps' | 'calibration'
+export type View = 'money' | GroupingView | 'gaps' | 'calibration'
 
 export const viewNames: Readonly<Record<View, string>> = {
+  money: 'Money',
   ...groupingNames,
   gaps: 'Below the quote',
   calibration: 'Calibration',
@@ -29,10 +26,10 @@ export const viewNames: Readonly<Record<View, string>> = {
 
 export function viewOf(search: AddressParams): View {
   const view = search.view ?? ''
-  return Object.hasOwn(viewNames, view) ? (view as View) : 'month'
+  return Object.hasOwn(viewNames, view) ? (view as View) : 'money'
 }
 
-export function isGrouping(view: View): view is Grouping {
+export function isGrouping(view: View): view is GroupingView {
   return Object.hasOwn(groupingNames, view)
 }
 
@@ -80,6 +77,9 @@ export function paramsOfRow(
     case 'rep':
       // Imported lanes have no rep, and lists cannot filter for lanes without a rep.
       return row.key === '' ? null : { ...shared, quoted_by: row.key }
+    case 'carrier':
+      // Lists cannot filter for lanes without a carrier.
+      return row.key === '' ? null : { ...shared, carrier: row.label }
     case 'equipment':
       return { ...shared, equipment: row.key }
     case 'month':
@@ -88,13 +88,18 @@ export function paramsOfRow(
   }
 }
 
-/**
- * The same parameters for the Quotes page. It has no named periods, so they become first and last days. A UTC month becomes
- * its first and last moments.
- */
+/** The same parameters for the Quotes page. It has no named periods, so they become first and last days. */
 export function quotesParams(params: AddressParams, now: Date): AddressParams {
   const { period: _period, from: _from, to: _to, ...others } = params
-  const period = periodOf(params, 'all', now)
-  const { from, to } = isMonth(period.choice) ? period : daysOf(period)
-  return { ...others, from, to }
+  return { ...others, ...daysOf(periodOf(params, 'all', now)) }
+}
+
+/** The words of a page of rows. */
+export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonly many: string }>> = {
+  month: { one: 'month', many: 'months' },
+  lane: { one: 'lane', many: 'lanes' },
+  customer: { one: 'customer', many: 'customers' },
+  rep: { one: 'rep', many: 'reps' },
+  carrier: { one: 'carrier', many: 'carriers' },
+  equipment: { one: 'equipment type', many: 'equipment types' },
 }

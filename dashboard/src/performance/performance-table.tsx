@@ -16,26 +16,28 @@ import {
 import { MarginShare, WinRate } from './performance-cells.tsx'
 import {
   type Grouping,
+  type GroupingView,
   type Order,
   type PerformanceRow,
   paramsOfRow,
   quotesParams,
 } from './performance-query.ts'
 
-const rowHeaders: Readonly<Record<Grouping, string>> = {
-  month: 'Month (UTC)',
+const rowHeaders: Readonly<Record<GroupingView, string>> = {
+  month: 'Month',
   lane: 'Lane',
   customer: 'Customer',
   rep: 'Rep',
   equipment: 'Equipment',
 }
 
-function nameOfRow(by: Grouping, row: PerformanceRow): string {
+/** The name of a row as the page shows it. */
+export function nameOfRow(by: Grouping, row: PerformanceRow): string {
   if (by === 'equipment') return equipmentName(row.label)
   return row.lane === null ? row.label : laneName(row.lane.origin, row.lane.destination)
 }
 
-function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressParams }) {
+function Links({ by, row, search }: { by: GroupingView; row: PerformanceRow; search: AddressParams }) {
   const [today] = useState(() => new Date())
   const params = paramsOfRow(by, row, search, today)
   if (params === null) return <Text size="xs">{row.lane?.equipment ?? 'imported'}</Text>
@@ -59,7 +61,7 @@ function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search:
 }
 
 function columnsOf(
-  by: Grouping,
+  by: GroupingView,
   rows: readonly PerformanceRow[],
   search: AddressParams,
 ): readonly Column<PerformanceRow>[] {
@@ -142,7 +144,7 @@ export function PerformanceTable({
   order,
   onOrder,
 }: {
-  by: Grouping
+  by: GroupingView
   rows: readonly PerformanceRow[]
   search: AddressParams
   order: Order | undefined

@@ -1,6 +1,17 @@
 import { counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
 
+/** The difference between landed and quoted margin of all rows, in whole dollars. */
+export function LandedVsQuoted({ amount }: { amount: number | null | undefined }) {
+  if (amount === null || amount === undefined) return '–'
+  return (
+    <span style={{ color: amount < 0 ? 'var(--lost)' : amount > 0 ? 'var(--won)' : undefined }}>
+      {amount < 0 ? '▼ ' : amount > 0 ? '▲ ' : ''}
+      {signedDollars(Math.round(amount))}
+    </span>
+  )
+}
+
 /** The totals of the selection, each with its count. */
 export function PerformanceTotals({ totals }: { totals: PerformanceFigures | undefined }) {
   const range = totals?.win_rate_interval ?? null
@@ -39,15 +50,7 @@ export function PerformanceTotals({ totals }: { totals: PerformanceFigures | und
         },
         {
           label: 'Landed vs quoted',
-          value:
-            landed === null ? (
-              '–'
-            ) : (
-              <span style={{ color: landed < 0 ? 'var(--lost)' : landed > 0 ? 'var(--won)' : undefined }}>
-                {landed < 0 ? '▼ ' : landed > 0 ? '▲ ' : ''}
-                {signedDollars(Math.round(landed))}
-              </span>
-            ),
+          value: <LandedVsQuoted amount={landed} />,
           note:
             landed === null
               ? 'nothing to compare yet'

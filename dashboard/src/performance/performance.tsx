@@ -1,5 +1,5 @@
 import { Button, Stack, Tabs, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { type Query, useAnswer } from '../api/index.ts'
 import {
@@ -13,15 +13,24 @@ import {
   PageTurner,
   type Period,
   PeriodInput,
+  shownZone,
   TextLink,
   useAddress,
   usePeriod,
-  viewerZone,
   WhoFilters,
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
+import { Money } from './performance-money.tsx'
 import { MonthCharts } from './performance-months.tsx'
-import { type Grouping, isGrouping, orderOf, selectionOf, viewNames, viewOf } from './performance-query.ts'
+import {
+  type GroupingView,
+  isGrouping,
+  orderOf,
+  rowWords,
+  selectionOf,
+  viewNames,
+  viewOf,
+} from './performance-query.ts'
 import { PerformanceTable } from './performance-table.tsx'
 import { PerformanceTotals } from './performance-totals.tsx'
 
@@ -30,7 +39,7 @@ const Calibration = lazy(() => import('./performance-calibration.tsx'))
 const fallback = 'last-12-months'
 const monthsMax = 200
 
-/** Win rates and margins by month, lane, customer, rep and equipment, and the calibration of the advice. */
+/** Money lost, win rates and margins by month, lane, customer, rep and equipment, and the calibration of the advice. */
 export default function Performance() {
   const { search, change } = useAddress(pagePaths.performance)
   const period = usePeriod(search, fallback)
@@ -39,11 +48,13 @@ export default function Performance() {
   return (
     <Page
       title="Performance"
-      hint={`Lanes count in the period in which they were quoted. Days are in the time zone ${viewerZone()}, months in UTC.`}
+      hint={`Lanes count in the period in which they were quoted. Days and months are in the time zone ${shownZone()}.`}
     >
       <Tabs
         value={view}
-        onChange={(next) => change({ view: next ?? undefined, sort: undefined, order: undefined })}
+        onChange={(next) =>
+          change({ view: next ?? undefined, sort: undefined, order: undefined, by: undefined })
+        }
         keepMounted={false}
       >
         <Tabs.List aria-label="View">
@@ -74,8 +85,9 @@ interface FiguresProps {
   readonly change: (params: AddressParams, options?: { replace?: boolean }) => void
 }
 
-function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' }) {
+function Figures({ view, ...props }: FiguresProps & { view: 'money' | GroupingView | 'gaps' }) {
   const { period, search, change } = props
+  const [today] = useState(() => new Date())
   const isPossible = !isBackwards(period)
   return (
     <Stack gap="md">
@@ -83,13 +95,24 @@ function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' })
         <PeriodInput period={period} query={search} onChange={change} />
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
+      {isPossible && view === 'money' && (
+        <Money
+          selection={props.selection}
+          search={{ ...search, period: search.period ?? fallback }}
+          today={today}
+          change={change}
+          empty={
+            <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
+          }
+        />
+      )}
       {isPossible && view === 'gaps' && <MarginGaps {...props} />}
       {isPossible && isGrouping(view) && <Grouped by={view} {...props} />}
     </Stack>
   )
 }
 
-function Grouped({ by, period, selection, search, change }: FiguresProps & { by: Grouping }) {
+function Grouped({ by, period, selection, search, change }: FiguresProps & { by: GroupingView }) {
   const order = orderOf(search)
   const cursor = search.cursor
   const answer = useAnswer(
@@ -149,14 +172,6 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
       </Text>
     </>
   )
-}
-
-const rowWords: Readonly<Record<Grouping, { readonly one: string; readonly many: string }>> = {
-  month: { one: 'month', many: 'months' },
-  lane: { one: 'lane', many: 'lanes' },
-  customer: { one: 'customer', many: 'customers' },
-  rep: { one: 'rep', many: 'reps' },
-  equipment: { one: 'equipment type', many: 'equipment types' },
 }
 
 function NothingQuoted({ period, onAllTime }: { period: Period; onAllTime: () => void }) {

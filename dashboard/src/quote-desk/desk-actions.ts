@@ -1,10 +1,10 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { useSession } from '../api/index.ts'
-import { readDollars } from '../shared-ui/index.ts'
+import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
 import { floorOf } from './desk-floor.ts'
-import { type RateToConfirm, useRateCheck } from './desk-lanes-advice.ts'
+import { type CheckedRates, type RateToConfirm, useRateCheck } from './desk-lanes-advice.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
@@ -27,7 +27,8 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef('')
-  const ratesToConfirm = useRateCheck()
+  const shown = useRef<CheckedRates['advice']>(new Map())
+  const checkRates = useRateCheck()
   return {
     toConfirm,
     checking,
@@ -38,7 +39,8 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
       if (gapsIn(draft).length === 0 && confirmed.current !== content) {
         busy.current = true
         setChecking(true)
-        const found = await ratesToConfirm(draft)
+        const { toConfirm: found, advice } = await checkRates(draft)
+        shown.current = advice
         busy.current = false
         setChecking(false)
         if (found.length > 0) {
@@ -46,12 +48,12 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
           return
         }
       }
-      saving.save(draft, acceptUnknown)
+      saving.save(draft, acceptUnknown, shown.current)
     },
     confirm: (acceptUnknown: boolean) => {
       confirmed.current = JSON.stringify(draft)
       setToConfirm([])
-      saving.save(draft, acceptUnknown)
+      saving.save(draft, acceptUnknown, shown.current)
     },
     goBack: () => {
       const [first] = toConfirm
@@ -61,22 +63,14 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
   }
 }
 
-/** Alt + U uses the best rate, from everywhere on the page. */
-export function useDeskKeys(useBest: (() => void) | null) {
-  const latest = useRef(useBest)
-  useLayoutEffect(() => {
-    latest.current = useBest
-  })
-  useEffect(() => {
-    const listen = (event: globalThis.KeyboardEvent) => {
-      // The code of the key, because Alt (Option) + U types another letter on a Mac.
-      if (event.code !== 'KeyU' || !event.altKey || event.ctrlKey || event.metaKey) return
-      event.preventDefault()
-      latest.current?.()
-    }
-    window.addEventListener('keydown', listen)
-    return () => window.removeEventListener('keydown', listen)
-  }, [])
+/** The shortcuts of the desk. Its fields handle Enter and Ctrl (or ⌘) + Enter themselves. */
+export function useDeskKeys(takeBest: (() => void) | null, lanes: readonly DeskLane[]) {
+  useShortcuts('Quote desk', [
+    { keys: ['N'], does: 'Go to the first lane', on: ['n'], run: () => focusLane(lanes[0]?.id ?? 1) },
+    { keys: ['Enter'], does: 'Next lane, from the last field of a lane' },
+    { keys: ['Ctrl or ⌘', 'Enter'], does: 'Save' },
+    { keys: ['Alt', 'U'], does: 'Use the best rate', on: ['Alt+KeyU'], run: () => takeBest?.() },
+  ])
 }
 
 /** The rates of the active lane, from its advice, its typed cost and the floors of the brokerage. */

@@ -68,15 +68,40 @@ export interface RateToConfirm {
 /** How long saving waits for the check of the rates. */
 const checkWaitMs = 6_000
 
+/** The advice on a row's rate as it was shown, to keep with the quote. */
+export type ShownAdvice = NonNullable<Body<'create-quote-request'>['lanes'][number]['advice']>
+
+/** What is known about the rates of a draft before it is saved. */
+export interface CheckedRates {
+  readonly toConfirm: readonly RateToConfirm[]
+  /** By the number of the row. */
+  readonly advice: ReadonlyMap<number, ShownAdvice>
+}
+
+const nothingChecked: CheckedRates = { toConfirm: [], advice: new Map() }
+
+function shownAdvice(result: RowAdvice): ShownAdvice | null {
+  const { estimate } = result
+  if (estimate?.probability == null || estimate.interval_80 === null) return null
+  const best = bestRateOf(result)
+  return {
+    win_probability: estimate.probability,
+    ...estimate.interval_80,
+    ...(estimate.reference_rate === null ? {} : { going_rate: Math.round(estimate.reference_rate) }),
+    ...(best === null || result.optimum === null ? {} : { best_rate: best }),
+    trust: estimate.trust,
+  }
+}
+
 /**
  * Checks the rates of a draft before it is saved. A check that cannot be made asks nothing: the answer of the save has the
  * same warnings.
  */
-export function useRateCheck(): (draft: Draft) => Promise<RateToConfirm[]> {
+export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   const queries = useQueryClient()
   return async (draft) => {
     const lanes = lanesToSave(draft).filter((lane) => askedOf(lane) !== null)
-    if (lanes.length === 0) return []
+    if (lanes.length === 0) return nothingChecked
     const body = { lanes: lanes.map((lane) => askedOf(lane) as AskedLane) }
     try {
       const { results } = await queries.fetchQuery({
@@ -85,14 +110,23 @@ export function useRateCheck(): (draft: Draft) => Promise<RateToConfirm[]> {
         staleTime: 60_000,
         retry: false,
       })
-      return results.flatMap((result) => {
+      const answered = results.flatMap((result) => {
         const lane = lanes[result.index]
-        return lane === undefined || result.status !== 200 || result.warnings.length === 0
-          ? []
-          : [{ lane, reasons: result.warnings.map(({ detail }) => detail) }]
+        return lane === undefined || result.status !== 200 ? [] : [{ lane, result }]
       })
+      return {
+        toConfirm: answered.flatMap(({ lane, result: { warnings } }) =>
+          warnings.length === 0 ? [] : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
+        ),
+        advice: new Map(
+          answered.flatMap(({ lane, result }) => {
+            const shown = shownAdvice(result)
+            return shown === null ? [] : [[lane.id, shown] as const]
+          }),
+        ),
+      }
     } catch {
-      return []
+      return nothingChecked
     }
   }
 }

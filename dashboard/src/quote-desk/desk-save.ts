@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { type Answer, type CallFailed, useChange } from '../api/index.ts'
 import { type DeskError, type Draft, errorsAt, gapsIn, lanesToSave, requestOf } from './desk-draft.ts'
+import type { CheckedRates } from './desk-lanes-advice.ts'
 
 export interface DeskSave {
   readonly saved: Answer<'create-quote-request'> | null
@@ -10,7 +11,8 @@ export interface DeskSave {
   /** True when the service did not confirm the request. Saving a changed request can then create a second quote. */
   readonly mayBeSaved: boolean
   readonly errors: readonly DeskError[]
-  readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
+  /** `advice` is what was shown for each row; it is kept with the quotes. */
+  readonly save: (draft: Draft, acceptUnknownPlaces: boolean, advice: CheckedRates['advice']) => void
   /** Removes the error of a field after the user changed the field. */
   readonly forget: (laneId: number | null, field: DeskError['field']) => void
   readonly reset: () => void
@@ -74,7 +76,7 @@ export function useDeskSave(): DeskSave {
     setErrors(found)
     if (found[0] !== undefined) focusOn(found[0])
   }
-  const save = (draft: Draft, acceptUnknownPlaces: boolean) => {
+  const save: DeskSave['save'] = (draft, acceptUnknownPlaces, advice) => {
     if (busy.current || create.isSuccess) return
     const gaps = gapsIn(draft)
     show(gaps)
@@ -84,16 +86,21 @@ export function useDeskSave(): DeskSave {
     }
     busy.current = true
     const request = requestOf(draft, acceptUnknownPlaces)
+    const rows = lanesToSave(draft)
+    const lanes = request.lanes.map((lane, index) => {
+      const shown = advice.get(rows[index]?.id ?? -1)
+      return shown === undefined ? lane : { ...lane, advice: shown }
+    })
     create.mutate(
-      { body: { ...request, request_key: keyOf(request) } },
+      { body: { ...request, lanes, request_key: keyOf(request) } },
       {
         onSuccess: (saved) => {
           keepKey('')
           void queries.invalidateQueries()
-          const lanes = saved.lanes.map(({ warnings: _, ...lane }) => lane)
+          const savedLanes = saved.lanes.map(({ warnings: _, ...lane }) => lane)
           queries.setQueryData(['get-quote-request', { params: { request_id: saved.request_id } }], {
             ...saved,
-            lanes,
+            lanes: savedLanes,
           })
         },
         onError: (error) => {

@@ -7,14 +7,16 @@ import {
   CopyButton,
   counted,
   DataTable,
+  type Decision,
   dollars,
   equipmentName,
   laneName,
+  lostQuote,
   OutcomeMark,
   ReasonDialog,
   TextLink,
   useOutcomeMarks,
-  useShortcutsSwitch,
+  useShortcuts,
 } from '../shared-ui/index.ts'
 import { emailText, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
 
@@ -70,7 +72,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
         </Text>
         <ForCustomer request={request} />
       </Stack>
-      <ReasonDialog lane={marks.losing} onChoose={marks.lost} onClose={marks.keep} />
+      <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
   )
 }
@@ -93,9 +95,9 @@ function useMarks(lanes: readonly Lane[]) {
     choose,
     chosen,
     losing,
-    lost: (lane: Lane, reason: Parameters<typeof mark>[2]) => mark(lane, 'lost', reason),
+    lost: (reason: Parameters<typeof mark>[2]) => losing && mark(losing, 'lost', reason),
     keep: () => setLosing(null),
-    mark: (outcome: Lane['outcome']) => {
+    mark: (outcome: Decision) => {
       if (chosen === null || !mayMark) return
       if (outcome === 'lost') setLosing(chosen)
       else mark(chosen, outcome)
@@ -103,39 +105,36 @@ function useMarks(lanes: readonly Lane[]) {
   }
 }
 
-const outcomeKeys: Readonly<Record<string, Lane['outcome']>> = { w: 'won', l: 'lost', u: 'pending' }
-const typingTargets = 'input, textarea, select, [role="dialog"], [role="menu"]'
-
-/** Enter begins the next quote; W, L and U mark the chosen lane; Up and Down choose one. */
-function useSavedKeys(on: {
+/** Enter or N begins the next quote; W, L and U mark the chosen lane; Up and Down choose one. */
+function useSavedKeys({
+  at,
+  rows,
+  choose,
+  mark,
+  onNew,
+}: {
   at: number
   rows: number
   choose: (at: number) => void
-  mark: (outcome: Lane['outcome']) => void
+  mark: (outcome: Decision) => void
   onNew: () => void
 }) {
-  const [letters] = useShortcutsSwitch()
-  const latest = useRef(on)
-  useEffect(() => {
-    latest.current = on
-  })
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const { target, key } = event
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return
-      if (!(target instanceof Element) || target.closest(typingTargets) !== null) return
-      const { at, rows, choose, mark, onNew } = latest.current
-      const outcome = letters ? outcomeKeys[key.toLowerCase()] : undefined
-      if (outcome !== undefined) mark(outcome)
-      else if (key === 'Enter' && target.closest('a, button, summary') === null) onNew()
-      else if (key === 'ArrowDown' && rows > 1) choose(Math.min(rows - 1, at + 1))
-      else if (key === 'ArrowUp' && rows > 1) choose(Math.max(0, at - 1))
-      else return
-      event.preventDefault()
-    }
-    window.addEventListener('keydown', listen)
-    return () => window.removeEventListener('keydown', listen)
-  }, [letters])
+  const isControl = (target: Element) => target.closest('a, button, summary') !== null
+  const chooses = (to: number) => () => (rows > 1 ? choose(Math.max(0, Math.min(rows - 1, to))) : false)
+  useShortcuts('Saved quote', [
+    {
+      keys: ['Enter'],
+      does: 'Next quote',
+      on: ['Enter'],
+      run: (_, target) => (isControl(target) ? false : onNew()),
+    },
+    { keys: ['N'], does: 'Next quote', on: ['n'], run: onNew },
+    { keys: ['W'], does: 'Mark won', on: ['w'], run: () => mark('won') },
+    { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: () => mark('lost') },
+    { keys: ['U'], does: 'Set pending again', on: ['u'], run: () => mark('pending') },
+    { keys: ['↓'], does: 'Next lane', on: ['ArrowDown'], run: chooses(at + 1) },
+    { keys: ['↑'], does: 'Previous lane', on: ['ArrowUp'], run: chooses(at - 1) },
+  ])
 }
 
 /** The warnings of the save, for rates that were saved without or despite a confirmation. */

@@ -123,7 +123,7 @@ function signedPoints(points: number): string {
 }
 
 /** How the estimate would change with other rates, the next outcome, or the market. */
-export function changesInWords({ at_other_rates, would_change_answer }: Estimate): string[] {
+export function changesInWords({ at_other_rates, would_change_answer, undecided }: Estimate): string[] {
   return [
     ...at_other_rates.map(
       ({ rate, probability: chance, points, dollars: more }) =>
@@ -132,6 +132,11 @@ export function changesInWords({ at_other_rates, would_change_answer }: Estimate
     ...would_change_answer.map(
       ({ change, probability: chance }) => `${changes[change] ?? change}: ${probability(chance)}`,
     ),
+    ...(undecided === null
+      ? []
+      : [
+          `The ${counted(undecided.quotes, 'pending quote')} here ${undecided.quotes === 1 ? 'is' : 'are'} lost: ${probability(undecided.if_lost)}; won as often as the decided ones: ${probability(undecided.if_won_alike)}`,
+        ]),
   ]
 }
 

@@ -189,7 +189,7 @@ function Desk(props: DeskProps) {
     setRate(rate)
     focusLane(lanes.active.id, 'rate')
   }
-  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate))
+  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), lanes.lanes)
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.

@@ -11,6 +11,7 @@ import {
   Failed,
   Loading,
   laneName,
+  lostQuote,
   Nothing,
   Page,
   ReasonDialog,
@@ -21,6 +22,7 @@ import { QuotedAgainstBooked } from './quotes-booked.tsx'
 import { QuoteFacts } from './quotes-facts.tsx'
 import { RequoteDialog } from './quotes-requote.tsx'
 import { QuoteSiblings } from './quotes-siblings.tsx'
+import { VoidButton } from './quotes-void.tsx'
 import './quotes.css'
 
 /** The page of one quote: its facts, the comparison with its booking, the other lanes of its request, and its changes. */
@@ -115,7 +117,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
   const [toRequote, setToRequote] = useState<Lane | null>(null)
   return (
     <Group gap="xs">
-      {mayMark && (
+      {mayMark && lane.voided_at === null && (
         <>
           <Button
             size="xs"
@@ -136,9 +138,14 @@ function QuoteActions({ lane }: { lane: Lane }) {
           >
             Set pending
           </Button>
+        </>
+      )}
+      {mayMark && (
+        <>
           <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
             Requote
           </Button>
+          <VoidButton lane={lane} />
         </>
       )}
       <Button size="xs" variant="default" renderRoot={asLinkToLane(lane)}>
@@ -146,8 +153,8 @@ function QuoteActions({ lane }: { lane: Lane }) {
       </Button>
       <CopyButton text={lane.lane_ref} what="lane_ref" />
       <ReasonDialog
-        lane={toLose}
-        onChoose={(chosen, reason) => mark(chosen, 'lost', reason)}
+        about={lostQuote(toLose)}
+        onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />

@@ -2,10 +2,13 @@ import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
+import { startOfDay } from '../shared-ui/index.ts'
+import { allQuotes } from './quotes-settings.ts'
 
 /** The filters, order and page of the list of quotes, as address parameters. */
-const filterNames = [
+export const filterNames = [
   'outcome',
+  'pending_days',
   'q',
   'customer',
   'origin',
@@ -13,10 +16,14 @@ const filterNames = [
   'equipment',
   'quoted_by',
   'reason',
+  'carrier',
+  'finding',
   'from',
   'to',
 ] as const
-const viewNames = [...filterNames, 'sort', 'limit', 'cursor', 'page'] as const
+/** The parameters that a saved view stores. */
+const savedNames = [...filterNames, 'sort', 'limit'] as const
+const viewNames = [...savedNames, 'view', 'cursor', 'page'] as const
 export type QuotesView = Readonly<Partial<Record<(typeof viewNames)[number], string>>>
 
 export const pageSizes = ['50', '100', '200'] as const
@@ -31,12 +38,11 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Midnight in the viewer's time zone, ISO 8601. Text that is not a date is returned as is, and the service rejects it. */
-function startOfDay(day: string, daysLater: number): string {
+/** The first moment of a day, ISO 8601. Text that is not a date is returned as is, and the service rejects it. */
+function beginningOf(day: string, daysLater: number): string {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
   if (year === undefined) return day
-  const start = new Date(Number(year), Number(month) - 1, Number(date) + daysLater)
-  return Number.isNaN(start.getTime()) ? day : start.toISOString()
+  return startOfDay(Number(year), Number(month) - 1, Number(date) + daysLater).toISOString()
 }
 
 /** The filters as API parameters. Days become the moments at which they begin and end. */
@@ -46,8 +52,8 @@ function askedFilters(view: QuotesView): Query<'export-lanes'> {
   )
   return {
     ...asked,
-    ...(view.from === undefined ? {} : { from: startOfDay(view.from, 0) }),
-    ...(view.to === undefined ? {} : { to: startOfDay(view.to, 1) }),
+    ...(view.from === undefined ? {} : { from: beginningOf(view.from, 0) }),
+    ...(view.to === undefined ? {} : { to: beginningOf(view.to, 1) }),
   }
 }
 
@@ -58,6 +64,27 @@ function viewOf(search: Readonly<Record<string, unknown>>): QuotesView {
       return typeof value === 'string' && value !== '' ? [[name, value]] : []
     }),
   )
+}
+
+/** Filters and order as the query string of a saved view, always in the same order. */
+export function savedQuery(view: QuotesView): string {
+  const saved = new URLSearchParams()
+  for (const name of savedNames) if (view[name] !== undefined) saved.set(name, view[name])
+  return saved.toString()
+}
+
+/** The filters and order of a saved view. Parameters that the page does not have any more are left out. */
+export function viewOfQuery(query: string): QuotesView {
+  const view = viewOf(Object.fromEntries(new URLSearchParams(query)))
+  return Object.fromEntries(
+    savedNames.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])),
+  )
+}
+
+/** The names in a saved view that are no parameters of this page. */
+export function unknownFilters(query: string): readonly string[] {
+  const known = new Set<string>(savedNames)
+  return [...new URLSearchParams(query).keys()].filter((name) => !known.has(name))
 }
 
 /** The last view of the list. The page of a quote links back to it. */
@@ -78,7 +105,7 @@ function wordsOf(view: QuotesView): Record<string, string> {
 }
 
 /** The view in the address, its API query, and functions that go to other views. */
-export function useQuotesView() {
+export function useQuotesView({ plainIsAll }: { plainIsAll: boolean }) {
   const view = viewOf(useSearch({ strict: false }))
   const trail = useLocation({ select: ({ state }) => state.quotesTrail }) ?? []
   const total = useLocation({ select: ({ state }) => state.quotesTotal }) ?? null
@@ -100,6 +127,8 @@ export function useQuotesView() {
         ...(known.total === undefined ? {} : { quotesTotal: known.total }),
       },
     })
+  // The plain address opens the default view, so that all quotes need a name if another view is the default.
+  const named = (name: string) => (name === allQuotes && plainIsAll ? {} : { view: name })
   const { cursor, page: _page, ...first } = view
   const known = total === null ? {} : { total }
   const before = trail.at(-1)
@@ -112,6 +141,8 @@ export function useQuotesView() {
       ...(cursor === undefined ? {} : { cursor }),
       limit,
     } as unknown as Query<'list-lanes'>,
+    /** True for the plain address of the page, as in the menu: the page opens the person's default view. */
+    isPlain: Object.keys(view).length === 0,
     isFiltered: filterNames.some((name) => view[name] !== undefined),
     filtersSet: filterNames.filter((name) => name !== 'outcome' && name !== 'q' && view[name] !== undefined)
       .length,
@@ -130,8 +161,12 @@ export function useQuotesView() {
         replace,
         resetScroll: false,
       }),
+    /** Opens a view by its name. */
+    open: (name: string, query: string, replace = false) =>
+      go({ ...viewOfQuery(query), ...named(name) }, { replace }),
     clear: () =>
       go({
+        ...named(allQuotes),
         ...(view.sort === undefined ? {} : { sort: view.sort }),
         ...(view.limit === undefined ? {} : { limit: view.limit }),
       }),

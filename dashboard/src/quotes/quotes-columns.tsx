@@ -2,6 +2,8 @@ import { IconCopy } from 'virtual:tabler-icons'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {
+  calendarDay,
+  count,
   day,
   dollars,
   equipmentName,
@@ -12,6 +14,7 @@ import {
   OutcomeMark,
   ratePerMile,
   reasonNames,
+  VoidMark,
 } from '../shared-ui/index.ts'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
@@ -29,9 +32,13 @@ export interface RowParts {
 export interface QuotesColumn {
   readonly key: string
   readonly header: string
+  /** In rem. The first column takes the rest. */
+  readonly width?: number
   readonly align?: 'right'
   readonly from?: 'sm' | 'md'
   readonly isText?: boolean
+  /** 'always': in every choice of columns. 'extra': only when chosen. */
+  readonly shown?: 'always' | 'extra'
   readonly hidesHeader?: boolean
   readonly sorts?: readonly [first: string, second?: string]
   readonly cell: (parts: RowParts) => ReactNode
@@ -55,6 +62,7 @@ function RowButton({
       type="button"
       className="quotes-button"
       data-framed={framed ? true : undefined}
+      data-action={action}
       aria-label={label}
       aria-haspopup={action === 'menu' ? 'menu' : undefined}
       tabIndex={isCurrent ? 0 : -1}
@@ -119,9 +127,9 @@ function OutcomeCell(parts: RowParts) {
   const { lane, mayMark } = parts
   return (
     <TwoLines
-      first={<OutcomeMark outcome={lane.outcome} />}
+      first={lane.voided_at === null ? <OutcomeMark outcome={lane.outcome} /> : <VoidMark lane={lane} />}
       second={
-        lane.outcome === 'pending' && mayMark ? (
+        lane.outcome === 'pending' && lane.voided_at === null && mayMark ? (
           <>
             <RowButton parts={parts} action="won" label={`Mark ${lane.lane_ref} won`} framed>
               Won
@@ -140,10 +148,23 @@ function OutcomeCell(parts: RowParts) {
 
 const costSources = { estimate: 'estimate', history: 'AP history' } as const
 
-export const quotesColumns: readonly QuotesColumn[] = [
-  { key: 'lane', header: 'Lane', isText: true, cell: LaneCell },
+const dayMs = 86_400_000
+
+/** Whole days since a time. @example daysSince(lane.created_at) // 12 */
+function daysSince(time: string): number {
+  return Math.max(0, Math.floor((Date.now() - Date.parse(time)) / dayMs))
+}
+
+/** A column of text that is shown only when a person chooses it. */
+function extra(key: string, header: string, cell: QuotesColumn['cell']): QuotesColumn {
+  return { key, header, width: 6.6, shown: 'extra', isText: true, cell }
+}
+
+const quotesColumns: readonly QuotesColumn[] = [
+  { key: 'lane', header: 'Lane', shown: 'always', isText: true, cell: LaneCell },
   {
     key: 'equipment',
+    width: 3.1,
     header: 'Equip.',
     from: 'sm',
     isText: true,
@@ -151,6 +172,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'customer',
+    width: 7.4,
     header: 'Customer',
     from: 'sm',
     isText: true,
@@ -159,6 +181,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'quoted_rate',
+    width: 4.5,
     header: 'Quoted',
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
@@ -168,6 +191,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'cost',
+    width: 4.8,
     header: 'Expected cost',
     align: 'right',
     from: 'md',
@@ -183,6 +207,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'quoted_margin',
+    width: 4.8,
     header: 'Quoted margin',
     align: 'right',
     from: 'md',
@@ -196,9 +221,10 @@ export const quotesColumns: readonly QuotesColumn[] = [
       )
     },
   },
-  { key: 'outcome', header: 'Outcome', cell: OutcomeCell },
+  { key: 'outcome', width: 6.1, header: 'Outcome', cell: OutcomeCell },
   {
     key: 'margin',
+    width: 4.6,
     header: 'Margin',
     align: 'right',
     from: 'sm',
@@ -212,6 +238,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'booked',
+    width: 6.3,
     header: 'Booked',
     align: 'right',
     from: 'md',
@@ -224,18 +251,44 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'quoted_at',
+    width: 6.3,
     header: 'Quoted at',
     from: 'md',
     sorts: ['newest', 'oldest'],
     cell: ({ lane }) => (
       <TwoLines
         first={<span title={moment(lane.created_at)}>{day(lane.created_at)}</span>}
-        second={<Truncated text={lane.quoted_by?.name ?? 'imported'} />}
+        second={<Truncated text={lane.quoted_by?.name ?? lane.rep_name ?? 'imported'} />}
       />
     ),
   },
+  extra('rep', 'Rep', ({ lane }) => lane.quoted_by?.name ?? lane.rep_name),
+  extra('external_id', 'External id', ({ lane }) => lane.external_id),
+  extra('reference', 'Reference', ({ lane }) => lane.reference),
+  {
+    ...extra('pending_days', 'Days pending', ({ lane }) =>
+      lane.outcome === 'pending' ? count(daysSince(lane.created_at)) : null,
+    ),
+    width: 6.2,
+    align: 'right',
+    isText: false,
+    sorts: ['oldest', 'newest'],
+  },
+  {
+    ...extra('miles', 'Miles', ({ lane }) => count(lane.miles)),
+    width: 3.8,
+    align: 'right',
+    isText: false,
+  },
+  extra('pickup', 'Pickup', ({ lane }) => calendarDay(lane.pickup_date)),
+  extra('valid_until', 'Valid until', ({ lane }) =>
+    lane.valid_until === null ? null : day(lane.valid_until),
+  ),
+  extra('carrier', 'Carrier', ({ lane }) => lane.carrier_name),
   {
     key: 'actions',
+    width: 2.2,
+    shown: 'always',
     header: 'Actions',
     hidesHeader: true,
     cell: (parts) => (
@@ -245,6 +298,18 @@ export const quotesColumns: readonly QuotesColumn[] = [
     ),
   },
 ]
+
+/** The columns that a person can choose. */
+export const choosableColumns = quotesColumns.filter(({ shown }) => shown !== 'always')
+/** The names of the columns that the list has until a person chooses. */
+export const usualColumns = choosableColumns.filter(({ shown }) => shown !== 'extra').map(({ key }) => key)
+
+/** The chosen columns, in the order of the list; the usual ones if no name is known. */
+export function columnsNamed(names: readonly string[]): readonly QuotesColumn[] {
+  const known = names.filter((name) => choosableColumns.some(({ key }) => key === name))
+  const wanted = new Set(known.length === 0 ? usualColumns : known)
+  return quotesColumns.filter(({ key, shown }) => shown === 'always' || wanted.has(key))
+}
 
 /** The names of the sort orders in the list of orders. */
 export const sortNames: Readonly<Record<string, string>> = {

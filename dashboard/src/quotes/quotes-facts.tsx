@@ -10,8 +10,11 @@ import {
   equipmentName,
   moment,
   OutcomeMark,
+  probability,
+  range,
   reasonNames,
   sourcePhrases,
+  VoidMark,
 } from '../shared-ui/index.ts'
 
 const none = '–'
@@ -30,6 +33,11 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
           {moment(lane.decided_at)}
           {lane.outcome_source !== null && `, from ${sourcePhrases[lane.outcome_source]}`}
         </Fact>
+        {lane.voided_at !== null && (
+          <Fact name="Void">
+            <VoidMark lane={lane} /> {moment(lane.voided_at)}: {lane.void_reason}. No statistic counts it.
+          </Fact>
+        )}
         <Fact name="Customer">{lane.customer_name}</Fact>
         {lane.customer_name !== lane.quoted_customer_name && (
           <Fact name="Customer on the quote">{lane.quoted_customer_name}</Fact>
@@ -37,7 +45,12 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Equipment">{equipmentName(lane.equipment)}</Fact>
         <Fact name="Loaded miles">{count(lane.miles)}</Fact>
         <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
-        <Fact name="Quoted by">{lane.quoted_by?.name ?? 'Imported'}</Fact>
+        <Fact name="Quoted by">{lane.quoted_by?.name ?? lane.rep_name ?? 'Imported'}</Fact>
+        {lane.rep_name !== null && lane.rep_name !== lane.quoted_by?.name && lane.quoted_by !== null && (
+          <Fact name="Rep in the other system">{lane.rep_name}</Fact>
+        )}
+        {lane.external_id !== null && <Fact name="External id">{lane.external_id}</Fact>}
+        {lane.valid_until !== null && <Fact name="Valid until">{moment(lane.valid_until)}</Fact>}
         <Fact name="Quoted">{moment(lane.created_at)}</Fact>
         <Fact name="Customer's reference">{lane.reference ?? none}</Fact>
         <Fact name="Market rate when quoted">{dollars(lane.market_rate)}</Fact>
@@ -46,6 +59,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
             ? none
             : `${dollars(expected.amount)} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
+        {lane.advice !== null && <Fact name="Advice when quoted">{adviceWords(lane.advice)}</Fact>}
         <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>
         <Fact name="MC">{lane.carrier_notes ?? none}</Fact>
         <Fact name="Booked">{moment(lane.booked_at)}</Fact>
@@ -58,6 +72,23 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
       </dl>
     </Paper>
   )
+}
+
+/** The advice that was shown when the quote was saved, as one line. */
+function adviceWords({
+  win_probability,
+  low,
+  high,
+  best_rate,
+  going_rate,
+  trust,
+}: NonNullable<Lane['advice']>) {
+  return [
+    `win ${probability(win_probability)} (80% range: ${range({ low, high })})`,
+    ...(best_rate === null ? [] : [`best rate ${dollars(best_rate)}`]),
+    ...(going_rate === null ? [] : [`going rate ${dollars(going_rate)}`]),
+    `trust: ${trust}`,
+  ].join(' · ')
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

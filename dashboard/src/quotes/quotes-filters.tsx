@@ -1,11 +1,11 @@
 import { IconFilter, IconSearch } from 'virtual:tabler-icons'
 import { Button, Collapse, Group, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
+import { pendingDaysMax } from '#contract/limits.ts'
 import { type CallFailed, useAnswer } from '../api/index.ts'
 import {
   CustomerInput,
   EquipmentInput,
-  moment,
   outcomeNames,
   PlaceInput,
   reasonNames,
@@ -15,7 +15,24 @@ import type { QuotesPlace } from './quotes-address.ts'
 import { sortNames } from './quotes-columns.tsx'
 
 const searchPauseMs = 300
-const draftNames = ['customer', 'origin', 'destination', 'equipment', 'from', 'to'] as const
+const draftNames = [
+  'pending_days',
+  'customer',
+  'carrier',
+  'origin',
+  'destination',
+  'equipment',
+  'from',
+  'to',
+] as const
+
+/** The quotes behind a figure of Performance. */
+const findingNames = {
+  lost_to_cost: 'Lost to cost',
+  lost_to_rate: 'Lost to rate',
+  quoted_too_low: 'Quoted too low',
+  booked_at_a_loss: 'Booked at a loss',
+} as const
 type DraftName = (typeof draftNames)[number]
 
 /** The filters of the list. Typed text applies on Enter, on accepting a suggestion, or when the field loses the focus. */
@@ -28,11 +45,21 @@ export function QuotesFilters({ place, error }: { place: QuotesPlace; error: Cal
         <SegmentedControl
           size="xs"
           aria-label="Outcome"
-          value={view.outcome ?? ''}
-          onChange={(outcome) => place.change({ outcome, ...(outcome === 'lost' ? {} : { reason: '' }) })}
+          value={view.outcome ?? (view.pending_days === undefined ? '' : 'pending')}
+          onChange={(outcome) =>
+            place.change({
+              outcome,
+              ...(outcome === 'lost' ? {} : { reason: '' }),
+              ...(outcome === 'pending' ? {} : { pending_days: '' }),
+            })
+          }
           data={[
             { value: '', label: 'All' },
-            ...(['pending', 'won', 'lost'] as const).map((value) => ({ value, label: outcomeNames[value] })),
+            ...(['pending', 'won', 'lost', 'expired'] as const).map((value) => ({
+              value,
+              label: outcomeNames[value],
+            })),
+            { value: 'void', label: 'Void' },
           ]}
         />
         <Search place={place} />
@@ -106,7 +133,10 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     const differing = Object.entries(final).filter(
       ([name, text]) => text.trim() !== (view[name as DraftName] ?? ''),
     )
-    if (differing.length > 0) change(Object.fromEntries(differing.map(([name, text]) => [name, text.trim()])))
+    if (differing.length === 0) return
+    const changed = Object.fromEntries(differing.map(([name, text]) => [name, text.trim()]))
+    // Only pending quotes have waited for days.
+    change({ ...changed, ...((changed.pending_days ?? '') === '' ? {} : { outcome: '', reason: '' }) })
   }
   const typed = (name: DraftName) => ({
     size: 'xs',
@@ -119,8 +149,6 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     size: 'xs',
     type: 'date',
     value: value(name),
-    // Another page can link here with a UTC month. It begins at a moment that a date field cannot show.
-    description: /T.*Z$/.test(value(name)) ? moment(value(name)) : undefined,
     error: error?.fieldError(name),
     onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
       isWholeDay(currentTarget.value)
@@ -149,15 +177,65 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
         ]}
         value={view.reason ?? ''}
         onChange={({ currentTarget: { value: reason } }) =>
-          change({ reason, ...(reason === '' ? {} : { outcome: 'lost' }) })
+          change({ reason, ...(reason === '' ? {} : { outcome: 'lost', pending_days: '' }) })
         }
       />
+      <TextInput
+        size="xs"
+        type="number"
+        label="Pending for days"
+        placeholder="Any"
+        min={1}
+        max={pendingDaysMax}
+        value={value('pending_days')}
+        error={error?.fieldError('pending_days')}
+        onChange={({ currentTarget }) => setDrafts((all) => ({ ...all, pending_days: currentTarget.value }))}
+        onBlur={() => commit({ pending_days: value('pending_days') })}
+      />
+      <CarrierInput {...typed('carrier')} />
+      <FindingSelect place={place} />
       <TextInput label="Quoted from" {...dated('from')} />
       <TextInput label="Quoted to" {...dated('to')} />
       <button type="submit" hidden>
         Filter
       </button>
     </form>
+  )
+}
+
+function FindingSelect({ place: { view, change } }: { place: QuotesPlace }) {
+  return (
+    <NativeSelect
+      size="xs"
+      label="Money"
+      data={[
+        { value: '', label: 'Any quote' },
+        ...Object.entries(findingNames).map(([value, label]) => ({ value, label })),
+      ]}
+      value={view.finding ?? ''}
+      onChange={(event) => change({ finding: event.currentTarget.value })}
+    />
+  )
+}
+
+function CarrierInput({
+  onChange,
+  onDone,
+  ...field
+}: {
+  size: string
+  value: string
+  error: string | undefined
+  onChange: (text: string) => void
+  onDone: (text: string) => void
+}) {
+  return (
+    <TextInput
+      {...field}
+      label="Carrier"
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onBlur={(event) => onDone(event.currentTarget.value)}
+    />
   )
 }
 

@@ -1,38 +1,41 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
-import type { RowAction } from './quotes-columns.tsx'
-import { useQuotesKeys } from './quotes-keys.ts'
+import { lostQuote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
+import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
+import { columnsNamed, type RowAction } from './quotes-columns.tsx'
 import { RequoteDialog } from './quotes-requote.tsx'
 import { type OpenedMenu, QuotesRowMenu } from './quotes-row-menu.tsx'
+import { useQuotesSelection } from './quotes-selection.ts'
+import { useQuotesShortcuts } from './quotes-shortcuts.ts'
 import { focusLink, QuotesTable } from './quotes-table.tsx'
 
 /** The current row when the list was last left. The list selects the row again when the user comes back. */
 let lastCurrent: string | null = null
 
-/** The list of quotes, with actions by keyboard, button and menu. */
+/** The list of quotes, with actions by keyboard, button and menu, on one quote or on the selected ones. */
 export function QuotesList({
   rows,
+  columns,
   isBusy,
   sort,
   onSort,
-  letters,
   mayMark,
-  onHelp,
 }: {
   rows: readonly Lane[]
+  /** The names of the chosen columns; empty for the usual ones. */
+  columns: readonly string[]
   isBusy: boolean
   sort: string
   onSort: (sort: string) => void
-  letters: boolean
   mayMark: boolean
-  onHelp: () => void
 }) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [menu, setMenu] = useState<OpenedMenu | null>(null)
   const [current, setCurrent] = useCurrentRow(rows, body)
   const { act, dialogs } = useRowActions(mayMark)
+  const selection = useQuotesSelection(rows)
+  const bulk = useQuotesBulk(selection)
   const actFrom = useStable((action: RowAction, lane: Lane, from: HTMLElement) => {
     if (action === 'menu') {
       setMenu({ lane, from })
@@ -42,19 +45,23 @@ export function QuotesList({
     if (action !== 'copy' && action !== 'open') focusLink(from.closest('tr'))
     act(action, lane)
   })
-  useQuotesKeys({
+  useQuotesShortcuts({
     body,
-    letters,
-    onHelp,
+    mayMark,
+    selection,
     onAction: (action, row) => {
       const lane = rows[row]
       if (lane !== undefined) act(action, lane)
     },
+    onMarkSelected: bulk.mark,
   })
   return (
     <>
       <QuotesTable
         rows={rows}
+        columns={useMemo(() => columnsNamed(columns), [columns])}
+        isChosen={columns.length > 0}
+        selection={selection}
         current={current}
         isBusy={isBusy}
         mayMark={mayMark}
@@ -62,18 +69,21 @@ export function QuotesList({
         onSort={onSort}
         onCurrent={setCurrent}
         act={actFrom}
+        onSelect={useStable((laneRef: string, isSelected: boolean, withShift: boolean) =>
+          selection.click(
+            rows.findIndex(({ lane_ref }) => lane_ref === laneRef),
+            isSelected,
+            withShift,
+          ),
+        )}
         body={body}
       />
+      {selection.lanes.length > 0 && <BulkBar selection={selection} {...bulk} />}
       {menu !== null && (
-        <QuotesRowMenu
-          opened={menu}
-          mayMark={mayMark}
-          letters={letters}
-          act={actFrom}
-          onClose={() => setMenu(null)}
-        />
+        <QuotesRowMenu opened={menu} mayMark={mayMark} act={actFrom} onClose={() => setMenu(null)} />
       )}
       {dialogs}
+      {bulk.dialogs}
     </>
   )
 }
@@ -100,8 +110,8 @@ function useRowActions(mayMark: boolean): {
   const dialogs = (
     <>
       <ReasonDialog
-        lane={toLose}
-        onChoose={(lane, reason) => mark(lane, 'lost', reason)}
+        about={lostQuote(toLose)}
+        onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { type Answer, laneHasChanged, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, lanesHaveChanged, useAnswer, useChange } from '../api/index.ts'
 import {
   asLinkToQuote,
   CopyButton,
@@ -130,7 +130,7 @@ function useRequote(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
       {
         onSuccess: (made) => {
           onMade(made)
-          void laneHasChanged(queries, lane.lane_ref)
+          void lanesHaveChanged(queries, [lane.lane_ref])
           void queries.invalidateQueries({ queryKey: ['list-lanes'] })
           void queries.invalidateQueries({ queryKey: ['get-quote-request'] })
         },

@@ -1,6 +1,6 @@
 import { Kbd, Menu } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
-import { asLinkToLane, asLinkToQuote } from '../shared-ui/index.ts'
+import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
 export interface OpenedMenu {
@@ -12,17 +12,16 @@ export interface OpenedMenu {
 export function QuotesRowMenu({
   opened,
   mayMark,
-  letters,
   act,
   onClose,
 }: {
   opened: OpenedMenu
   mayMark: boolean
-  letters: boolean
   act: (action: RowAction, lane: Lane, from: HTMLElement) => void
   onClose: () => void
 }) {
   const { lane, from } = opened
+  const [letters] = useShortcutsSwitch()
   const { left, bottom } = from.getBoundingClientRect()
   const close = () => {
     onClose()

@@ -1,7 +1,8 @@
 import { VisuallyHidden } from '@mantine/core'
-import { type MouseEvent, memo, type RefObject } from 'react'
+import { memo, type RefObject, type MouseEvent as RowClick, useEffect, useRef } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { type QuotesColumn, quotesColumns, type RowParts, sortedAs } from './quotes-columns.tsx'
+import { type QuotesColumn, type RowParts, sortedAs } from './quotes-columns.tsx'
+import type { QuotesSelection } from './quotes-selection.ts'
 import './quotes.css'
 
 /**
@@ -12,6 +13,9 @@ import './quotes.css'
  */
 export function QuotesTable({
   rows,
+  columns,
+  isChosen,
+  selection,
   current,
   isBusy,
   mayMark,
@@ -19,9 +23,14 @@ export function QuotesTable({
   onSort,
   onCurrent,
   act,
+  onSelect,
   body,
 }: {
   rows: readonly Lane[]
+  columns: readonly QuotesColumn[]
+  /** True if the person chose the columns: all of them are shown at every width. */
+  isChosen: boolean
+  selection: QuotesSelection
   current: string | null
   isBusy: boolean
   mayMark: boolean
@@ -29,17 +38,24 @@ export function QuotesTable({
   onSort: (sort: string) => void
   onCurrent: (laneRef: string) => void
   act: RowParts['act']
+  onSelect: (laneRef: string, isSelected: boolean, withShift: boolean) => void
   body: RefObject<HTMLTableSectionElement | null>
 }) {
   return (
-    <section className="table-frame quotes-table" aria-label="Quotes" aria-busy={isBusy}>
-      <table>
+    <section
+      className="table-frame quotes-table"
+      aria-label="Quotes"
+      aria-busy={isBusy}
+      data-chosen-columns={isChosen ? true : undefined}
+    >
+      <table style={isChosen ? { minWidth: `${widthOf(columns)}rem` } : undefined}>
         <VisuallyHidden component="caption">
           Quotes. Arrow keys move between rows while a row has the focus.
         </VisuallyHidden>
         <thead>
           <tr>
-            {quotesColumns.map((column) => (
+            {mayMark && <SelectAll rows={rows} selection={selection} />}
+            {columns.map((column) => (
               <Header key={column.key} column={column} sort={sort} onSort={onSort} />
             ))}
           </tr>
@@ -49,6 +65,9 @@ export function QuotesTable({
             <QuoteRow
               key={lane.lane_ref}
               lane={lane}
+              columns={columns}
+              isSelected={selection.has(lane.lane_ref)}
+              onSelect={onSelect}
               isCurrent={lane.lane_ref === current}
               mayMark={mayMark}
               act={act}
@@ -59,6 +78,14 @@ export function QuotesTable({
       </table>
     </section>
   )
+}
+
+const selectWidth = 1.9
+const laneWidth = 12.5
+
+/** The width that a choice of columns needs, in rem. A narrower window scrolls the table sideways. */
+function widthOf(columns: readonly QuotesColumn[]): number {
+  return columns.reduce((sum, { width }) => sum + (width ?? laneWidth), selectWidth)
 }
 
 function Header({
@@ -75,10 +102,10 @@ function Header({
   return (
     <th
       scope="col"
-      data-column={column.key}
       data-align={column.align}
       data-from={column.from}
       aria-sort={sorted}
+      style={column.width === undefined ? undefined : { width: `${column.width}rem` }}
     >
       {column.hidesHeader === true ? (
         <VisuallyHidden>{header}</VisuallyHidden>
@@ -98,14 +125,45 @@ function Header({
   )
 }
 
+/** Selects all rows of the page, or none. */
+function SelectAll({ rows, selection }: { rows: readonly Lane[]; selection: QuotesSelection }) {
+  const box = useRef<HTMLInputElement>(null)
+  const selected = selection.lanes.length
+  const isAll = selected === rows.length
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = selected > 0 && !isAll
+  })
+  return (
+    <th scope="col" data-column="select" style={{ width: `${selectWidth}rem` }}>
+      <label>
+        <VisuallyHidden>Select all quotes on this page</VisuallyHidden>
+        <input
+          ref={box}
+          type="checkbox"
+          checked={isAll}
+          onChange={() => (isAll ? selection.clear() : selection.addAll())}
+        />
+      </label>
+    </th>
+  )
+}
+
 const QuoteRow = memo(function QuoteRow({
   onCurrent,
+  columns,
+  isSelected,
+  onSelect,
   ...parts
-}: RowParts & { onCurrent: (laneRef: string) => void }) {
-  const { lane, isCurrent } = parts
-  const focusRow = (event: MouseEvent<HTMLTableRowElement>) => {
+}: RowParts & {
+  columns: readonly QuotesColumn[]
+  isSelected: boolean
+  onSelect: (laneRef: string, isSelected: boolean, withShift: boolean) => void
+  onCurrent: (laneRef: string) => void
+}) {
+  const { lane, isCurrent, mayMark } = parts
+  const focusRow = (event: RowClick<HTMLTableRowElement>) => {
     const { target, currentTarget } = event
-    if (target instanceof Element && target.closest('a, button') !== null) return
+    if (target instanceof Element && target.closest('a, button, label, input') !== null) return
     // Moving the focus would clear the user's text selection.
     if (window.getSelection()?.isCollapsed === false) return
     focusLink(currentTarget)
@@ -113,10 +171,30 @@ const QuoteRow = memo(function QuoteRow({
   return (
     <tr
       data-chosen={isCurrent ? true : undefined}
+      data-selected={isSelected ? true : undefined}
       onFocus={() => onCurrent(lane.lane_ref)}
       onClick={focusRow}
     >
-      {quotesColumns.map((column) => (
+      {mayMark && (
+        <td data-column="select">
+          <label>
+            <VisuallyHidden>Select {lane.lane_ref}</VisuallyHidden>
+            <input
+              type="checkbox"
+              tabIndex={isCurrent ? 0 : -1}
+              checked={isSelected}
+              onChange={({ currentTarget, nativeEvent }) =>
+                onSelect(
+                  lane.lane_ref,
+                  currentTarget.checked,
+                  nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
+                )
+              }
+            />
+          </label>
+        </td>
+      )}
+      {columns.map((column) => (
         <td
           key={column.key}
           data-align={column.align}

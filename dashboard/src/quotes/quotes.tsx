@@ -4,30 +4,41 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
-import { Failed, Loading, Nothing, Page, useShortcutsSwitch } from '../shared-ui/index.ts'
-import { type QuotesPlace, useQuotesView } from './quotes-address.ts'
+import { Failed, Loading, Nothing, Page, showShortcuts } from '../shared-ui/index.ts'
+import { filterNames, type QuotesPlace, useQuotesView } from './quotes-address.ts'
+import { ColumnChoice } from './quotes-column-choice.tsx'
 import { QuotesFilters } from './quotes-filters.tsx'
 import { QuotesList } from './quotes-list.tsx'
 import { QuotesPager, shownWords } from './quotes-pager.tsx'
-import { ShortcutsDialog } from './quotes-shortcuts.tsx'
+import {
+  allQuotes,
+  isBuiltIn,
+  isSameName,
+  type QuotesSettings,
+  useQuotesSettings,
+} from './quotes-settings.ts'
+import { activeView, PendingTooLong, UnknownFilters, useDefaultView, ViewsMenu } from './quotes-views.tsx'
 
 /** All quotes of the brokerage: filter, sort, mark won or lost, requote. */
 export default function QuotesPage() {
-  const place = useQuotesView()
+  const settings = useQuotesSettings()
+  const place = useQuotesView({ plainIsAll: settings.defaultView === allQuotes })
+  const isOpened = useDefaultView(place, settings)
   const answer = useAnswer('list-lanes', { query: place.asked }, { keeps: true })
-  const [letters, switchLetters] = useShortcutsSwitch()
-  const [helpIsOpen, setHelpIsOpen] = useState(false)
   const mayMark = useMay('member')
+  const columns = useChosenColumns(place, settings)
   const total = place.page === 1 ? (answer.data?.total ?? null) : place.total
-  const { data, error } = answer
+  const data = isOpened ? answer.data : undefined
+  const { error } = answer
   const isLoading = answer.isPlaceholderData || (data === undefined && error === null)
   const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
   const shown = data === undefined || (error !== null && answer.isPlaceholderData) ? null : data
   return (
     <Page
       title="Quotes"
-      actions={<Actions place={place} canExport={hasQuotes} onHelp={() => setHelpIsOpen(true)} />}
+      actions={<Actions place={place} settings={settings} columns={columns} canExport={hasQuotes} />}
     >
+      <UnknownFilters place={place} settings={settings} />
       <QuotesFilters place={place} error={error} />
       <Group id={listTop} justify="space-between" gap="xs" mih={30} style={{ scrollMarginTop: 60 }}>
         <Text size="sm" role="status">
@@ -52,46 +63,65 @@ export default function QuotesPage() {
         <>
           <QuotesList
             rows={shown.lanes}
+            columns={columns.chosen}
             isBusy={answer.isPlaceholderData}
             sort={place.view.sort ?? 'newest'}
             onSort={(sort) => place.change({ sort })}
-            letters={letters}
             mayMark={mayMark}
-            onHelp={() => setHelpIsOpen(true)}
           />
           <PagerBelow place={place} next={shown.next_cursor} total={total} />
         </>
       )}
-      <ShortcutsDialog
-        opened={helpIsOpen}
-        onClose={() => setHelpIsOpen(false)}
-        isOn={letters}
-        switchTo={switchLetters}
-        mayMark={mayMark}
-      />
     </Page>
   )
 }
 
+/** The columns of the active view, else of the person. A new choice shows at once, and is saved with `onDone`. */
+function useChosenColumns(place: QuotesPlace, settings: QuotesSettings) {
+  const [draft, setDraft] = useState<readonly string[] | null>(null)
+  const { view } = activeView(place, settings)
+  const saved = view?.columns ?? settings.settings?.columns ?? noColumns
+  return {
+    chosen: draft ?? saved,
+    onChoose: setDraft,
+    onDone: async () => {
+      if (draft === null) return
+      const columns = [...draft]
+      await settings.saveOrNotify((now) =>
+        view === null || isBuiltIn(view.name)
+          ? { columns }
+          : { views: now.views.map((one) => (isSameName(one.name, view.name) ? { ...one, columns } : one)) },
+      )
+      setDraft(null)
+    },
+  }
+}
+
+const noColumns: readonly string[] = []
 const listTop = 'quotes-list-top'
 
 function Actions({
   place,
+  settings,
+  columns: { chosen, onChoose, onDone },
   canExport,
-  onHelp,
 }: {
   place: QuotesPlace
+  settings: QuotesSettings
+  columns: ReturnType<typeof useChosenColumns>
   canExport: boolean
-  onHelp: () => void
 }) {
   return (
     <>
+      <PendingTooLong place={place} settings={settings} />
+      <ViewsMenu place={place} settings={settings} />
+      <ColumnChoice chosen={chosen} onChoose={onChoose} onDone={() => void onDone()} />
       <Button
         size="xs"
         variant="default"
         visibleFrom="sm"
         leftSection={<IconKeyboard size={16} aria-hidden />}
-        onClick={onHelp}
+        onClick={() => showShortcuts(true)}
       >
         Shortcuts
       </Button>
@@ -142,6 +172,7 @@ function ListFailed({ error, place, retry }: { error: CallFailed; place: QuotesP
   if (error.status !== 422)
     return <Failed error={error} retry={retry} title="The quotes could not be loaded" />
   const wrongPage = error.fieldError('cursor') !== undefined && place.toFirst !== null
+  const wrong = filterNames.filter((name) => error.fieldError(name) !== undefined)
   return (
     <>
       <Failed error={error} title={wrongPage ? 'This page does not exist' : 'A filter is not valid'} />
@@ -151,9 +182,19 @@ function ListFailed({ error, place, retry }: { error: CallFailed; place: QuotesP
             Go to the first page
           </Button>
         ) : (
-          <Button size="xs" variant="default" onClick={place.clear}>
-            Show all quotes
-          </Button>
+          <>
+            {wrong.length > 0 && (
+              <Button
+                size="xs"
+                onClick={() => place.change(Object.fromEntries(wrong.map((name) => [name, ''])))}
+              >
+                Remove {wrong.length === 1 ? 'this filter' : 'these filters'}
+              </Button>
+            )}
+            <Button size="xs" variant="default" onClick={place.clear}>
+              Show all quotes
+            </Button>
+          </>
         )}
       </Group>
     </>

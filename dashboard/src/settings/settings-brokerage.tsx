@@ -1,8 +1,10 @@
 import { Button, Group, Radio, Stack, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type Answer, type Body, useChange } from '../api/index.ts'
+import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
 import { Failed, type Method, methods, useNotice } from '../shared-ui/index.ts'
+import { type ExpiredCounts, ExpiryInputs } from './settings-expiry.tsx'
+import { TimeZoneInput } from './settings-time-zone.tsx'
 
 type Brokerage = Answer<'me'>['tenant']
 
@@ -24,15 +26,33 @@ function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number }
   }
 }
 
-/** The brokerage's name, the counting method of win_probability, and the floors of recommended rates. */
+function wrongInWords(
+  field: string,
+  notNumbers: readonly string[],
+  error: CallFailed | null,
+): string | undefined {
+  if (notNumbers.includes(field)) {
+    return `Enter a number, or leave the field empty for ${field === 'valid_days' ? 'no limit' : 'no minimum'}.`
+  }
+  return (
+    error?.fieldError(`/floors/${field}`) ??
+    error?.fieldError(`/quote_expiry/${field}`) ??
+    error?.fieldError(`/${field}`)
+  )
+}
+
+/** The brokerage's name, its time zone, the counting method of win_probability, and the floors of recommended rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)
+  const [zone, setZone] = useState(tenant.time_zone)
   const [floors, setFloors] = useState<Floors>({
     margin_pct: asText(tenant.floors.margin_pct),
     margin: asText(tenant.floors.margin),
     rate_per_mile: asText(tenant.floors.rate_per_mile),
   })
+  const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
+  const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
   const queries = useQueryClient()
@@ -40,10 +60,19 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const amounts = amountsOf(floors)
-    const wrong = Object.entries(amounts).flatMap(([field, amount]) => (Number.isNaN(amount) ? [field] : []))
+    const days = Number(validDays.trim() || '0')
+    const wrong = Object.entries({ ...amounts, valid_days: days }).flatMap(([field, amount]) =>
+      Number.isNaN(amount) ? [field] : [],
+    )
     setNotNumbers(wrong)
     if (wrong.length > 0) return
-    const body: Body<'update-tenant'> = { name, win_probability_method: method, floors: amounts }
+    const body: Body<'update-tenant'> = {
+      name,
+      win_probability_method: method,
+      floors: amounts,
+      time_zone: zone,
+      quote_expiry: { valid_days: days, counts_as: expiredCounts },
+    }
     change.mutate(
       { body },
       {
@@ -54,11 +83,10 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       },
     )
   }
-  const wrong = (field: string) =>
-    notNumbers.includes(field)
-      ? 'Enter a number, or leave the field empty for no minimum.'
-      : (change.error?.fieldError(`/floors/${field}`) ?? change.error?.fieldError(`/${field}`))
-  const isFieldError = ['name', ...Object.keys(floors)].some((field) => wrong(field) !== undefined)
+  const wrong = (field: string) => wrongInWords(field, notNumbers, change.error)
+  const isFieldError = ['name', 'time_zone', 'valid_days', ...Object.keys(floors)].some(
+    (field) => wrong(field) !== undefined,
+  )
   return (
     <form onSubmit={submit}>
       <Stack maw={720}>
@@ -71,7 +99,16 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           disabled={!mayChange}
           required
         />
+        <TimeZoneInput zone={zone} onChange={setZone} error={wrong('time_zone')} disabled={!mayChange} />
         <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />
+        <ExpiryInputs
+          days={validDays}
+          onDays={setValidDays}
+          counts={expiredCounts}
+          onCounts={setExpiredCounts}
+          wrong={wrong('valid_days')}
+          disabled={!mayChange}
+        />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
         {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (

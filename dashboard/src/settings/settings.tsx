@@ -1,12 +1,13 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMay, useSession } from '../api/index.ts'
-import { moment, Page } from '../shared-ui/index.ts'
+import { useIsSessionCurrent, useMay, useSession } from '../api/index.ts'
+import { Loading, moment, Page } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { PasswordForm } from './settings-password.tsx'
 
 export default function SettingsPage() {
   const { user, tenant, expires_at } = useSession()
+  const isCurrent = useIsSessionCurrent()
   const mayChange = useMay('admin')
   return (
     <Page title="Settings">
@@ -18,7 +19,11 @@ export default function SettingsPage() {
             : 'Only owners and admins can change these settings.'
         }
       >
-        <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
+        {isCurrent ? (
+          <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
+        ) : (
+          <Loading label="Loading the settings" height={52} />
+        )}
       </Section>
       <Section
         title="Your account"

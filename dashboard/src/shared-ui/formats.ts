@@ -1,3 +1,5 @@
+import { zonedFormat } from './time-zone.ts'
+
 /**
  * Number, date and name formats of American freight. An unknown value is a dash, never a zero. A negative number has a
  * minus sign (U+2212), which no screen reader takes for a hyphen and no line break separates from the number.
@@ -73,22 +75,22 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${whole.format(value)} ${value === 1 ? one : many}`
 }
 
-const dayFormat = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' })
-const momentFormat = new Intl.DateTimeFormat(locale, {
+const dayFormat = zonedFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' })
+const momentFormat = zonedFormat(locale, {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
   minute: '2-digit',
 })
-const secondFormat = new Intl.DateTimeFormat(locale, {
+const secondFormat = zonedFormat(locale, {
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
   minute: '2-digit',
   second: '2-digit',
 })
-const zonedFormat = new Intl.DateTimeFormat(locale, {
+const momentInZoneFormat = zonedFormat(locale, {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
@@ -97,32 +99,38 @@ const zonedFormat = new Intl.DateTimeFormat(locale, {
   second: '2-digit',
   timeZoneName: 'short',
 })
+const calendarDayFormat = new Intl.DateTimeFormat(locale, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  timeZone: 'UTC',
+})
 const monthFormat = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', timeZone: 'UTC' })
 
 type KnownTime = string | number | null | undefined
 
 /** @example day('2026-03-05T18:20:00Z') // 'Mar 5, 2026' */
 export function day(at: KnownTime): string {
-  return at === null || at === undefined ? none : dayFormat.format(new Date(at))
+  return at === null || at === undefined ? none : dayFormat().format(new Date(at))
 }
 
 /** A calendar date, independent of the time zone. @example calendarDay('2026-03-05') // 'Mar 5, 2026' */
 export function calendarDay(date: string | null | undefined): string {
-  return date === null || date === undefined ? none : dayFormat.format(new Date(`${date}T12:00:00`))
+  return date === null || date === undefined ? none : calendarDayFormat.format(new Date(date))
 }
 
-/** A date and time in the viewer's time zone. @example moment('2026-03-05T18:20:00Z') // 'Mar 5, 2026, 12:20 PM' */
+/** A date and time in the shown time zone. @example moment('2026-03-05T18:20:00Z') // 'Mar 5, 2026, 12:20 PM' */
 export function moment(at: KnownTime): string {
-  return at === null || at === undefined ? none : momentFormat.format(new Date(at))
+  return at === null || at === undefined ? none : momentFormat().format(new Date(at))
 }
 
 export function exactMoment(at: KnownTime): string {
-  return at === null || at === undefined ? none : secondFormat.format(new Date(at))
+  return at === null || at === undefined ? none : secondFormat().format(new Date(at))
 }
 
-/** A date and time to the second, with the name of the viewer's time zone. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
+/** A date and time to the second, with the name of the shown time zone. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
 export function zonedMoment(at: KnownTime): string {
-  return at === null || at === undefined ? none : zonedFormat.format(new Date(at))
+  return at === null || at === undefined ? none : momentInZoneFormat().format(new Date(at))
 }
 
 /** @example month('2026-03') // 'Mar 2026' */

@@ -35,27 +35,39 @@ export { ButtonLink, TextLink } from './links.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { Notices, useNotice } from './notices.tsx'
-export { useOutcomeMarks } from './outcome-marks.ts'
-export { ReasonDialog } from './outcome-reason.tsx'
+export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'
+export { lostQuote, ReasonDialog } from './outcome-reason.tsx'
 export {
   CancelledMark,
   cancelledWords,
   OutcomeMark,
   outcomeNames,
+  outcomeWords,
+  type Reason,
   reasonNames,
   sourceNames,
   sourcePhrases,
+  VoidMark,
 } from './outcome-words.tsx'
 export { Page } from './page.tsx'
 export { PageTurner } from './page-turner.tsx'
-export { PeriodInput, usePeriod, viewerZone } from './period.tsx'
-export { daysOf, isBackwards, isMonth, monthWithin, type Period, periodOf } from './periods.ts'
+export { PeriodInput, usePeriod } from './period.tsx'
+export { daysOf, isBackwards, monthWithin, type Period, periodOf } from './periods.ts'
 export { type Method, methods } from './price-methods.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'
 export { useOnceSettled } from './settled-fields.ts'
+export {
+  type Shortcut,
+  showShortcuts,
+  useShortcutGroups,
+  useShortcutKeys,
+  useShortcuts,
+  useShortcutsListIsOpen,
+} from './shortcuts.ts'
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
+export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
 export { WinCurve } from './win-curve.tsx'

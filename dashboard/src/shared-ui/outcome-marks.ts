@@ -1,14 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { CallFailed, call, laneHasChanged, showLane } from '../api/index.ts'
+import { type Body, CallFailed, call, lanesHaveChanged, showLane } from '../api/index.ts'
 import { laneName } from './formats.ts'
 import { useNotice } from './notices.tsx'
 import { outcomeWords, type Reason } from './outcome-words.tsx'
 
-export type Mark = (lane: Lane, outcome: Lane['outcome'], reason?: Reason | null) => void
+/** The outcomes that a person can set. */
+export type Decision = Body<'set-outcome'>['outcome']
+export type Mark = (lane: Lane, outcome: Decision, reason?: Reason | null) => void
 
-function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): Lane {
+/** The mark that takes a lane back to its outcome. A person cannot set a quote to expired, and one set to pending stays so. */
+export function decisionBefore({ outcome }: Lane): Decision {
+  return outcome === 'expired' ? 'pending' : outcome
+}
+
+/** A lane as it will be once a person has marked it. */
+export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): Lane {
   return {
     ...lane,
     outcome,
@@ -29,7 +37,7 @@ export function useOutcomeMarks(): Mark {
   const notify = useNotice()
   const underWay = useRef(new Map<string, Promise<Lane>>())
   const mark = useCallback(
-    async (lane: Lane, outcome: Lane['outcome'], reason: Reason | null = null): Promise<void> => {
+    async (lane: Lane, outcome: Decision, reason: Reason | null = null): Promise<void> => {
       const { lane_ref } = lane
       const name = `${laneName(lane.origin, lane.destination)} (${lane_ref})`
       if (lane.outcome === outcome && lane.outcome_reason === reason) {
@@ -55,13 +63,16 @@ export function useOutcomeMarks(): Mark {
         if (!isLast()) return
         showLane(queries, marked)
         notify(`${name} was marked ${outcomeWords(outcome, reason)}`, {
-          action: { label: 'Undo', run: () => void mark(marked, lane.outcome, lane.outcome_reason) },
+          action: {
+            label: 'Undo',
+            run: () => void mark(marked, decisionBefore(lane), lane.outcome_reason),
+          },
         })
-        await laneHasChanged(queries, lane_ref)
+        await lanesHaveChanged(queries, [lane_ref])
       } catch (error) {
         if (!isLast()) return
         showLane(queries, lane)
-        notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${sentence(error)}`, {
+        notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${failureWords(error)}`, {
           failed: true,
           action: { label: 'Try again', run: () => void mark(lane, outcome, reason) },
         })
@@ -83,6 +94,7 @@ function holdsAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state:
   return (queryKey[0] === 'list-lanes' || queryKey[0] === 'get-lane') && state.data !== undefined
 }
 
-function sentence(error: unknown): string {
+/** Why a mark failed, as a sentence. */
+export function failureWords(error: unknown): string {
   return error instanceof CallFailed ? error.message : 'An error occurred in this page. Reload it.'
 }

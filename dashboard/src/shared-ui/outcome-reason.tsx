@@ -4,29 +4,30 @@ import type { Lane } from '#contract/lane.ts'
 import { laneName } from './formats.ts'
 import { type Reason, reasonNames, reasons } from './outcome-words.tsx'
 
-/** Asks why a lane was lost. Choose one of five reasons by number key, by arrow keys and Enter, or by click. */
+/** Asks why quotes were lost. Choose one of five reasons by number key, by arrow keys and Enter, or by click. */
 export function ReasonDialog({
-  lane,
+  about,
   onChoose,
   onClose,
 }: {
-  lane: Lane | null
-  onChoose: (lane: Lane, reason: Reason | null) => void
+  /** The quotes that were lost, as text; null while the dialog is closed. */
+  about: string | null
+  onChoose: (reason: Reason | null) => void
   onClose: () => void
 }) {
   return (
     <Modal
-      opened={lane !== null}
+      opened={about !== null}
       onClose={onClose}
       title="Why was it lost?"
       size="sm"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {lane !== null && (
+      {about !== null && (
         <Choices
-          lane={lane}
+          about={about}
           choose={(reason) => {
-            onChoose(lane, reason)
+            onChoose(reason)
             onClose()
           }}
         />
@@ -35,7 +36,12 @@ export function ReasonDialog({
   )
 }
 
-function Choices({ lane, choose }: { lane: Lane; choose: (reason: Reason | null) => void }) {
+/** A quote as the dialog names it. @example lostQuote(lane) // 'Dallas, TX → Atlanta, GA for Harvest Table Foods' */
+export function lostQuote(lane: Lane | null): string | null {
+  return lane && `${laneName(lane.origin, lane.destination)} for ${lane.customer_name}`
+}
+
+function Choices({ about, choose }: { about: string; choose: (reason: Reason | null) => void }) {
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const numbered = reasons[Number(event.key) - 1]
@@ -54,7 +60,7 @@ function Choices({ lane, choose }: { lane: Lane; choose: (reason: Reason | null)
   return (
     <Stack gap="xs" onKeyDown={onKeyDown}>
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {laneName(lane.origin, lane.destination)} for {lane.customer_name}
+        {about}
       </Text>
       {reasons.map((reason, index) => (
         <Button

@@ -9,6 +9,7 @@ export const outcomeNames: Readonly<Record<Outcome, string>> = {
   won: 'Won',
   lost: 'Lost',
   pending: 'Pending',
+  expired: 'Expired',
 }
 
 export const reasonNames: Readonly<Record<Reason, string>> = {
@@ -25,6 +26,7 @@ export const sourceNames: Readonly<Record<Source, string>> = {
   dashboard: 'Dashboard',
   tms: 'TMS',
   import: 'Import',
+  lanewise: 'Lanewise',
 }
 
 /** The source of a change within a sentence. @example `from ${sourcePhrases.tms}` // 'from the TMS' */
@@ -32,9 +34,10 @@ export const sourcePhrases: Readonly<Record<Source, string>> = {
   dashboard: 'the dashboard',
   tms: 'the TMS',
   import: 'an import',
+  lanewise: 'Lanewise',
 }
 
-const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○' }
+const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○', expired: '◌' }
 
 /** A quote's outcome as a word, an icon and a color. */
 export function OutcomeMark({ outcome }: { outcome: Outcome }) {
@@ -52,6 +55,23 @@ export function OutcomeMark({ outcome }: { outcome: Outcome }) {
     >
       <span aria-hidden>{signs[outcome]}</span>
       {outcomeNames[outcome]}
+    </span>
+  )
+}
+
+/** A label for voided quotes; renders nothing for other quotes. */
+export function VoidMark({ lane }: { lane: Pick<Lane, 'voided_at'> }) {
+  return lane.voided_at === null ? null : (
+    <span
+      style={{
+        padding: '0 0.45em',
+        borderRadius: 'var(--mantine-radius-sm)',
+        fontWeight: 600,
+        color: 'var(--expired)',
+        background: 'var(--expired-soft)',
+      }}
+    >
+      Void
     </span>
   )
 }

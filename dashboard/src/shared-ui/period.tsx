@@ -50,7 +50,7 @@ export function PeriodInput({
         data={[
           ...Object.entries(periodNames).map(([value, label]) => ({ value, label })),
           ...(isMonth(period.choice)
-            ? [{ value: period.choice, label: `${month(period.choice)} (UTC)${cutInWords(period)}` }]
+            ? [{ value: period.choice, label: `${month(period.choice)}${cutInWords(period)}` }]
             : []),
         ]}
       />
@@ -79,9 +79,4 @@ export function PeriodInput({
 function cutInWords(period: Period): string {
   const { from, to } = monthWithin(period.choice, period)
   return [from && `, from ${calendarDay(from)}`, to && `, to ${calendarDay(to)}`].join('')
-}
-
-/** The viewer's time zone. @example viewerZone() // 'America/Chicago' */
-export function viewerZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
 }

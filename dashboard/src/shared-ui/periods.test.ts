@@ -5,7 +5,7 @@ import { daysOf, isBackwards, monthWithin, periodNames, periodOf } from './perio
 const now = new Date(2026, 2, 15, 13, 30)
 const midnight = (year: number, month: number, day: number) => new Date(year, month - 1, day).toISOString()
 
-test('a named period begins and ends at midnight in the viewer’s time zone', () => {
+test('a named period begins and ends at midnight in the time zone of the brokerage', () => {
   const edges = (period: string) => {
     const { from, to } = periodOf({ period }, 'all', now)
     return [from, to]
@@ -39,9 +39,9 @@ test('a custom period includes its first and last day, and either can be open', 
   expect(periodOf({ period: 'custom', to: '2026-02-27' }, 'all', now).from).toBeUndefined()
 })
 
-test('a month such as 2026-12 is a month in UTC', () => {
+test('a month such as 2026-12 begins and ends at midnight', () => {
   const { from, to } = periodOf({ period: '2026-12' }, 'all', now)
-  expect([from, to]).toEqual(['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
+  expect([from, to]).toEqual([midnight(2026, 12, 1), midnight(2027, 1, 1)])
 })
 
 test('a month that a period cuts keeps only the days in the period, in its address too', () => {
@@ -52,8 +52,8 @@ test('a month that a period cuts keeps only the days in the period, in its addre
     { period: '2026-02', from: '2026-02-10', to: undefined },
     { period: '2026-03', from: undefined, to: '2026-03-20' },
   ])
-  expect(periodOf(february, 'all', now)).toMatchObject({ from: cut.from, to: '2026-03-01T00:00:00.000Z' })
-  expect(periodOf(march, 'all', now)).toMatchObject({ from: '2026-03-01T00:00:00.000Z', to: cut.to })
+  expect(periodOf(february, 'all', now)).toMatchObject({ from: cut.from, to: midnight(2026, 3, 1) })
+  expect(periodOf(march, 'all', now)).toMatchObject({ from: midnight(2026, 3, 1), to: cut.to })
   expect(monthWithin('2026-01', periodOf({ period: 'all' }, 'all', now))).toEqual({ period: '2026-01' })
 })
 

@@ -1,4 +1,6 @@
-/** The periods of lists and totals, with their start and end in the viewer's time zone. */
+import { calendarAt, startOfDay } from './time-zone.ts'
+
+/** The periods of lists and totals, with their start and end in the time zone of the brokerage. */
 
 export const periodNames = {
   'this-month': 'This month',
@@ -13,7 +15,7 @@ export const periodNames = {
 
 export type PeriodName = keyof typeof periodNames
 
-/** A period in an address: a name or a UTC month such as 2026-03. `from` and `to` define `custom`, or limit a month. */
+/** A period in an address: a name or a month such as 2026-03. `from` and `to` define `custom`, or limit a month. */
 export interface PeriodParams {
   readonly period?: string | undefined
   readonly from?: string | undefined
@@ -27,7 +29,7 @@ interface MonthParams {
 }
 
 export interface Period {
-  /** A period's name, or a month in UTC. */
+  /** A period's name, or a month. */
   readonly choice: string
   /** The period within a sentence: "in the last 90 days". */
   readonly inWords: string
@@ -56,16 +58,16 @@ export function isMonth(choice: string): boolean {
 }
 
 /**
- * The period in an address. Days begin at midnight in the viewer's time zone. A month such as 2026-03 is a month in UTC, as
- * in the API. Invalid parameters are ignored.
+ * The period in an address. Days and months begin at midnight in the time zone of the brokerage. Invalid parameters are
+ * ignored.
  *
- * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from Feb 1 to Mar 1, local midnight
- * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T00:00:00.000Z'
+ * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from midnight of Feb 1 to that of Mar 1
+ * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T06:00:00.000Z' in Chicago
  * @example periodOf({ period: '2026-03', from: '2026-03-20' }, 'all', now) // March from its 20th day on
  */
 export function periodOf(params: PeriodParams, fallback: PeriodName, now: Date): Period {
   const choice = params.period ?? fallback
-  if (isMonth(choice)) return utcMonth(choice, params)
+  if (isMonth(choice)) return wholeMonth(choice, params)
   const name: PeriodName = Object.hasOwn(periodNames, choice) ? (choice as PeriodName) : fallback
   if (name === 'custom') return customPeriod(params)
   const [from, to] = edges(name, now)
@@ -76,30 +78,30 @@ function edges(
   name: Exclude<PeriodName, 'custom'>,
   now: Date,
 ): readonly [from: Date | undefined, to: Date | undefined] {
-  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()]
+  const [year, month, day] = calendarAt(now)
   switch (name) {
     case 'this-month':
-      return [new Date(year, month, 1), new Date(year, month + 1, 1)]
+      return [startOfDay(year, month, 1), startOfDay(year, month + 1, 1)]
     case 'last-month':
-      return [new Date(year, month - 1, 1), new Date(year, month, 1)]
+      return [startOfDay(year, month - 1, 1), startOfDay(year, month, 1)]
     case 'this-quarter': {
       const first = month - (month % 3)
-      return [new Date(year, first, 1), new Date(year, first + 3, 1)]
+      return [startOfDay(year, first, 1), startOfDay(year, first + 3, 1)]
     }
     case 'last-90-days':
-      return [new Date(year, month, day - 89), new Date(year, month, day + 1)]
+      return [startOfDay(year, month, day - 89), startOfDay(year, month, day + 1)]
     case 'last-12-months':
-      return [new Date(year, month - 11, 1), new Date(year, month + 1, 1)]
+      return [startOfDay(year, month - 11, 1), startOfDay(year, month + 1, 1)]
     case 'this-year':
-      return [new Date(year, 0, 1), new Date(year + 1, 0, 1)]
+      return [startOfDay(year, 0, 1), startOfDay(year + 1, 0, 1)]
     case 'all':
       return [undefined, undefined]
   }
 }
 
 function customPeriod(params: PeriodParams): Period {
-  const from = localMidnight(params.from, 0)
-  const to = localMidnight(params.to, 1)
+  const from = midnightOf(params.from, 0)
+  const to = midnightOf(params.to, 1)
   return {
     choice: 'custom',
     inWords: 'on these dates',
@@ -108,20 +110,20 @@ function customPeriod(params: PeriodParams): Period {
   }
 }
 
-/** Midnight in the viewer's time zone, some days after a date; undefined when the text is not a valid date. */
-function localMidnight(text: string | undefined, daysLater: number): Date | undefined {
+/** Midnight, some days after a date; undefined when the text is not a valid date. */
+function midnightOf(text: string | undefined, daysLater: number): Date | undefined {
   const [, year = '', month = '', day = ''] = dayForm.exec(text ?? '') ?? []
   const [y, m, d] = [Number(year), Number(month), Number(day)]
-  const start = new Date(y, m - 1, d)
-  const isReal = y >= 1970 && y <= 2200 && start.getMonth() === m - 1 && start.getDate() === d
-  return isReal ? new Date(y, m - 1, d + daysLater) : undefined
+  const date = new Date(Date.UTC(y, m - 1, d))
+  const isReal = y >= 1970 && y <= 2200 && date.getUTCMonth() === m - 1 && date.getUTCDate() === d
+  return isReal ? startOfDay(y, m - 1, d + daysLater) : undefined
 }
 
-function utcMonth(choice: string, params: PeriodParams): Period & { from: string; to: string } {
+function wholeMonth(choice: string, params: PeriodParams): Period & { from: string; to: string } {
   const [year = 0, number = 0] = choice.split('-').map(Number)
-  const first = new Date(Date.UTC(year, number - 1, 1))
-  const next = new Date(Date.UTC(year, number, 1))
-  const [from, to] = [localMidnight(params.from, 0) ?? first, localMidnight(params.to, 1) ?? next]
+  const first = startOfDay(year, number - 1, 1)
+  const next = startOfDay(year, number, 1)
+  const [from, to] = [midnightOf(params.from, 0) ?? first, midnightOf(params.to, 1) ?? next]
   return {
     choice,
     inWords: 'in this month',
@@ -131,13 +133,13 @@ function utcMonth(choice: string, params: PeriodParams): Period & { from: string
 }
 
 /**
- * The part of a UTC month that is in a period, as address parameters. `from` and `to` are set where the period cuts it.
+ * The part of a month that is in a period, as address parameters. `from` and `to` are set where the period cuts it.
  *
  * @example monthWithin('2026-03', { from: '2026-03-20T05:00:00.000Z', to: undefined })
  *   // in Chicago { period: '2026-03', from: '2026-03-20', to: undefined }
  */
 export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 'to'>): MonthParams {
-  const month = utcMonth(choice, {})
+  const month = wholeMonth(choice, {})
   return {
     period: choice,
     from: from !== undefined && from > month.from ? dayOf(from, 0) : undefined,
@@ -146,7 +148,7 @@ export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 
 }
 
 /**
- * The first and last day of a period that begins and ends at midnight in the viewer's time zone.
+ * The first and last day of a period that begins and ends at midnight.
  *
  * @example daysOf(periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15))) // { from: '2026-02-01', to: '2026-02-28' }
  */
@@ -157,12 +159,10 @@ export function daysOf({ from, to }: Pick<Period, 'from' | 'to'>): Pick<Period, 
   }
 }
 
-/** The date at a moment in the viewer's time zone, or some days later, as YYYY-MM-DD. */
+/** The date at a moment, or some days later, as YYYY-MM-DD. */
 function dayOf(moment: string, daysLater: number): string {
-  const at = new Date(moment)
-  const day = new Date(at.getFullYear(), at.getMonth(), at.getDate() + daysLater)
-  const two = (number: number) => String(number).padStart(2, '0')
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`
+  const [year, month, day] = calendarAt(new Date(moment))
+  return new Date(Date.UTC(year, month, day + daysLater)).toISOString().slice(0, 10)
 }
 
 /** True when the last day is before the first day. */

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useSyncExternalStore } from 'react'
 
 const keptAs = 'lanewise-shortcuts'
 
@@ -10,18 +10,30 @@ function readIsOn(): boolean {
   }
 }
 
+let isOn = readIsOn()
+const readers = new Set<() => void>()
+
 /** Whether single-letter shortcuts are on. They can be turned off, for example for speech input (WCAG 2.1.4). */
+export function lettersAreOn(): boolean {
+  return isOn
+}
+
+function switchTo(next: boolean): void {
+  isOn = next
+  try {
+    localStorage.setItem(keptAs, next ? 'on' : 'off')
+  } catch {
+    // Without browser storage, the setting lasts until the page is closed.
+  }
+  for (const read of readers) read()
+}
+
+function subscribe(read: () => void): () => void {
+  readers.add(read)
+  return () => readers.delete(read)
+}
+
+/** The switch of the single-letter shortcuts, for components that show it or the letters. */
 export function useShortcutsSwitch(): readonly [isOn: boolean, switchTo: (isOn: boolean) => void] {
-  const [isOn, setIsOn] = useState(readIsOn)
-  return [
-    isOn,
-    (next) => {
-      setIsOn(next)
-      try {
-        localStorage.setItem(keptAs, next ? 'on' : 'off')
-      } catch {
-        // Without browser storage, the setting lasts until the page is closed.
-      }
-    },
-  ]
+  return [useSyncExternalStore(subscribe, lettersAreOn), switchTo]
 }

@@ -1,6 +1,6 @@
 import { IconAlertTriangle, IconClockPause, IconPlugConnectedX } from 'virtual:tabler-icons'
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { CallFailed } from '../api/index.ts'
 
 /** Gray rows in the place and size of the content that is loading, so that the layout does not shift. */
@@ -30,14 +30,27 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
 /** What the user can do about a failure. The service's message says what went wrong. */
 const remedies: Partial<Record<CallFailed['code'], (error: CallFailed) => string>> = {
   unavailable: () => 'Nothing was lost. This usually takes only seconds. Try again.',
-  'quota-exceeded': wait,
-  'too-many-attempts': wait,
   'role-required': () => 'An owner or admin of your brokerage can change your role on the Team page.',
   internal: () => 'Try again. If it happens again, report it with the request ID below.',
 }
 
-function wait({ retryAfterSeconds }: CallFailed): string {
-  return `Wait ${retryAfterSeconds ?? 1} s, then try again.`
+/** Counts down the seconds until the same call can succeed. Screen readers announce the first number only. */
+function Wait({ failure }: { failure: CallFailed }) {
+  const seconds = failure.retryAfterSeconds ?? 1
+  const [left, setLeft] = useState(seconds)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each failure starts a new countdown
+  useEffect(() => {
+    const end = Date.now() + seconds * 1000
+    const show = () => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000)))
+    show()
+    const timer = setInterval(show, 250)
+    return () => clearInterval(timer)
+  }, [failure])
+  return (
+    <Text size="sm" aria-live="off">
+      {left > 0 ? `Wait ${left} s, then try again.` : 'You can try again now.'}
+    </Text>
+  )
 }
 
 /** A failure in the place of the content: what went wrong, what to do, and a retry button. */
@@ -71,6 +84,9 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
           </ul>
         )}
         {advice !== null && <Text size="sm">{advice}</Text>}
+        {(failure.code === 'quota-exceeded' || failure.code === 'too-many-attempts') && (
+          <Wait failure={failure} />
+        )}
         {failure.requestId !== null && failure.status !== null && failure.status >= 500 && (
           <Text size="xs" c="dimmed">
             Request ID {failure.requestId}

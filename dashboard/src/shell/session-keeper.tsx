@@ -1,7 +1,14 @@
 import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { forgetSession, sessionQuery, useChange, useSession, whenSessionEnds } from '../api/index.ts'
+import {
+  beginSession,
+  forgetSession,
+  sessionQuery,
+  useChange,
+  useSession,
+  whenSessionEnds,
+} from '../api/index.ts'
 import { Failed } from '../shared-ui/index.ts'
 
 /**
@@ -9,11 +16,17 @@ import { Failed } from '../shared-ui/index.ts'
  * who was removed from the brokerage can sign in as someone else.
  */
 export function SessionKeeper({ children }: { children: ReactNode }) {
-  const { user, tenant: before } = useSession()
+  const before = useSession()
+  const { user } = before
   const [ended, setEnded] = useState(false)
   const [password, setPassword] = useState('')
   const queries = useQueryClient()
   const signIn = useChange('sign-in')
+  const { error } = useQuery(sessionQuery)
+  useEffect(() => {
+    // The stored session may have been ended elsewhere.
+    if (error?.status === 401) setEnded(true)
+  }, [error])
   useEffect(() => {
     whenSessionEnds(() => setEnded(true))
     return () => whenSessionEnds(() => {})
@@ -28,13 +41,9 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
           forgetSession()
           const { user: signedIn, tenant, expires_at } = session
           // The address signs in to the real brokerage, also from the test brokerage: none of its data may remain.
-          if (tenant.id !== before.id) queries.clear()
-          queries.setQueryData(sessionQuery.queryKey, {
-            user: signedIn,
-            tenant,
-            expires_at,
-            expiring_tokens: [],
-          })
+          const now = { ...before, user: signedIn, tenant, expires_at }
+          if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
+          else beginSession(queries, { ...now, expiring_tokens: [], sample_import_id: null })
           setEnded(false)
           void queries.invalidateQueries()
         },

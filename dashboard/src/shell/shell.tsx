@@ -1,21 +1,4 @@
-import {
-  IconApi,
-  IconBook,
-  IconBulb,
-  IconChartBar,
-  IconChevronDown,
-  IconFileImport,
-  IconFlag,
-  IconListDetails,
-  IconMoon,
-  IconReceipt,
-  IconRoute,
-  IconSettings,
-  IconShieldCheck,
-  IconSun,
-  IconTruckDelivery,
-  IconUsers,
-} from 'virtual:tabler-icons'
+import { IconBook, IconBulb, IconChevronDown, IconFlag, IconMoon, IconSun } from 'virtual:tabler-icons'
 import {
   ActionIcon,
   AppShell,
@@ -25,47 +8,100 @@ import {
   Menu,
   NavLink,
   ScrollArea,
+  Stack,
   Text,
+  Title,
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { Fragment, type ReactNode, useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { forgetSession, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
-import { useNotice } from '../shared-ui/index.ts'
+import {
+  type Answer,
+  forgetSession,
+  sessionQuery,
+  useAnswer,
+  useChange,
+  useMay,
+  useSession,
+} from '../api/index.ts'
+import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
+import { BookedLosses } from './booked-losses.tsx'
 import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
+import { navigation } from './navigation.ts'
+import { PageShortcuts, PaletteButton } from './page-shortcuts.tsx'
+import { SampleData } from './sample-data.tsx'
 import { SessionKeeper } from './session-keeper.tsx'
 import { TestBrokerage } from './test-brokerage.tsx'
 
-const navigation = [
-  { path: pagePaths.desk, label: 'Quote desk', icon: IconReceipt, needs: 'viewer' },
-  { path: pagePaths.quotes, label: 'Quotes', icon: IconListDetails, needs: 'viewer' },
-  { path: pagePaths.shipments, label: 'Shipments', icon: IconTruckDelivery, needs: 'viewer' },
-  { path: pagePaths.lane, label: 'Lanes', icon: IconRoute, needs: 'viewer' },
-  { path: pagePaths.performance, label: 'Performance', icon: IconChartBar, needs: 'viewer' },
-  { path: pagePaths.imports, label: 'Import', icon: IconFileImport, needs: 'viewer' },
-  { path: pagePaths.integration, label: 'Integration', icon: IconApi, needs: 'admin' },
-  { path: pagePaths.team, label: 'Team', icon: IconUsers, needs: 'viewer' },
-  { path: pagePaths.audit, label: 'Audit log', icon: IconShieldCheck, needs: 'admin' },
-  { path: pagePaths.settings, label: 'Settings', icon: IconSettings, needs: 'viewer' },
-] as const
+const forEveryone = navigation.filter(({ needs }) => needs === 'viewer')
+const forAdmins = navigation.filter(({ needs }) => needs === 'admin')
+const startLink = { path: pagePaths.start, label: 'Get started', icon: IconFlag } as const
 
-/** The frame around every page: header with the brokerage's name, navigation, and the user's menu. */
+/**
+ * The frame around every page: header with the brokerage's name, navigation, and the user's menu. It is there before the
+ * session is known. Without a session, it opens the sign-in page, which leads back.
+ */
 export function Shell() {
+  const { data: session, error } = useQuery(sessionQuery)
+  const { href } = useLocation()
+  const navigate = useNavigate()
+  const isSignedOut = session === undefined && error?.status === 401
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address of the sign-in page must not become the next one
+  useEffect(() => {
+    if (!isSignedOut) return
+    void navigate({ to: pagePaths.signIn, search: href === '/' ? {} : { next: href }, replace: true })
+  }, [isSignedOut])
+  // Before the pages within this frame are drawn.
+  if (session !== undefined) showTimeZone(session.tenant.time_zone)
   return (
-    <SessionKeeper>
-      <Frame />
-    </SessionKeeper>
+    <Layout session={session}>
+      {session === undefined ? (
+        <PageOutline />
+      ) : (
+        <SessionKeeper>
+          {/* Another brokerage, such as the test brokerage, begins with new pages. */}
+          <Fragment key={session.tenant.id}>
+            <TestBrokerage />
+            <SampleData />
+            <ExpiringTokens />
+            <BookedLosses />
+            <Outlet />
+            <PageShortcuts />
+          </Fragment>
+        </SessionKeeper>
+      )}
+    </Layout>
   )
 }
 
-function Frame() {
+/** The place of the page while it is unknown who is signed in. */
+function PageOutline() {
+  const { error, refetch } = useQuery(sessionQuery)
+  const { pathname } = useLocation()
+  const here = [...navigation, startLink].find(({ path }) => path === pathname)
+  return (
+    <Stack gap="lg">
+      {here !== undefined && (
+        <Title order={1} size="h2">
+          {here.label}
+        </Title>
+      )}
+      {error === null || error.status === 401 ? (
+        <Loading label="Loading the page" />
+      ) : (
+        <Failed error={error} retry={() => void refetch()} />
+      )}
+    </Stack>
+  )
+}
+
+function Layout({ session, children }: { session: Answer<'me'> | undefined; children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure()
-  const { tenant } = useSession()
   const location = useLocation()
   // biome-ignore lint/correctness/useExhaustiveDependencies: closes the menu of narrow screens after each navigation
   useEffect(close, [location.pathname])
@@ -91,76 +127,84 @@ function Frame() {
             <Text fw={700} c="lane" visibleFrom="xs" style={{ color: 'var(--mantine-color-anchor)' }}>
               Lanewise
             </Text>
-            <Text size="sm" truncate title={tenant.name}>
-              {tenant.name}
+            <Text size="sm" truncate title={session?.tenant.name}>
+              {session?.tenant.name}
             </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <PaletteButton />
             <ColorSchemeButton />
-            <PersonMenu />
+            {session !== undefined && <PersonMenu />}
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         <ScrollArea type="auto">
-          <Places />
+          {forEveryone.map((link) => (
+            <PageLink key={link.path} {...link} />
+          ))}
+          <NavLink
+            href="/docs/"
+            target="_blank"
+            rel="noreferrer"
+            label="API reference"
+            leftSection={<IconBook size={18} aria-hidden />}
+          />
+          {session !== undefined && <OwnLinks />}
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
-        <TestBrokerage />
-        <ExpiringTokens />
-        <Outlet />
+        {children}
       </AppShell.Main>
     </AppShell>
   )
 }
 
-function Places() {
+function PageLink({
+  path,
+  label,
+  icon: Icon,
+  badge,
+}: {
+  path: (typeof navigation)[number]['path'] | typeof startLink.path
+  label: string
+  icon: typeof IconFlag
+  badge?: ReactNode
+}) {
   const { pathname } = useLocation()
+  const active = path === '/' ? pathname === '/' : pathname === path || pathname.startsWith(`${path}/`)
+  return (
+    <NavLink
+      component={Link}
+      to={path}
+      label={label}
+      active={active}
+      aria-current={active ? 'page' : undefined}
+      leftSection={<Icon size={18} aria-hidden />}
+      rightSection={badge}
+    />
+  )
+}
+
+/** The links that only some people see: for admins, and for brokerages with first steps left. */
+function OwnLinks() {
   const mayConnect = useMay('admin')
   const steps = useAnswer('first-steps', {}, { staleMs: 60_000 })
   const left = steps.data === undefined ? 0 : Object.values(steps.data).filter((done) => !done).length
   const [isStartHidden] = useStartHidden()
   return (
     <>
+      {mayConnect && forAdmins.map((link) => <PageLink key={link.path} {...link} />)}
       {left > 0 && !isStartHidden && (
-        <NavLink
-          component={Link}
-          to={pagePaths.start}
-          label="Get started"
-          active={pathname === pagePaths.start}
-          leftSection={<IconFlag size={18} aria-hidden />}
-          rightSection={
+        <PageLink
+          {...startLink}
+          badge={
             <Badge size="sm" variant="default" aria-label={`${left} steps left`}>
               {left}
             </Badge>
           }
         />
       )}
-      {navigation
-        .filter(({ needs }) => needs !== 'admin' || mayConnect)
-        .map(({ path, label, icon: Icon }) => {
-          const active =
-            path === '/' ? pathname === '/' : pathname === path || pathname.startsWith(`${path}/`)
-          return (
-            <NavLink
-              key={path}
-              component={Link}
-              to={path}
-              label={label}
-              active={active}
-              aria-current={active ? 'page' : undefined}
-              leftSection={<Icon size={18} aria-hidden />}
-            />
-          )
-        })}
-      <NavLink
-        href="/docs/"
-        target="_blank"
-        rel="noreferrer"
-        label="API reference"
-        leftSection={<IconBook size={18} aria-hidden />}
-      />
     </>
   )
 }

@@ -53,15 +53,13 @@ function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
       <UnstyledButton
         fz="sm"
         style={{
-          ...cut,
-          maxWidth: '12.5rem',
           display: 'block',
+          width: 'min(12.5rem, 45vw)',
+          whiteSpace: 'normal',
           color: 'var(--mantine-color-anchor)',
           textDecoration: 'underline',
-          whiteSpace: 'nowrap',
           minHeight: 24,
         }}
-        title={name}
         aria-label={`${name}: details and changes of ${lane.lane_ref}`}
         onClick={() => open(lane)}
       >

@@ -1,5 +1,5 @@
 import type { Answer } from '../api/index.ts'
-import { counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
+import { count, counted, Figures, Margin, percent, roundDollars, signedDollars } from '../shared-ui/index.ts'
 
 type Totals = Answer<'list-shipments'>['totals']
 
@@ -30,11 +30,11 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
       figures={[
         {
           label: 'Shipments',
-          value: sums.shipments.toLocaleString('en-US'),
+          value: count(sums.shipments),
           note:
             sums.cancelled === 0
               ? 'with a booking'
-              : `with a booking; ${sums.cancelled.toLocaleString('en-US')} cancelled, not counted`,
+              : `with a booking; ${count(sums.cancelled)} cancelled, not counted`,
         },
         {
           label: 'Customer rate (AR)',
@@ -49,7 +49,7 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
         {
           label: 'Landed margin',
           value: <Margin amount={sums.shipments_with_margin === 0 ? null : sums.margin} isRounded />,
-          note: `${percent(sums.margin_pct)} of AR, over ${sums.shipments_with_margin.toLocaleString('en-US')} with AR and AP`,
+          note: `${percent(sums.margin_pct)} of AR, over ${count(sums.shipments_with_margin)} with AR and AP`,
         },
         {
           label: 'Quoted margin',

@@ -15,9 +15,9 @@ import {
   PeriodInput,
   PlaceFilters,
   SearchFilter,
+  shownZone,
   useAddress,
   usePeriod,
-  viewerZone,
   WhoFilters,
 } from '../shared-ui/index.ts'
 import { NoShipments } from './shipments-empty.tsx'
@@ -50,7 +50,7 @@ export default function Shipments() {
   return (
     <Page
       title="Shipments"
-      hint={`Booked lanes. A shipment counts in the period in which it was quoted. Days are in the time zone ${viewerZone()}.`}
+      hint={`Booked lanes. A shipment counts in the period in which it was quoted. Days are in the time zone ${shownZone()}.`}
       actions={<ExportLink href={addressOfCall('export-shipments', selection)} isEmpty={listed === 0} />}
     >
       <Filters search={search} change={change} error={error} period={period} />

@@ -1,11 +1,14 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { passwordLengthMin } from '#contract/limits.ts'
+import { invitationLifetimeDays, passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useSignIn } from '../api/index.ts'
-import { Failed } from '../shared-ui/index.ts'
+import { type Answer, useAnswer, useSignIn } from '../api/index.ts'
+import { Failed, moment } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
+
+/** The form of a whole invitation. A shorter text is not sent to the service. */
+const wholeInvitation = /^lwinv_\d+_\d+_[\w-]{32}$/
 
 /** An invited person sets a password. The invitation is in the URL fragment, which browsers do not send to servers. */
 export default function InvitationPage() {
@@ -25,17 +28,34 @@ export default function InvitationPage() {
     )
   }
   const wrongPassword = accept.error?.fieldError('/password')
+  const found = useAnswer(
+    'read-invitation',
+    { body: { invitation: invitation.trim() } },
+    { enabled: wholeInvitation.test(invitation.trim()), staleMs: Number.POSITIVE_INFINITY },
+  )
+  const known = found.data
   return (
-    <Doorstep title="Accept an invitation">
+    <Doorstep title={known === undefined ? 'Accept an invitation' : `Join ${known.brokerage}`}>
       <form onSubmit={submit}>
         <Stack>
-          <TextInput
-            label="Invitation"
-            description="The invitation that you received. It works once, for 7 days."
-            value={invitation}
-            onChange={(event) => setInvitation(event.currentTarget.value)}
-            required
-          />
+          {known === undefined ? (
+            <TextInput
+              label="Invitation"
+              description={`The invitation that you received. It works once, for ${invitationLifetimeDays} days.`}
+              value={invitation}
+              onChange={(event) => setInvitation(event.currentTarget.value)}
+              required
+            />
+          ) : (
+            <InvitationWords invitation={known} />
+          )}
+          {found.error !== null && accept.error === null && (
+            <Failed
+              error={found.error}
+              title="The invitation could not be read"
+              {...(found.error.isTemporary ? { retry: () => void found.refetch() } : {})}
+            />
+          )}
           <PasswordInput
             label="Choose a password"
             description={`At least ${passwordLengthMin} characters, for example four or five words`}
@@ -54,5 +74,25 @@ export default function InvitationPage() {
         </Stack>
       </form>
     </Doorstep>
+  )
+}
+
+/** Who invites whom to which brokerage, and the address to sign in with. */
+function InvitationWords({ invitation }: { invitation: Answer<'read-invitation'> }) {
+  const { brokerage, invited_by, name, email, role, expires_at } = invitation
+  return (
+    <div style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm">
+        Hello {name}. {invited_by ?? 'An admin'} invites you to the brokerage <strong>{brokerage}</strong>.
+        Your role is {role}.
+      </Text>
+      <Text size="sm" mt="xs">
+        You sign in with <strong>{email}</strong>.
+      </Text>
+      <Text size="xs" c="dimmed" mt="xs">
+        The invitation works once, until {moment(expires_at)}. If you do not know who sent it, do not accept
+        it.
+      </Text>
+    </div>
   )
 }

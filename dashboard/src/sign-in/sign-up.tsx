@@ -3,8 +3,9 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { timeZoneNamed } from '#contract/time-zone.ts'
 import { useSignIn } from '../api/index.ts'
-import { Failed } from '../shared-ui/index.ts'
+import { Failed, viewerZone } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
 const fields = [
@@ -19,11 +20,15 @@ export default function SignUpPage() {
   const signUp = useSignIn('sign-up')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    signUp.mutate(entered, {
-      onSuccess: () => {
-        void navigate({ to: pagePaths.start })
+    const zone = timeZoneNamed(viewerZone())
+    signUp.mutate(
+      { ...entered, ...(zone === null ? {} : { time_zone: zone }) },
+      {
+        onSuccess: () => {
+          void navigate({ to: pagePaths.start })
+        },
       },
-    })
+    )
   }
   const change = (name: keyof typeof entered, value: string) =>
     setEntered((all) => ({ ...all, [name]: value }))

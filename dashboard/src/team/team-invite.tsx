@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react'
 import { invitationLifetimeDays } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import type { Role } from '#contract/roles.ts'
-import { type Answer, useChange } from '../api/index.ts'
-import { CopyButton, Failed, moment } from '../shared-ui/index.ts'
+import { type Answer, useChange, useSession } from '../api/index.ts'
+import { CopyButton, Failed, zonedMoment } from '../shared-ui/index.ts'
 import { roleChoices } from './team-roles.ts'
 
-/** Invites a person. Lanewise sends no email, so the dialog shows the invitation link once, to copy and hand over. */
+/** Invites a person. Lanewise sends no email, so the dialog shows the invitation once, as a message to copy and send. */
 export function InviteDialog({
   opened,
   onClose,
@@ -105,19 +105,33 @@ function InviteForm({
   )
 }
 
+/** The invitation as a message that can be sent as it is. */
+function invitationMessage({ user, expires_at }: Invitation, link: string, from: Answer<'me'>): string {
+  return [
+    `Hello ${user.name},`,
+    `${from.user.name} invites you to the brokerage ${from.tenant.name} on Lanewise. Your role is ${user.role}.`,
+    `Open this link and choose a password. It works once, until ${zonedMoment(expires_at)}:\n${link}`,
+    `After that, sign in with ${user.email} at ${window.location.origin}${pagePaths.signIn}`,
+  ].join('\n\n')
+}
+
 function HandOver({ made, onClose }: { made: Invitation; onClose: () => void }) {
   const link = `${window.location.origin}${pagePaths.invitation}#${encodeURIComponent(made.invitation)}`
+  const message = invitationMessage(made, link, useSession())
   return (
     <Stack>
-      <Alert color="yellow" variant="outline" title="This link is shown only once">
-        Lanewise sends no email. Send this link to {made.user.name} yourself. Anyone with the link can set the
-        password. It works once, for {invitationLifetimeDays} days, until {moment(made.expires_at)}.
+      <Alert color="yellow" variant="outline" title="This message is shown only once">
+        Lanewise sends no email. Send this message to {made.user.email} yourself. Anyone with the link can set
+        the password. It works once, for {invitationLifetimeDays} days.
       </Alert>
-      <Code block style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }}>
-        {link}
+      <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {message}
       </Code>
       <Group justify="space-between">
-        <CopyButton text={link} what="the link" />
+        <Group gap="xs">
+          <CopyButton text={message} what="the message" />
+          <CopyButton text={link} what="the link" />
+        </Group>
         <Button variant="default" onClick={onClose}>
           Done
         </Button>

@@ -34,7 +34,7 @@ export default function TeamPage() {
       ) : (
         <PeopleTable people={people.data.users} onRemove={setRemoving} />
       )}
-      <RoleMeanings />
+      {!people.isPending && <RoleMeanings />}
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} mayMakeOwners={mayMakeOwners} />
       <RemoveDialog person={removing} onClose={() => setRemoving(null)} />
     </Page>
@@ -59,17 +59,27 @@ function PeopleTable({
       wraps: true,
       cell: (person) => (
         <>
-          {person.name}
+          <span style={{ overflowWrap: 'anywhere' }}>{person.name}</span>
           {person.id === user.id && (
             <Text span size="sm" c="dimmed">
               {' '}
               (you)
             </Text>
           )}
+          <Text hiddenFrom="sm" size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {person.email}
+            {person.status === 'invited' && ' · invited'}
+          </Text>
         </>
       ),
     },
-    { key: 'email', header: 'Email', cell: ({ email }) => email },
+    {
+      key: 'email',
+      header: 'Email',
+      from: 'sm',
+      wraps: true,
+      cell: ({ email }) => <span style={{ overflowWrap: 'anywhere' }}>{email}</span>,
+    },
     {
       key: 'role',
       header: 'Role',
@@ -79,7 +89,15 @@ function PeopleTable({
     {
       key: 'status',
       header: 'Status',
-      cell: ({ status }) => (status === 'invited' ? <Badge variant="default">invited</Badge> : status),
+      from: 'sm',
+      cell: ({ status }) =>
+        status === 'invited' ? (
+          <Badge variant="default" miw="max-content">
+            invited
+          </Badge>
+        ) : (
+          status
+        ),
     },
     { key: 'since', header: 'Since', from: 'sm', cell: ({ created_at }) => day(created_at) },
   ]

@@ -2,7 +2,7 @@ import type { PastQuote } from '../history.ts'
 import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
 import { type MilesCount, MilesCounter } from '../lane-insight.ts'
 import { type RateCount, RateCounter } from '../rate-counts.ts'
-import { type Steps, sortInSteps } from '../steps.ts'
+import { mapInSteps, type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
 import { OUTCOMES } from './quote-columns.ts'
 
@@ -94,7 +94,7 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
   const found: number[] = []
   yield* eachRow(book, scope, (row) => found.push(row))
   const rows = yield* sortInSteps(Int32Array.from(found), (one, other) => columns.compare(one, other))
-  return Array.from(rows.subarray(Math.max(0, rows.length - max)), (row) => {
+  return yield* mapInSteps(Array.from(rows.subarray(Math.max(0, rows.length - max))), (row) => {
     const [cost, miles] = [columns.costCents[row] as number, columns.miles[row] as number]
     return {
       laneId: columns.laneId[row] as number,

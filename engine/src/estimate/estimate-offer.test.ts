@@ -365,3 +365,32 @@ describe('lanes with very different price levels', () => {
     expect(Math.abs((answer.referenceRateCents ?? 0) / 20_250 - 1)).toBeLessThan(0.06)
   })
 })
+
+describe('pending quotes', () => {
+  const pending = (count: number, dollars: number): LaneQuote[] =>
+    quotesOf(
+      Array.from({ length: count }, () => [dollars, 'pending'] as const),
+      LANE,
+      1000,
+    ).map((quote) => ({ ...quote, quotedAt: NOW - DAY }))
+
+  test('two hundred of them at a low rate do not move the going rate or the win probability', () => {
+    const decided = quotesOf(EXAMPLE)
+    const [before, after] = [ask(decided, 2000), ask([...decided, ...pending(200, 1500)], 2000)]
+    expect(after.referenceRateCents).toBe(before.referenceRateCents)
+    expect(after.probability).toBe(before.probability)
+    expect(after.interval80).toEqual(before.interval80)
+  })
+
+  test('their effect is stated as a range, from all lost to won as often as the decided ones', () => {
+    const decided = quotesOf(EXAMPLE)
+    expect(ask(decided, 2000).undecided).toBeNull()
+    const { undecided, probability } = ask([...decided, ...pending(10, 2000)], 2000)
+    expect(undecided?.quotes).toBe(10)
+    expect(undecided?.ifLost).toBeLessThan(probability ?? 0)
+    const lost = pending(10, 2000).map((quote) => ({ ...quote, outcome: 'lost' as const }))
+    // The same outcomes as real losses; the going rate moves with those, so the two are only near each other.
+    expect(undecided?.ifLost).toBeCloseTo(ask([...decided, ...lost], 2000).probability ?? 0, 1)
+    expect(undecided?.ifWonAlike).toBeGreaterThan(undecided?.ifLost ?? 1)
+  })
+})

@@ -76,6 +76,16 @@ export interface ChangedAnswer {
   readonly probability: number
 }
 
+/**
+ * How much the win probability depends on the lane's pending quotes: at one end all of them are lost, at the other they are
+ * won as often as the lane's decided quotes (or, without any, as often as the estimate says).
+ */
+export interface UndecidedRange {
+  readonly quotes: number
+  readonly ifLost: number
+  readonly ifWonAlike: number
+}
+
 export interface OfferEstimate {
   readonly probability: number | null
   readonly interval80: Interval | null
@@ -94,6 +104,8 @@ export interface OfferEstimate {
   readonly flags: readonly EstimateFlag[]
   readonly wouldRaiseConfidence: readonly RaisedConfidence[]
   readonly wouldChangeAnswer: readonly ChangedAnswer[]
+  /** Null without pending quotes on the lane. */
+  readonly undecided: UndecidedRange | null
 }
 
 export interface OfferQuestion {
@@ -123,6 +135,7 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
     flags,
     wouldRaiseConfidence: [],
     wouldChangeAnswer: [],
+    undecided: null,
   }
 }
 
@@ -238,6 +251,24 @@ function changedAnswers(
   ]
 }
 
+function undecidedRange(
+  lane: LaneFold | null,
+  prior: CurveBelief,
+  { x, probability }: { x: number; probability: number },
+): UndecidedRange | null {
+  const pending = (lane?.quotes ?? []).filter(({ outcome }) => outcome === 'pending')
+  if (lane === null || pending.length === 0) return null
+  const share = lane.decided === 0 ? probability : lane.won / lane.decided
+  const ifWon = (winShare: number) => {
+    const settled = pending.flatMap(({ x: at, weight }) => [
+      { x: at, won: true, weight: weight * winShare },
+      { x: at, won: false, weight: weight * (1 - winShare) },
+    ])
+    return winMean(posteriorOf(withQuotes(lane.knots, settled), prior), x)
+  }
+  return { quotes: pending.length, ifLost: ifWon(0), ifWonAlike: ifWon(share) }
+}
+
 /**
  * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the
  * rate with the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
@@ -301,5 +332,6 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
       { x, probability, width80: interval80.high - interval80.low },
     ),
     wouldChangeAnswer: changedAnswers({ knots, prior, posterior, priceWeight: weight }, x),
+    undecided: undecidedRange(lane, prior, { x, probability }),
   }
 }

@@ -19,6 +19,8 @@ export interface QuoteUsed {
   readonly rateCents: number
   readonly x: number
   readonly outcome: Outcome
+  /** Its weight among the lane's outcomes, by its age: 1 today. A pending quote gets it once it is decided. */
+  readonly weight: number
 }
 
 /** The summary of a lane's decided quotes that the wider scopes use. */
@@ -31,7 +33,7 @@ export interface LaneOutcomes {
 /** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
-  /** The lane's level above the market index; undefined if all quotes are excluded. */
+  /** The lane's level above the market index; undefined if no decided quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
 }
@@ -157,8 +159,11 @@ function foldDay(
   const { morning, indexAfter } = marketDay(market, day)
   const known =
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
-  for (let at = from; at < to; at++)
+  for (let at = from; at < to; at++) {
+    // A pending quote is evidence of nothing yet: nobody knows whether its rate was near the market.
+    if (columns.outcome[rows[at] as number] === PENDING) continue
     folding.level = movedLevel(folding.level, (logRates[at] as number) - indexAfter, day)
+  }
   // A lane first quoted on this day is compared with its own rates: see `addDay`.
   const reference = known ?? indexAfter + (folding.level?.mean ?? 0)
   const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
@@ -171,6 +176,7 @@ function foldDay(
       rateCents: columns.rateCents[row] as number,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
+      weight,
     })
     if (outcome === PENDING) continue
     addQuote(knots, { x, won: outcome === WON, weight })

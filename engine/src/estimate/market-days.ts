@@ -1,4 +1,4 @@
-import type { QuoteColumns } from '../book/quote-columns.ts'
+import { PENDING, type QuoteColumns } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
@@ -17,7 +17,7 @@ export interface MarketDays {
 }
 
 /**
- * The market of a tenant, day by day, from its rates: the part of the reference rate that all lanes share.
+ * The market of a tenant, day by day, from its decided rates: the part of the reference rate that all lanes share.
  *
  * @param rows the rows to read, in the order of time
  * @param logRates by row; NaN for quotes that are left out
@@ -40,7 +40,7 @@ export function* marketDaysInSteps(
   }
   for (const [at, row] of rows.entries()) {
     const logRate = logRates[row] ?? Number.NaN
-    if (Number.isNaN(logRate)) continue
+    if (Number.isNaN(logRate) || columns.outcome[row] === PENDING) continue
     const quoteDay = dayOf(columns.quotedAt[row] as number)
     if (quoteDay !== day) {
       endDay()

@@ -61,9 +61,9 @@ describe.each([
   beforeAll(() => agent.connect(transport(acme)))
   afterAll(() => agent.close())
 
-  test('offers three read-only tools', async () => {
+  test('offers read-only tools', async () => {
     const { tools } = await agent.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['markup', 'lane_insight', 'shipments'])
+    expect(tools.map(({ name }) => name)).toEqual(['markup', 'lane_insight', 'shipments', 'quotes'])
     for (const { annotations, description, inputSchema, outputSchema } of tools) {
       expect(annotations?.readOnlyHint).toBe(true)
       expect(description).toMatch(/\. Use it /)
@@ -100,13 +100,14 @@ describe.each([
     ['markup', { ...lane, origin: 'Boise, ID', proposed_rate: 2000 }],
     ['lane_insight', { ...lane, include: 'evidence' }],
     ['shipments', {}],
+    ['quotes', { limit: 3 }],
   ])('the answer of %s matches the schema that the agent was given', async (name, asked) => {
     const { tools } = await agent.listTools()
     const schema = tools.find((tool) => tool.name === name)?.outputSchema as TSchema
     // The client checks it, too, now that it has the list of tools.
     const { structuredContent } = await agent.callTool({ name, arguments: asked })
     expect(Errors(schema, structuredContent)).toEqual([])
-    expect(Check(schema, { ...(structuredContent as object), query: 7, lanes: 7 })).toBe(false)
+    expect(Check(schema, { ...(structuredContent as object), query: 7, lanes: 7, quotes: 7 })).toBe(false)
   })
 
   test('shipments are paged: each cursor requests the next page, until it is null', async () => {
@@ -123,6 +124,27 @@ describe.each([
       cursor = page.next_cursor
     } while (cursor !== null)
     expect(seen).toEqual(bookedRefs)
+  })
+
+  test('quotes are found by lane_ref and external_id, and paged until there is no more', async () => {
+    const find = async (asked: Record<string, unknown>) => {
+      const { structuredContent } = await agent.callTool({ name: 'quotes', arguments: asked })
+      const { quotes, ...end } = structuredContent as {
+        quotes: { lane: { lane_ref: string } }[]
+        next_cursor: string
+        more: boolean
+      }
+      return { refs: quotes.map((one) => one.lane.lane_ref), ...end }
+    }
+    expect((await find({ lane_ref: bookedRefs[0] })).refs).toEqual([bookedRefs[0]])
+    expect(await find({ external_id: 'nobody has this' })).toMatchObject({ refs: [], more: false })
+    expect((await find({ updated_since: '2199-01-01' })).refs).toEqual([])
+    const all = (await find({ limit: 500 })).refs
+    expect(all).toEqual(expect.arrayContaining(bookedRefs))
+    const first = await find({ limit: 2 })
+    expect(first).toMatchObject({ refs: all.slice(0, 2), more: true })
+    const second = await find({ limit: 2, cursor: first.next_cursor })
+    expect(second.refs).toEqual(all.slice(2, 4))
   })
 
   test('a misspelled argument is rejected by name, so that no different question is answered', async () => {

@@ -2,9 +2,10 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProblemBody } from '#contract/errors.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
-import { pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
+import { changesPageDefault, changesPageMax, pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
 import { searchShipments } from '#contract/quote-requests.ts'
+import { readQuotes } from '#contract/read-back.ts'
 import { version } from '../runtime/index.ts'
 
 /** Calls an operation of the service with the service token of the agent. */
@@ -29,6 +30,10 @@ const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly des
   shipments: {
     endpoint: searchShipments,
     description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when asked what was booked, for whom, with which carrier or at what margin. totals covers the whole selection, not the page: for a sum or a count, use limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, is on the first page only. Narrow the selection with filters before reading many pages.`,
+  },
+  quotes: {
+    endpoint: readQuotes,
+    description: `Finds quotes, with rate, customer, outcome and booking. Use it when asked about one quote (external_id is the brokerage's own id of it, such as a load number of its TMS; lane_ref is the id in Lanewise), or about what changed (updated_since). Each lane comes with its newest state, in the order in which the lanes changed last: limit=1 does not return the newest. An empty list with more false means that there is no such quote. Lanes come in pages of ${changesPageDefault}, or of limit (1 to ${changesPageMax}). While more is true, send next_cursor as cursor for the next page. Without external_id or lane_ref, set updated_since, or every quote of the brokerage is read from the first. removed is true for a quote that was deleted. To ask what a rate would win, use markup.`,
   },
 }
 
@@ -57,7 +62,7 @@ function textOf(value: unknown): string {
 }
 
 /**
- * The server side of the Model Context Protocol: three read-only tools, each an endpoint of the API with its own
+ * The server side of the Model Context Protocol: read-only tools, each an endpoint of the API with its own
  * contract. `ask` carries the service token, so an agent sees one brokerage and shares its limit.
  */
 export function agentServer(ask: AskService): McpServer {

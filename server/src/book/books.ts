@@ -297,7 +297,7 @@ function bookFollower<Quotes extends Book>(
     // A deadline of its own: several readers wait for the result.
     const { found } = await watch.reading(tenant, async () => {
       const found = await withDeadline(new RequestDeadline(), () =>
-        followQuotes(database, tenant, from.versions.facts, quotes),
+        followQuotes(database, tenant, from, quotes),
       )
       return { found, versions: found === 'gone' ? from.versions : found.versions }
     })

@@ -119,7 +119,8 @@ export class BrokerageBook implements QuoteSink {
     const began = performance.now()
     const { quotes } = this
     const { revision } = quotes
-    const rows = await yieldBetweenSteps(quotes.columns.orderedRows())
+    // `quotes` is the owner of this work, because the brokerage's requests and the reading of changes must not wait for it.
+    const rows = await yieldBetweenSteps(quotes.columns.orderedRows(), quotes)
     const { steps, begun } = prepareEstimatorInSteps(quotes, now, rows)
     let prepared: Partial<PreparedAdvice> = {}
     const unlisten = quotes.listen(() => {
@@ -127,8 +128,8 @@ export class BrokerageBook implements QuoteSink {
       return estimator === null ? prepared : { ...prepared, estimator }
     })
     try {
-      const estimator = await yieldBetweenSteps(steps)
-      const costs = await yieldBetweenSteps(prepareCostsInSteps(quotes, now, rows))
+      const estimator = await yieldBetweenSteps(steps, quotes)
+      const costs = await yieldBetweenSteps(prepareCostsInSteps(quotes, now, rows), quotes)
       prepared = { costs }
       this.#unlisten()
       this.#unlisten = unlisten

@@ -86,6 +86,16 @@ const followed = async (...args: Parameters<typeof followQuotes>): Promise<Quote
   return read
 }
 
+/** What a sink was read with that is at this version of the facts. */
+const asOf = (facts: number) => ({
+  versions: { facts, access: 0 },
+  settings: {
+    method: 'at_or_below' as const,
+    floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
+    expiredCountsAsLost: false,
+  },
+})
+
 describe('opening', () => {
   test('reads every quote once, with the same values as an ordinary query, in portions of any size', async () => {
     const own = await brokerage(60)
@@ -124,6 +134,7 @@ describe('opening', () => {
       expect(read.settings).toEqual({
         method: 'at_or_below',
         floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
+        expiredCountsAsLost: false,
       })
     }
   })
@@ -142,8 +153,9 @@ describe('opening', () => {
     expect(read.settings).toEqual({
       method: 'revealed',
       floors: { marginPct: 7.5, marginCents: 15_000, rateCentsPerMile: 210 },
+      expiredCountsAsLost: false,
     })
-    expect(await followed(app.database, own, read.versions.facts, mapBook())).toMatchObject({
+    expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,
       versions: read.versions,
     })
@@ -198,7 +210,7 @@ describe('opening', () => {
     expect(portions).toBe(4)
     expect((await opened(other)).rows.size).toBe(4)
     expect(book.rows.size).toBe(3)
-    expect(await followed(app.database, other, read.versions.facts, book)).toMatchObject({ put: 1 })
+    expect(await followed(app.database, other, read, book)).toMatchObject({ put: 1 })
     expect(new Map(book.rows)).toEqual((await opened(other)).rows)
     expect((await opened(own)).rows.size).toBe(11)
   })
@@ -211,20 +223,20 @@ describe('following', () => {
     for (const rate of [1_000, 1_100, 1_200]) await makeLane(app, tenant, { rate })
     const untouched = { ...mapBook(), put: () => expect.fail('put'), remove: () => expect.fail('removed') }
     const book = mapBook()
-    await followed(app.database, own, 0, book)
+    await followed(app.database, own, asOf(0), book)
     expect(new Map(book.rows)).toEqual((await opened(own)).rows)
-    expect(await followed(app.database, own, 3, untouched)).toMatchObject({ put: 0, removed: 0 })
-    expect(await followed(app.database, own, 2, mapBook())).toMatchObject({ put: 1 })
+    expect(await followed(app.database, own, asOf(3), untouched)).toMatchObject({ put: 0, removed: 0 })
+    expect(await followed(app.database, own, asOf(2), mapBook())).toMatchObject({ put: 1 })
     // Another database.
-    expect(await followQuotes(app.database, own, 4, untouched)).toBe('gone')
+    expect(await followQuotes(app.database, own, asOf(4), untouched)).toBe('gone')
     // A person changed rows and incremented the version, as the documentation says.
     await asOwner(own, `update tenant_facts set facts_version = facts_version + 1`)
-    expect(await followQuotes(app.database, own, 3, untouched)).toBe('gone')
+    expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
     // Who read all quotes after that follows what comes next. Who did not, does not.
-    expect(await followed(app.database, own, 4, untouched)).toMatchObject({ put: 0, removed: 0 })
+    expect(await followed(app.database, own, asOf(4), untouched)).toMatchObject({ put: 0, removed: 0 })
     await makeLane(app, tenant, { rate: 1_300 })
-    expect(await followQuotes(app.database, own, 3, untouched)).toBe('gone')
-    expect(await followed(app.database, own, 4, mapBook())).toMatchObject({ put: 1 })
+    expect(await followQuotes(app.database, own, asOf(3), untouched)).toBe('gone')
+    expect(await followed(app.database, own, asOf(4), mapBook())).toMatchObject({ put: 1 })
   })
 
   test('however many versions behind, it reads each changed quote once', async () => {
@@ -233,7 +245,10 @@ describe('following', () => {
     const { lane_ref } = await makeLane(app, tenant, { rate: 1_000 })
     for (const outcome of ['won', 'lost', 'pending', 'won'])
       await call(app, 'POST', `/api/lanes/${lane_ref}/outcome`, { token: tenant.owner, body: { outcome } })
-    expect(await followed(app.database, own, 0, mapBook())).toMatchObject({ put: 1, versions: { facts: 5 } })
+    expect(await followed(app.database, own, asOf(0), mapBook())).toMatchObject({
+      put: 1,
+      versions: { facts: 5 },
+    })
   })
 
   test('more changes than are quicker to read than all quotes are a reason to open again', async () => {
@@ -248,10 +263,10 @@ describe('following', () => {
     await deleted(1, 25_000)
     const book = mapBook()
     book.put(0, { laneId: 7, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 })
-    expect(await followed(app.database, own, 0, book)).toMatchObject({ put: 1, removed: 25_000 })
+    expect(await followed(app.database, own, asOf(0), book)).toMatchObject({ put: 1, removed: 25_000 })
     expect(book.rows.size).toBe(1)
     await deleted(25_001, 100_000)
-    expect(await followQuotes(app.database, own, 0, mapBook())).toBe('gone')
+    expect(await followQuotes(app.database, own, asOf(0), mapBook())).toBe('gone')
   })
 })
 

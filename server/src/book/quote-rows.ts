@@ -183,7 +183,7 @@ export async function openQuotes(
       if (done === true) break
       coming = portions.next()
       coming.catch(() => {})
-      const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes))
+      const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes), sink)
       put += portion.put
       skipped += portion.skipped
       onPortion(put)
@@ -217,19 +217,21 @@ async function* portionsOf(
 }
 
 /**
- * Brings a sink from a version of the facts to the newest version: puts the quotes that changed since and removes deleted
+ * Brings a sink from the versions and settings that it was read with to the newest ones: puts the quotes that changed since and removes deleted
  * ones. Returns `'gone'`, without changing the sink, when it is unknown which quotes changed, or when so many did that opening
  * the book again is quicker.
  */
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
-  since: number,
+  { versions, settings }: Pick<QuotesRead, 'versions' | 'settings'>,
   sink: QuoteSink,
 ): Promise<QuotesRead | 'gone'> {
+  const since = versions.facts
   const found = await database.inTenant(tenant, async (transaction) => {
     const standing = await readBookStanding(transaction, tenant, since)
     if (standing.changed === null || standing.changed > changedMax) return 'gone'
+    if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {
@@ -245,7 +247,10 @@ export async function followQuotes(
   let put = 0
   let skipped = 0
   for (const packed of portions) {
-    const done = await yieldBetweenSteps(putInSteps(packed, sink, lanes, (laneId) => left.delete(laneId)))
+    const done = await yieldBetweenSteps(
+      putInSteps(packed, sink, lanes, (laneId) => left.delete(laneId)),
+      sink,
+    )
     put += done.put
     skipped += done.skipped
   }

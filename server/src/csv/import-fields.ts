@@ -6,7 +6,7 @@
  * shows how.
  */
 
-interface ImportField {
+export interface ImportField {
   readonly description: string
   /** Other known names for the field. */
   readonly aliases: readonly string[]
@@ -487,14 +487,14 @@ export function foldedHeader(header: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
+export const foldedNames = <Field extends string>(
+  field: Field,
+  { aliases }: ImportField,
+): [string, Field][] => [field, ...aliases].map((name) => [foldedHeader(name), field])
+
 /** Folded header -> field, for unambiguous headers. */
 export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
   importFieldNames
-    .flatMap((field) =>
-      [field, ...importFields[field].aliases].map((name): [string, ImportFieldName] => [
-        foldedHeader(name),
-        field,
-      ]),
-    )
+    .flatMap((field) => foldedNames(field, importFields[field]))
     .filter(([name]) => !ambiguousHeaders.has(name)),
 )

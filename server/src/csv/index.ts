@@ -1,6 +1,23 @@
 /**
- * Column names of CSV files, and CSV output. Has no dependencies on the server, because the command line uses it, too.
+ * Column names and cells of CSV files, and CSV output. Has no dependencies on the server, because the command line uses it,
+ * too.
  */
+export {
+  amountText,
+  type Cell,
+  cellText,
+  type OutcomeReason,
+  type ReadOutcome,
+  readCost,
+  readDay,
+  readMiles,
+  readMoment,
+  readMoney,
+  readOutcome,
+  readReason,
+  readText,
+  readYesNo,
+} from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
 export { guessedHeaders, statusLike } from './guessed-columns.ts'
 export {
@@ -11,3 +28,4 @@ export {
   importFieldNames,
   importFields,
 } from './import-fields.ts'
+export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'

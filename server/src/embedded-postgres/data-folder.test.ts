@@ -15,7 +15,9 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('of eight processes that start concurrently, exactly one gets the folder, and the others report which one', async () => {
+test('of eight processes that start concurrently, exactly one gets the folder, and the others report which one', {
+  tags: 'long',
+}, async () => {
   const holders = await Promise.all(Array.from({ length: 8 }, () => holdDataFolder(directory, 'lock')))
   const winners = holders.filter(({ refusal }) => refusal === null)
   expect(winners).toHaveLength(1)

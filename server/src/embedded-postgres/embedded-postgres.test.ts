@@ -150,7 +150,7 @@ describe('a started PostgreSQL', () => {
     expect(await withPostgres({ directory }, rows)).toBe(1)
   })
 
-  test('a path too long for a socket works', async () => {
+  test('a path too long for a socket works', { tags: 'long' }, async () => {
     const long = join(directory, 'l'.repeat(60), 'o'.repeat(60))
     expect(
       await withPostgres({ directory: long }, async (postgres) => {
@@ -177,7 +177,9 @@ describe('after kill -9', () => {
     expect(await withPostgres({ directory }, rows)).toBe(1)
   })
 
-  test('of the service: the next start stops the orphaned PostgreSQL and finds every row', async () => {
+  test('of the service: the next start stops the orphaned PostgreSQL and finds every row', {
+    tags: 'long',
+  }, async () => {
     asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
@@ -228,7 +230,9 @@ describe('a second service on the same folder', () => {
     expect(await clusterIsGone(clusterOf(directory), 0)).toBe(true)
   })
 
-  test('started concurrently with six others: one runs, the others are refused', async () => {
+  test('started concurrently with six others: one runs, the others are refused', {
+    tags: 'long',
+  }, async () => {
     const holders = await Promise.all(Array.from({ length: 7 }, () => holdDataFolder(directory, 'postgres')))
     const [winner, ...more] = holders.filter(({ refusal }) => refusal === null)
     expect(more).toEqual([])
@@ -252,7 +256,9 @@ describe.runIf(asRoot)('as root', () => {
     },
   )
 
-  test('a data folder that PostgreSQL cannot enter keeps its mode, and the cluster goes elsewhere and stays there', async () => {
+  test('a data folder that PostgreSQL cannot enter keeps its mode, and the cluster goes elsewhere and stays there', {
+    tags: 'long',
+  }, async () => {
     const closed = join(directory, 'closed')
     mkdirSync(closed, { mode: 0o700 })
     const options = { directory: join(closed, 'data'), elsewhere: join(directory, 'elsewhere') }
@@ -269,6 +275,7 @@ describe.runIf(asRoot)('as root', () => {
   const project = fileURLToPath(new URL('.', import.meta.url))
   test.runIf(asRoot && canEnter(nobody, project))(
     'a normal user can do the same in a folder of its own',
+    { tags: 'long' },
     async () => {
       chownSync(directory, nobody.uid, nobody.gid)
       const holder = await holdDataFolder(directory, 'postgres', nobody)

@@ -96,7 +96,7 @@ describe('200', () => {
     app.now = now
   })
 
-  it("never counts another brokerage's quotes", async () => {
+  it("never counts another brokerage's quotes", { tags: 'long' }, async () => {
     const [alone, beside] = [await makeTenant(app), await makeTenant(app)]
     await importQuotes(alone, quotesFile(history))
     const before = (await found(alone.owner)).body.result

@@ -220,7 +220,7 @@ const fixedColumns = `
   destination_state origin_market destination_market equipment equipment_code quoted_customer_name quoted_rate_cents
   estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
   expected_cost_high_cents created_by created_at updated_at import_id import_fingerprint import_said search_text
-  external_id rep_name rate_type valid_until quote_signed_at`
+  external_id rep_name rate_type valid_until quote_signed_at advice`
   .trim()
   .split(/\s+/)
 

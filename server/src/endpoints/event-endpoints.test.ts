@@ -32,9 +32,11 @@ describe('201 and 200', () => {
         description: 'Data warehouse',
         event_types: [
           'quote.created',
+          'quote.updated',
           'lane.booked',
           'lane.booking_cancelled',
           'lane.outcome_changed',
+          'quote.expired',
           'credential.expiring',
         ],
         state: 'active',

@@ -308,7 +308,7 @@ describe('200', () => {
       { field: 'equipment' },
     ])
     expect(body.needs.filter(({ is_met }: { is_met: boolean }) => !is_met)).toEqual([
-      { what: 'the rate', any_of: [['quoted_rate'], ['customer_rate']], is_met: false },
+      { what: 'the rate', any_of: [['quoted_rate'], ['customer_rate']], is_met: false, assumed: null },
     ])
     const mapped = await match({ headers, map: 'quoted_rate=#4' })
     expect(mapped.body).toMatchObject({ columns: { quoted_rate: 'Rate' }, problems: [] })
@@ -513,5 +513,72 @@ describe('the outcomes of a file', () => {
     expect([mixed.rows_won, mixed.rows_lost, mixed.rows_pending, mixed.rows_refused]).toEqual([1, 2, 0, 1])
     expect(mixed.warnings).toEqual([])
     expect((await checked(file('Open'))).warnings).toEqual([])
+  })
+})
+
+describe('a file without a date column', () => {
+  const undated =
+    'Ship From,Ship To,Equip,Sell Rate,Status\n"Dallas, TX","Macon, GA",Van,"$2,150.00",Won\n"Dallas, TX","Macon, GA",Van,2300,Lost\n'
+
+  it('dates its quotes by the import, with a warning, and adds nothing when it is imported again', async () => {
+    const tenant = await makeTenant(app)
+    const sent = async (query = '') => ended(tenant, (await send(tenant, undated, query)).body.import_id)
+    const checked = await sent('?dry_run=true')
+    expect(checked.warnings).toMatchObject([{ code: 'no_dates' }])
+    const imported = await sent()
+    expect([imported.rows_added, imported.rows_refused]).toEqual([2, 0])
+    const [{ detail }] = imported.warnings
+    expect(detail).toContain(`quoted on ${imported.created_at.slice(0, 10)}, the day of the import`)
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    const days = body.lanes.map(({ created_at }: { created_at: string }) => created_at.slice(0, 10))
+    expect(days).toEqual([imported.created_at.slice(0, 10), imported.created_at.slice(0, 10)])
+    expect((await sent()).rows_repeated).toBe(2)
+  })
+
+  it('still rejects a row without a date in a file with dates', async () => {
+    const tenant = await makeTenant(app)
+    const file = undated.replace('Status', 'Status,Quote Date').replace('Won', 'Won,3/1/2026')
+    const run = await ended(tenant, (await send(tenant, file)).body.import_id)
+    expect([run.rows_added, run.warnings.length]).toEqual([1, 1])
+    expect(run.errors).toMatchObject([{ row: 3, column: 'Quote Date' }])
+  })
+})
+
+describe('sample data', () => {
+  const fill = (token: string) => call(app, 'POST', '/api/sample-data', { token, body: {} })
+  const session = async (token: string) => (await call(app, 'GET', '/api/me', { token })).body
+  const steps = async (token: string) => (await call(app, 'GET', '/api/first-steps', { token })).body
+
+  it('fills an empty brokerage, is marked, counts as no first step, and is removed by its undo', async () => {
+    const tenant = await makeTenant(app)
+    const { status, body } = await fill(tenant.owner)
+    expect([status, body.sample, body.file_name]).toEqual([202, true, 'Sample data'])
+    expect((await fill(tenant.owner)).status).toBe(409)
+    const run = await ended(tenant, body.import_id)
+    expect([run.status, run.rows_refused]).toEqual(['done', 0])
+    expect(run.rows_added).toBeGreaterThan(10_000)
+    expect(Math.min(run.rows_won, run.rows_lost, run.rows_pending)).toBeGreaterThan(50)
+    expect((await session(tenant.owner)).sample_import_id).toBe(body.import_id)
+    const { lanes } = (await call(app, 'GET', '/api/lanes', { token: tenant.owner })).body
+    for (const lane of lanes) expect(lane.customer_name).toMatch(/ \(sample\)$/)
+    expect(await steps(tenant.owner)).toMatchObject({ imports: false, quotes: false, outcomes: false })
+    await makeLane(app, tenant, { outcome: 'won' })
+    expect(await steps(tenant.owner)).toMatchObject({ imports: false, quotes: true, outcomes: true })
+
+    const { undo } = await undone(tenant, body.import_id)
+    expect([undo.lanes_removed, undo.lanes_kept]).toEqual([run.rows_added, 0])
+    expect((await session(tenant.owner)).sample_import_id).toBeNull()
+    const left = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(left.body.total).toBe(1)
+  })
+
+  it('is refused with the reason for a brokerage with quotes, and needs an admin', async () => {
+    const tenant = await makeTenant(app)
+    const member = await makePerson(app, tenant, 'member')
+    expect((await fill(member.token)).status).toBe(403)
+    await makeLane(app, tenant)
+    const refused = await fill(tenant.owner)
+    expect(refused.status).toBe(409)
+    expect(refused.body.detail).toContain('The brokerage has quotes.')
   })
 })

@@ -6,6 +6,7 @@ import {
   createImport,
   getImport,
   type Import,
+  importSampleData,
   integrationCreateImport,
   integrationGetImport,
   listImports,
@@ -22,6 +23,7 @@ import {
   beginImport,
   beginUndo,
   type ColumnMatch,
+  dateFields,
   ImportConflict,
   ImportFileError,
   matchColumns,
@@ -30,6 +32,7 @@ import {
   undoRowsTotal,
 } from '../imports/index.ts'
 import { concurrencyLimit } from '../runtime/index.ts'
+import { sampleFile } from '../sample/index.ts'
 import {
   type AskedBy,
   type BeforeBody,
@@ -40,14 +43,25 @@ import {
 } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 
-/** Without lost quotes, every rate looks like a winning one. */
-function importWarnings({
-  rows_won: won,
-  rows_lost: lost,
-  status,
-}: Pick<imports.ImportRow, 'rows_won' | 'rows_lost' | 'status'>): Static<typeof Import>['warnings'] {
-  if (won === 0 || lost > 0 || status === 'running') return []
-  return [{ code: 'no_lost_quotes', detail: 'No lost quotes: win chances cannot be learned.' }]
+/** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
+function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
+  if (row.status === 'running') return []
+  const { columns, rows_won: won, rows_lost: lost, created_at } = row
+  const hasQuotes = columns.quoted_rate !== undefined || columns.equipment !== undefined
+  const isUndated = hasQuotes && dateFields.every((field) => columns[field] === undefined)
+  return [
+    ...(won > 0 && lost === 0
+      ? [{ code: 'no_lost_quotes' as const, detail: 'No lost quotes: win chances cannot be learned.' }]
+      : []),
+    ...(isUndated
+      ? [
+          {
+            code: 'no_dates' as const,
+            detail: `No column holds a date: all quotes count as quoted on ${created_at.toISOString().slice(0, 10)}, the day of ${row.dry_run ? 'this check' : 'the import'} (UTC). Old rates count as current, and months and trends cannot be learned.`,
+          },
+        ]
+      : []),
+  ]
 }
 
 /** An import in the form of the API. */
@@ -56,6 +70,7 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     import_id: row.import_id,
     file_name: row.file_name,
     dry_run: row.dry_run,
+    sample: row.is_sample,
     status: row.status,
     columns: row.columns,
     ignored_columns: row.ignored_columns,
@@ -140,8 +155,9 @@ function matchAnswer({
       may_be: (mayBe[field] ?? []).map(number),
       is_guessed: guessed.has(field),
     })),
-    needs: needs.map(({ what, anyOf, isMet }) => ({
+    needs: needs.map(({ what, anyOf, isMet, assumed }) => ({
       what,
+      assumed,
       any_of: anyOf.map((fields) => [...fields]),
       is_met: isMet,
     })),
@@ -222,23 +238,65 @@ async function receiveFile(
     ])
   }
   const dryRun = query.dry_run === 'true'
-  const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
+  return begin(
+    {
+      caller,
+      bytes: body,
+      map: query.map,
+      given: { file_name: fileName, dry_run: dryRun, request_digest: digest },
+    },
+    { database, imports: runner },
+  )
+}
+
+/** Opens a file and begins its import. `refuse` runs in the transaction before it begins. */
+async function begin(
+  {
+    caller,
+    bytes,
+    map,
+    given,
+    refuse = async () => {},
+  }: {
+    readonly caller: FileCall['caller']
+    readonly bytes: readonly Uint8Array[]
+    readonly map?: string | undefined
+    readonly given: Pick<
+      Parameters<typeof beginImport>[2],
+      'file_name' | 'dry_run' | 'request_digest' | 'is_sample'
+    >
+    readonly refuse?: (transaction: TenantTransaction) => Promise<void>
+  },
+  { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
+): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const { tenant } = caller
+  const { csv, columns } = await limited('file', () => openImport(bytes, map)).catch((error: unknown) => {
     throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
   })
-  const given = {
-    file_name: fileName,
-    dry_run: dryRun,
-    columns: file.columns.names,
-    ignoredColumns: file.columns.ignored,
-    bytes_total: file.csv.bytesTotal,
-    created_by: caller.userId,
-    request_digest: digest,
-  }
   const { row, isNew } = await database
-    .inTenant(caller.tenant, (transaction) => beginImport(transaction, caller.tenant, given))
+    .inTenant(tenant, async (transaction) => {
+      await refuse(transaction)
+      return beginImport(transaction, tenant, {
+        ...given,
+        columns: columns.names,
+        ignoredColumns: columns.ignored,
+        bytes_total: csv.bytesTotal,
+        created_by: caller.userId,
+      })
+    })
     .catch(conflict)
-  if (isNew) runner.start(caller.tenant, row.import_id, body, { map: query.map, dryRun })
+  if (isNew) runner.start(tenant, row.import_id, bytes, { map, dryRun: given.dry_run })
   return { answer: importAnswer(row), isNew }
+}
+
+/** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
+async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  if (await imports.hasQuotes(transaction, tenant)) {
+    throw problem(
+      'state-conflict',
+      'The brokerage has quotes. Sample data is only for an empty brokerage, because it would change the advice.',
+    )
+  }
 }
 
 export const importEndpoints: ServedEndpoint[] = [
@@ -257,6 +315,14 @@ export const importEndpoints: ServedEndpoint[] = [
     // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
     { beforeBody: async ({ caller, bytes }, { imports: runner }) => reserve(runner, caller.tenant, bytes) },
   ),
+
+  serve(importSampleData, async ({ caller, now }, parts) => {
+    const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
+    await parts.database.inTenant(caller.tenant, refuse)
+    const bytes = await limited('file', () => sampleFile(now))
+    const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
+    return (await begin({ caller, bytes, given, refuse }, parts)).answer
+  }),
 
   serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, (transaction) =>

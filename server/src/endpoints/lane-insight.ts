@@ -6,12 +6,12 @@ import {
   countScopeHistory,
   countScopeMiles,
   newestQuotes,
-  type ScopeQuote,
+  type Scope,
 } from '#engine/book/scope-counts.ts'
 import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { describeLane, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import { outliers } from '#engine/outliers.ts'
+import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type AskedScope, askedScope, type BrokerageBook } from '../book/index.ts'
@@ -121,7 +121,7 @@ function answer(
   query: Query,
   asked: AskedLane,
   { lane, unknown }: BookRead,
-  { evidenceQuotes, closest }: { evidenceQuotes?: readonly ScopeQuote[]; closest?: FindClosest } = {},
+  { outliers, closest }: { outliers?: readonly Outlier[]; closest?: FindClosest } = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
@@ -149,12 +149,12 @@ function answer(
     signals,
     summary,
     ...places,
-    ...(evidenceQuotes === undefined
+    ...(outliers === undefined
       ? {}
       : {
           evidence: answeredEvidence({
             ...evidence,
-            outliers: outliers(evidenceQuotes),
+            outliers,
             levels: lane.levels,
             miles: lane.miles,
             shortHaul: lane.miles !== null && lane.miles < shortHaulMiles,
@@ -166,6 +166,10 @@ function answer(
 /** Outliers are searched among this many of the newest quotes of a scope: the search compares all of them. */
 const outlierQuotesMax = 20_000
 
+function* outliersOf(book: BrokerageBook, scope: Scope): Steps<Outlier[]> {
+  return yield* outliersInSteps(yield* newestQuotes(book.quotes, scope, outlierQuotesMax))
+}
+
 /** The insight for a lane whose parameters are valid: read the book, describe, answer. */
 export async function insightOfLane(
   query: Query,
@@ -176,12 +180,12 @@ export async function insightOfLane(
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { quotes: book } = await books.read(caller.tenant)
   const read = await yieldBetweenSteps(readBook(book, asked, now))
-  const evidenceQuotes =
+  const outliers =
     query.include === undefined || read.lane === null
       ? undefined
-      : await yieldBetweenSteps(newestQuotes(book.quotes, read.lane.quotes, outlierQuotesMax))
+      : await yieldBetweenSteps(outliersOf(book, read.lane.quotes))
   return answer(query, asked, read, {
-    ...(evidenceQuotes === undefined ? {} : { evidenceQuotes }),
+    ...(outliers === undefined ? {} : { outliers }),
     ...(closest === undefined ? {} : { closest }),
   })
 }

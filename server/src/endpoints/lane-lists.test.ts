@@ -195,6 +195,32 @@ describe('200', () => {
     expect(await found('brook dallas')).toBe(15)
   })
 
+  test('a word finds a quote by the reference of its request, in any case', async () => {
+    await insert(acme, [{ customer: 'Referenced', reference: 'PO_77-81', lanes: [{}, {}] }])
+    const found = async (words: string) =>
+      (await call(app, 'GET', `/api/lanes?q=${encodeURIComponent(words)}`, { token: acme.owner })).body.total
+    expect(await found('po_77-81')).toBe(2)
+    expect(await found('referenced PO_77')).toBe(2)
+    expect([await found('PO-77-81'), await found('po_77-81 elsewhere')]).toEqual([0, 0])
+  })
+
+  test('pending_days selects pending quotes of at least this age, and counts them', async () => {
+    const mine = await makeTenant(app)
+    const dayMs = 86_400_000
+    await insert(mine, [
+      { customer: 'Old', at: app.now - 7 * dayMs, lanes: [{}, booked(null, 1)] },
+      { customer: 'Older', at: app.now - 30 * dayMs, lanes: [{}] },
+      { customer: 'New', at: app.now - 7 * dayMs + 60_000, lanes: [{}] },
+    ])
+    const customers = async (query: string) => {
+      const { body } = await call(app, 'GET', `/api/lanes?sort=oldest&${query}`, { token: mine.owner })
+      return [body.total, ...body.lanes.map((lane: ShownLane) => lane.customer_name)]
+    }
+    expect(await customers('pending_days=7')).toEqual([2, 'Older', 'Old'])
+    expect(await customers('pending_days=8&outcome=pending')).toEqual([1, 'Older'])
+    expect((await customers('pending_days=6'))[0]).toBe(3)
+  })
+
   test('a lane has its rep and its request; an imported lane has no rep', async () => {
     const mine = await makeTenant(app)
     const made = await call(app, 'POST', '/api/quote-requests', {
@@ -305,6 +331,9 @@ describe('422', () => {
       'reason=mood',
       'quoted_by=0',
       'quoted_by=x',
+      'pending_days=0',
+      'pending_days=366',
+      'pending_days=7&outcome=won',
     ]
     for (const query of refused) {
       const { status } = await call(app, 'GET', `/api/lanes?${query}`, { token: acme.owner })

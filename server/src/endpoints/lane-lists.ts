@@ -11,7 +11,7 @@ import {
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { laneLists as lists } from '../database/queries/index.ts'
+import { laneLists as lists, people } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../lanes/index.ts'
@@ -21,9 +21,37 @@ import type { Parts } from './parts.ts'
 
 type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
 type LaneSelection = QueryOf<typeof exportLanes>
+/** The parts of a call that select lanes. */
+interface LaneCall {
+  readonly caller: { readonly tenant: TenantId }
+  readonly query: LaneSelection
+  readonly now: number
+}
 
-function laneFilter(query: LaneSelection): lists.LaneFilter {
+const dayMs = 86_400_000
+
+async function findingOf(
+  kind: NonNullable<LaneSelection['finding']>,
+  database: Pick<StaleReads, 'inTenant'>,
+  tenant: TenantId,
+): Promise<lists.LaneFinding> {
+  if (kind !== 'quoted_too_low') return { kind }
+  const brokerage = await database.inTenant(tenant, (transaction) => people.findTenant(transaction, tenant))
+  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
+  return { kind, floors: people.floorsOf(brokerage) }
+}
+
+/** The selected lanes. The floors of the brokerage are read only if the selection depends on them. */
+async function laneFilter(
+  { caller: { tenant }, query, now }: LaneCall,
+  database: Pick<StaleReads, 'inTenant'>,
+): Promise<lists.LaneFilter> {
   const errors: FieldError[] = []
+  const { pending_days: pendingDays } = query
+  if (pendingDays !== undefined && query.outcome !== undefined && query.outcome !== 'pending') {
+    const detail = 'pending_days selects pending lanes only; remove outcome, or remove pending_days.'
+    errors.push({ parameter: 'outcome', code: 'invalid', detail })
+  }
   const place = (parameter: 'origin' | 'destination') => {
     const text = query[parameter]
     return text === undefined ? null : readPlaceKey(text, { parameter }, errors)
@@ -34,13 +62,17 @@ function laneFilter(query: LaneSelection): lists.LaneFilter {
   if (errors.length > 0) throw invalid(errors)
   const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
   const [from, to] = [moment(query.from), moment(query.to)]
+  const finding = query.finding === undefined ? null : await findingOf(query.finding, database, tenant)
   return {
     ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
+    ...(pendingDays === undefined ? {} : { pendingSince: new Date(now - pendingDays * dayMs) }),
     ...(query.reason === undefined ? {} : { reason: query.reason }),
     ...(originKey === null ? {} : { originKey }),
     ...(destinationKey === null ? {} : { destinationKey }),
     ...(equipmentCode === null ? {} : { equipmentCode }),
     ...(query.customer === undefined ? {} : { customer: query.customer }),
+    ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
+    ...(finding === null ? {} : { finding }),
     ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
     ...(query.q === undefined ? {} : { words: query.q }),
     ...(from === null ? {} : { from: new Date(from) }),
@@ -126,10 +158,10 @@ function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number
 }
 
 async function shipments(
-  { caller, query }: ReadCall<typeof listShipments>,
+  { caller, query, now }: ReadCall<typeof listShipments>,
   { database }: Parts,
 ): Promise<AnswerOf<typeof listShipments>> {
-  const filter = { ...laneFilter(query), booked: true }
+  const filter = { ...(await laneFilter({ caller, query, now }, database)), booked: true }
   return database.inTenant(caller.tenant, async (transaction) => {
     const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
     const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.listed)
@@ -153,8 +185,8 @@ async function shipments(
 }
 
 export const laneListEndpoints: ServedEndpoint[] = [
-  serve(listLanes, async ({ caller, query }, { database }) => {
-    const filter = laneFilter(query)
+  serve(listLanes, async ({ caller, query, now }, { database }) => {
+    const filter = await laneFilter({ caller, query, now }, database)
     return database.inTenant(caller.tenant, (transaction) =>
       lanePage(transaction, caller.tenant, query, filter, () =>
         lists.countLanes(transaction, caller.tenant, filter),
@@ -163,13 +195,24 @@ export const laneListEndpoints: ServedEndpoint[] = [
   }),
 
   serve(exportLanes, async ({ caller, query, now }, { staleReads }) =>
-    csvFile('lanes', csvOf(staleReads, caller.tenant, laneFilter(query)), now),
+    csvFile(
+      'lanes',
+      csvOf(staleReads, caller.tenant, await laneFilter({ caller, query, now }, staleReads)),
+      now,
+    ),
   ),
 
   serve(listShipments, shipments),
   serve(searchShipments, shipments),
 
   serve(exportShipments, async ({ caller, query, now }, { staleReads }) =>
-    csvFile('shipments', csvOf(staleReads, caller.tenant, { ...laneFilter(query), booked: true }), now),
+    csvFile(
+      'shipments',
+      csvOf(staleReads, caller.tenant, {
+        ...(await laneFilter({ caller, query, now }, staleReads)),
+        booked: true,
+      }),
+      now,
+    ),
   ),
 ]

@@ -5,7 +5,7 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
-import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/queries/index.ts'
+import { type EquipmentMonth, monthsOfCorridor, people, pointsOfCorridor } from '../database/queries/index.ts'
 import { lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { serve } from './endpoint-call.ts'
 
@@ -73,10 +73,18 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
 
   const places = lanePlaces(origin, destination, null)
   const corridor = { originKey: places.origin_key, destinationKey: places.destination_key }
-  const { months, points } = await database.inTenant(caller.tenant, async (transaction) => ({
-    months: await monthsOfCorridor(transaction, caller.tenant, corridor),
-    points: await pointsOfCorridor(transaction, caller.tenant, { ...corridor, equipmentCode }, lanePointsMax),
-  }))
+  const { months, points } = await database.inTenant(caller.tenant, async (transaction) => {
+    const zone = await people.timeZoneOf(transaction, caller.tenant)
+    return {
+      months: await monthsOfCorridor(transaction, caller.tenant, corridor, zone),
+      points: await pointsOfCorridor(
+        transaction,
+        caller.tenant,
+        { ...corridor, equipmentCode },
+        lanePointsMax,
+      ),
+    }
+  })
   const asked = months.filter((row) => equipmentCode === null || row.equipmentCode === equipmentCode)
   return {
     origin: endOf(origin, query.origin),

@@ -126,12 +126,18 @@ export async function estimatedOffer(
         width_80_then: raised.width80Then,
       })),
       would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
+      undecided: undecidedAnswer(estimate),
       at_other_rates: others,
       sentence: sentence(estimate, offer.proposedRateCents, used.decided),
     },
     curve: estimate.curve.map(pointAnswer),
     optimum: optimumAnswer(estimate),
   }
+}
+
+function undecidedAnswer({ undecided }: OfferEstimate): Static<typeof Estimate>['undecided'] {
+  if (undecided === null) return null
+  return { quotes: undecided.quotes, if_lost: undecided.ifLost, if_won_alike: undecided.ifWonAlike }
 }
 
 function pointAnswer(point: OfferEstimate['curve'][number]): Static<typeof CurvePoint> {
@@ -229,6 +235,8 @@ function sentence(estimate: OfferEstimate, offerCents: number, used: number): st
   return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}.`
 }
 
+const unanswered = 'nobody has answered it yet'
+
 const leftOutWords: Readonly<Record<string, string>> = {
   bad_rate: 'its rate is not above zero',
   future: 'it is dated in the future',
@@ -305,7 +313,7 @@ function evidenceQuote(
     used_in: [
       ...(decided ? (['win_probability', 'suggested_rate'] as const) : []),
       ...(priced ? (['rate_band'] as const) : []),
-      ...(leftOut === undefined ? (['estimate'] as const) : []),
+      ...(decided && leftOut === undefined ? (['estimate'] as const) : []),
     ],
     left_out: [
       ...(decided
@@ -313,9 +321,10 @@ function evidenceQuote(
         : [
             {
               of: 'win_probability',
-              why: priced ? 'nobody has answered it yet' : 'its rate is not above zero',
+              why: priced ? unanswered : 'its rate is not above zero',
             },
           ]),
+      ...(priced && !decided && leftOut === undefined ? [{ of: 'estimate', why: unanswered }] : []),
       ...(typeof leftOut === 'string' ? [{ of: 'estimate', why: leftOutWords[leftOut] ?? leftOut }] : []),
     ],
   }

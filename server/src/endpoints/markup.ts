@@ -2,11 +2,11 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
-import { countScopeRates, newestQuotes, type ScopeQuote } from '#engine/book/scope-counts.ts'
+import { countScopeRates, newestQuotes } from '#engine/book/scope-counts.ts'
 import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
-import { outliers } from '#engine/outliers.ts'
+import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
@@ -147,6 +147,7 @@ async function adviceWithExtras(
           ),
       })
     : null
+  const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
   return answer(query, asked, lane, {
     members:
       estimate === null
@@ -158,17 +159,17 @@ async function adviceWithExtras(
           },
     ...(evidence === null
       ? {}
-      : { evidence: (advice: MarkupAdvice) => evidenceOf(advice, history, evidence) }),
+      : { evidence: (advice: MarkupAdvice) => evidenceOf(advice, outliers, evidence) }),
   })
 }
 
 function evidenceOf(
   advice: MarkupAdvice,
-  history: readonly ScopeQuote[],
+  outliers: readonly Outlier[],
   quotes: Awaited<ReturnType<typeof readEvidenceQuotes>>,
 ) {
   return {
-    ...(answeredEvidence({ ...advice.evidence, outliers: outliers(history) }) as Record<string, unknown>),
+    ...(answeredEvidence({ ...advice.evidence, outliers }) as Record<string, unknown>),
     ...quotes,
   }
 }

@@ -1,3 +1,4 @@
+import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { Lane } from '#contract/lane.ts'
@@ -9,6 +10,8 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 type Performance = AnswerOf<typeof getPerformance>
 type Row = Performance['rows'][number]
 type Gaps = AnswerOf<typeof listMarginGaps>
+
+const floors = { margin_pct: 8, margin: 150, rate_per_mile: 1.9 }
 
 let app: TestApp
 let acme: MadeTenant
@@ -25,6 +28,7 @@ function numbers(seed: number): () => number {
 }
 
 const cities = ['Dallas, TX', 'Atlanta, GA', 'Chicago, IL', 'St. Louis, MO']
+const carriers = ['Bluebonnet Carriers', 'BLUEBONNET carriers', 'Ridge & Sons', null]
 const customers = ['Harvest Table Foods', 'harvest table foods', 'Brook & Sons', 'Éclair 田中']
 
 /** Quotes by two reps over four months: some won, some partly booked, some with a higher cost than expected. */
@@ -60,6 +64,7 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
             decided_at: outcome === 'pending' ? null : quotedAt,
             customer_rate_cents: isBooked ? Math.round(lane.quoted_rate * 100 - random() * 9_000) : null,
             truck_cost_cents: isBooked && random() < 0.8 ? 120_000 + Math.floor(random() * 60_000) : null,
+            carrier_name: isBooked ? pick(carriers) : null,
           })
           .where('tenant_id', '=', id)
           .where('lane_id', '=', lane.lane_id)
@@ -72,6 +77,10 @@ async function fill(tenant: MadeTenant, tokens: readonly string[]): Promise<void
 beforeAll(async () => {
   app = await testApp({ now: Date.UTC(2026, 2, 10) })
   acme = await makeTenant(app)
+  await call(app, 'PATCH', '/api/tenant', {
+    token: acme.owner,
+    body: { time_zone: 'America/Chicago', floors },
+  })
   reps = [acme.owner, (await makePerson(app, acme, 'member')).token]
   await fill(acme, reps)
   lanes = []
@@ -100,6 +109,23 @@ async function gaps(query = '', token = acme.owner): Promise<Gaps> {
 const inCents = (dollars: number | null) => Math.round((dollars ?? 0) * 100)
 const quotedCost = (lane: Lane) => lane.estimated_cost ?? lane.expected_cost?.amount ?? null
 
+/** The lowest rate of a lane with a known cost, in cents. */
+const lowestRate = (lane: Lane) => {
+  const cost = inCents(quotedCost(lane))
+  return Math.max(
+    cost,
+    Math.ceil(cost / (1 - floors.margin_pct / 100)),
+    cost + 100 * floors.margin,
+    Math.ceil((lane.miles ?? 0) * 100 * floors.rate_per_mile),
+  )
+}
+const tooLow = (lane: Lane) =>
+  quotedCost(lane) === null ? 0 : Math.max(0, lowestRate(lane) - inCents(lane.quoted_rate))
+const lostTo = {
+  cost: (lane: Lane) => Math.max(0, inCents(lane.truck_cost) - inCents(quotedCost(lane))),
+  rate: (lane: Lane) => Math.max(0, inCents(lane.quoted_rate) - inCents(lane.customer_rate)),
+}
+
 /** The figures of some lanes, added up from the lanes in the API. */
 function recomputed(some: readonly Lane[]) {
   const won = some.filter((lane) => lane.outcome === 'won').length
@@ -110,6 +136,7 @@ function recomputed(some: readonly Lane[]) {
     of.length === 0 ? null : of.reduce((total, lane) => total + cents(lane), 0) / 100
   const margin = sum(shipments, (lane) => inCents(lane.margin))
   const rate = sum(shipments, (lane) => inCents(lane.customer_rate))
+  const withCost = some.filter((lane) => quotedCost(lane) !== null)
   const quotedMargin = (lane: Lane) => inCents(lane.quoted_rate) - inCents(quotedCost(lane))
   return {
     quotes: some.length,
@@ -126,16 +153,28 @@ function recomputed(some: readonly Lane[]) {
     comparable_shipments: comparable.length,
     quoted_margin: sum(comparable, quotedMargin),
     landed_vs_quoted: sum(comparable, (lane) => inCents(lane.margin) - quotedMargin(lane)),
+    lost_to_cost: sum(comparable, lostTo.cost),
+    lost_to_rate: sum(comparable, lostTo.rate),
+    gained: sum(
+      comparable,
+      (lane) => inCents(lane.margin) - quotedMargin(lane) + lostTo.cost(lane) + lostTo.rate(lane),
+    ),
+    quotes_with_cost: withCost.length,
+    quoted_too_low: withCost.filter((lane) => tooLow(lane) > 0).length,
+    quoted_too_low_won: withCost.filter((lane) => tooLow(lane) > 0 && lane.outcome === 'won').length,
+    quoted_too_low_amount: sum(withCost, (lane) => (lane.outcome === 'won' ? tooLow(lane) : 0)),
   }
 }
 
 const folded = (equipment: string) => (equipment === 'Reefer' ? 'R' : equipment)
+const chicagoMonth = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Chicago' })
 const keyOf: Record<Performance['by'], (lane: Lane) => string> = {
   lane: (lane) => `${lane.origin} to ${lane.destination}, ${folded(lane.equipment)}`,
   customer: (lane) => lane.customer_name.toLowerCase(),
   rep: (lane) => String(lane.quoted_by?.user_id ?? ''),
+  carrier: (lane) => (lane.carrier_name ?? '').toLowerCase(),
   equipment: (lane) => folded(lane.equipment),
-  month: (lane) => lane.created_at.slice(0, 7),
+  month: (lane) => chicagoMonth.format(new Date(lane.created_at)).slice(0, 7),
 }
 
 describe('200', () => {
@@ -168,6 +207,13 @@ describe('200', () => {
       'comparable_shipments',
       'quoted_margin',
       'landed_vs_quoted',
+      'lost_to_cost',
+      'lost_to_rate',
+      'gained',
+      'quotes_with_cost',
+      'quoted_too_low',
+      'quoted_too_low_won',
+      'quoted_too_low_amount',
     ] as const) {
       expect([field, added(field)]).toEqual([field, totals[field]])
     }
@@ -192,6 +238,12 @@ describe('200', () => {
       'Harvest Table Foods',
       'Éclair 田中',
     ])
+    const { rows: byCarrier } = await performance('by=carrier')
+    expect(byCarrier.map((row) => row.label).sort()).toEqual([
+      'BLUEBONNET carriers',
+      'No carrier',
+      'Ridge & Sons',
+    ])
     const months = await performance('by=month')
     expect(months.rows.map((row) => row.label)).toEqual([
       'March 2026',
@@ -209,6 +261,9 @@ describe('200', () => {
     ['margin', 'margin'],
     ['margin_pct', 'margin_pct'],
     ['landed_vs_quoted', 'landed_vs_quoted'],
+    ['lost_to_cost', 'lost_to_cost'],
+    ['lost_to_rate', 'lost_to_rate'],
+    ['quoted_too_low', 'quoted_too_low_amount'],
   ] as const)('pages by %s meet every row once, in order, rows without it last', async (sort, field) => {
     const { rows_total, totals } = await performance('by=lane&limit=1')
     for (const order of ['desc', 'asc'] as const) {
@@ -292,6 +347,113 @@ describe('200', () => {
     })
   })
 
+  test('lost and gained amounts add up to the difference between landed and quoted margin', async () => {
+    const { rows, totals } = await performance('by=carrier')
+    for (const row of [...rows, totals]) {
+      const parts = inCents(row.gained) - inCents(row.lost_to_cost) - inCents(row.lost_to_rate)
+      expect(parts).toBe(inCents(row.landed_vs_quoted))
+    }
+    expect([totals.lost_to_cost, totals.lost_to_rate, totals.quoted_too_low_amount].every(Number)).toBe(true)
+  })
+
+  test('the quotes behind a figure can be listed and exported, by carrier in any case, too', async () => {
+    const compared = (lane: Lane) => lane.margin !== null && quotedCost(lane) !== null
+    const isBehind = {
+      lost_to_cost: (lane: Lane) => compared(lane) && lostTo.cost(lane) > 0,
+      lost_to_rate: (lane: Lane) => compared(lane) && lostTo.rate(lane) > 0,
+      quoted_too_low: (lane: Lane) => tooLow(lane) > 0,
+      booked_at_a_loss: (lane: Lane) => (lane.margin ?? 0) < 0,
+    }
+    for (const [finding, isListed] of Object.entries(isBehind)) {
+      for (const carrier of [null, 'bluebonnet CARRIERS']) {
+        const query = `finding=${finding}${carrier === null ? '' : `&carrier=${encodeURIComponent(carrier)}`}`
+        const { body } = await call(app, 'GET', `/api/lanes?limit=200&${query}`, { token: acme.owner })
+        const expected = lanes.filter(
+          (lane) =>
+            isListed(lane) &&
+            (carrier === null || lane.carrier_name?.toLowerCase() === carrier.toLowerCase()),
+        )
+        const refs = (some: readonly Lane[]) => some.map((lane) => lane.lane_ref).sort()
+        expect([query, body.total, refs(body.lanes)]).toEqual([query, expected.length, refs(expected)])
+        expect(expected.length).toBeGreaterThan(0)
+        const csv = await app.inject({
+          url: `/api/lanes/export?${query}`,
+          headers: { authorization: `Bearer ${acme.owner}` },
+        })
+        expect(Papa.parse(csv.body.trim()).data).toHaveLength(1 + expected.length)
+      }
+    }
+  })
+
+  test.each(performanceGroupings)(
+    'the export by %s has every row in order, with the same figures',
+    async (by) => {
+      const csv = await app.inject({
+        url: `/api/performance/export?by=${by}&sort=margin&order=asc`,
+        headers: { authorization: `Bearer ${acme.owner}` },
+      })
+      expect(csv.headers['content-disposition']).toContain(`lanewise-performance-by-${by}-2026-03-10.csv`)
+      const { data } = Papa.parse<Record<string, string>>(csv.body.slice(1), {
+        header: true,
+        skipEmptyLines: true,
+      })
+      const { rows } = await performance(`by=${by}&sort=margin&order=asc&limit=200`)
+      const amount = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
+      expect(
+        data.map((line) => [line.Quotes, line.Margin, line['Lost to cost'], line['Lost to rate']]),
+      ).toEqual(
+        rows.map((row) => [
+          String(row.quotes),
+          amount(row.margin),
+          amount(row.lost_to_cost),
+          amount(row.lost_to_rate),
+        ]),
+      )
+    },
+  )
+
+  test('months begin at midnight in the time zone of the brokerage, before and after daylight-saving time', async () => {
+    const other = await makeTenant(app)
+    const at = [
+      '2026-03-01T05:59:59Z',
+      '2026-03-01T06:00:00Z',
+      '2026-04-01T04:59:59Z',
+      '2026-04-01T05:00:00Z',
+    ]
+    for (const time of at) {
+      const lane = await makeLane(app, other, { outcome: 'won' })
+      await app.database.inTenant(tenantId(other.id), (transaction) =>
+        transaction
+          .updateTable('lanes')
+          .set({ created_at: new Date(time) })
+          .where('tenant_id', '=', tenantId(other.id))
+          .where('lane_id', '=', lane.lane_id)
+          .execute(),
+      )
+    }
+    const months = async (zone: string) => {
+      await call(app, 'PATCH', '/api/tenant', { token: other.owner, body: { time_zone: zone } })
+      const { rows } = await performance('by=month&order=asc', other.owner)
+      return rows.map((row) => [row.key, row.quotes])
+    }
+    expect(await months('America/Chicago')).toEqual([
+      ['2026-02', 1],
+      ['2026-03', 2],
+      ['2026-04', 1],
+    ])
+    expect(await months('UTC')).toEqual([
+      ['2026-03', 2],
+      ['2026-04', 2],
+    ])
+    const record = await call(
+      app,
+      'GET',
+      '/api/lane-record?origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V',
+      { token: other.owner },
+    )
+    expect(record.body.months.map((month: { month: string }) => month.month)).toEqual(['2026-03', '2026-04'])
+  })
+
   test('a viewer reads it, and sees nothing of another brokerage', async () => {
     const other = await makeTenant(app)
     const viewer = await makePerson(app, other, 'viewer')
@@ -309,6 +471,7 @@ describe('401', () => {
   test('it requires a sign-in', async () => {
     expect((await call(app, 'GET', '/api/performance?by=lane')).status).toBe(401)
     expect((await call(app, 'GET', '/api/performance/margin-gaps')).status).toBe(401)
+    expect((await call(app, 'GET', '/api/performance/export?by=lane')).status).toBe(401)
   })
 })
 
@@ -330,6 +493,7 @@ describe('422', () => {
       `?by=lane&sort=margin&cursor=${page.next_cursor}`,
       `?by=lane&cursor=${text(['lane.quotes.desc', 'x', 1, 'a'])}`,
       `?by=lane&cursor=${text(['lane.quotes.desc', 1, 1, 'a\0'])}`,
+      '/export?by=mood',
       '/margin-gaps?limit=0',
       `/margin-gaps?cursor=${page.next_cursor}`,
       `/margin-gaps?cursor=${text(['gap', 'x', 1])}`,

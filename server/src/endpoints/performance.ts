@@ -2,15 +2,16 @@ import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { getPerformance, listMarginGaps } from '#contract/performance.ts'
+import { exportPerformance, getPerformance, listMarginGaps } from '#contract/performance.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
-import { type LaneFilter, performance, userNames } from '../database/queries/index.ts'
+import { type LaneFilter, people, performance, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import type { TenantId } from '../database/session/index.ts'
+import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, readEquipment } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
+import { performanceCsvHead, performanceCsvLines } from './performance-csv.ts'
 
 type PerformanceAnswer = AnswerOf<typeof getPerformance>
 type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
@@ -60,6 +61,13 @@ function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
     comparable_shipments: sums.comparableShipments,
     quoted_margin: dollarsIfKnown(found.quotedMarginCents),
     landed_vs_quoted: dollarsIfKnown(found.landedVsQuotedCents),
+    lost_to_cost: dollarsIfKnown(found.lostToCostCents),
+    lost_to_rate: dollarsIfKnown(found.lostToRateCents),
+    gained: dollarsIfKnown(found.gainedCents),
+    quotes_with_cost: sums.quotesWithCost,
+    quoted_too_low: sums.quotedTooLow,
+    quoted_too_low_won: sums.quotedTooLowWon,
+    quoted_too_low_amount: dollarsIfKnown(found.quotedTooLowCents),
   }
 }
 
@@ -110,6 +118,12 @@ async function namesOf(
       }))
     case 'customer':
       return rows.map(({ key, written }) => ({ key, label: written, lane: null }))
+    case 'carrier':
+      return rows.map(({ key, written }) => ({
+        key,
+        label: key === '' ? 'No carrier' : written,
+        lane: null,
+      }))
     case 'equipment':
       return rows.map(({ key }) => ({ key, label: key, lane: null }))
   }
@@ -123,7 +137,7 @@ function monthInWords(firstDay: string): string {
 }
 
 /** The selection and order that a cursor belongs to. */
-function orderOf(query: QueryOf<typeof getPerformance>) {
+function orderOf(query: QueryOf<typeof exportPerformance>) {
   const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }
 }
@@ -150,35 +164,86 @@ function readGapCursor(text: string | undefined): performance.GapCursor | null {
   return { shortfallCents: Number(shortfallCents), laneId: Number(laneId) }
 }
 
+interface AskedRows {
+  readonly query: QueryOf<typeof exportPerformance>
+  readonly filter: LaneFilter
+  readonly cursor: performance.PerformanceCursor | null
+  readonly limit: number
+}
+
+/** A page of rows with their names and figures, the totals of all pages, and the cursor of the next page. */
+async function performancePage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { query, filter, cursor, limit }: AskedRows,
+): Promise<
+  Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals'> & { next: performance.PerformanceCursor | null }
+> {
+  const brokerage = await people.findTenant(transaction, tenant)
+  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
+  const { rank, direction } = orderOf(query)
+  const found = await performance.performanceBy(
+    transaction,
+    tenant,
+    query.by,
+    filter,
+    { rank, direction, cursor, limit: limit + 1 },
+    { floors: people.floorsOf(brokerage), timeZone: brokerage.time_zone },
+  )
+  const page = found.rows.slice(0, limit)
+  const names = await namesOf(transaction, tenant, query.by, page)
+  return {
+    rows: names.map((named, index) => ({ ...named, ...figures(page[index] ?? found.totals) })),
+    rows_total: found.rowsTotal,
+    totals: figures(found.totals),
+    next: found.rows.length > limit ? (page.at(-1) ?? null) : null,
+  }
+}
+
+/** Rows per transaction of an export, which bounds its memory. Each computes all rows again, so there are few. */
+const exportedAtOnce = 10_000
+
+async function* csvOf(
+  staleReads: StaleReads,
+  tenant: TenantId,
+  asked: Pick<AskedRows, 'query' | 'filter'>,
+): AsyncGenerator<string, void> {
+  const { by } = asked.query
+  let head = performanceCsvHead(by)
+  let cursor: performance.PerformanceCursor | null = null
+  for (;;) {
+    const page: Awaited<ReturnType<typeof performancePage>> = await staleReads.inTenant(
+      tenant,
+      (transaction) => performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
+    )
+    yield head + performanceCsvLines(by, page.rows)
+    if (page.next === null) return
+    head = ''
+    cursor = page.next
+  }
+}
+
 export const performanceEndpoints: ServedEndpoint[] = [
   serve(getPerformance, async ({ caller, query }, { staleReads }) => {
     const { filter, period } = readSelection(query)
     const limit = query.limit ?? pageSizeDefault
-    const { rank, direction, name } = orderOf(query)
+    const { name } = orderOf(query)
     const cursor = readPerformanceCursor(query.cursor, name)
-    return staleReads.inTenant(caller.tenant, async (transaction) => {
-      const found = await performance.performanceBy(transaction, caller.tenant, query.by, filter, {
-        rank,
-        direction,
-        cursor,
-        limit: limit + 1,
-      })
-      const page = found.rows.slice(0, limit)
-      const names = await namesOf(transaction, caller.tenant, query.by, page)
-      const last = page.at(-1)
-      return {
-        by: query.by,
-        ...period,
-        rows: names.map((named, index) => ({ ...named, ...figures(page[index] ?? found.totals) })),
-        rows_total: found.rowsTotal,
-        next_cursor:
-          found.rows.length > limit && last !== undefined
-            ? cursorText([name, last.rank, last.quotes, last.key])
-            : null,
-        totals: figures(found.totals),
-      }
-    })
+    const { next, ...page } = await staleReads.inTenant(caller.tenant, (transaction) =>
+      performancePage(transaction, caller.tenant, { query, filter, cursor, limit }),
+    )
+    return {
+      by: query.by,
+      ...period,
+      ...page,
+      next_cursor: next === null ? null : cursorText([name, next.rank, next.quotes, next.key]),
+    }
   }),
+
+  serve(exportPerformance, async ({ caller, query, now }, { staleReads }) => ({
+    fileName: `lanewise-performance-by-${query.by}-${new Date(now).toISOString().slice(0, 10)}.csv`,
+    text: csvOf(staleReads, caller.tenant, { query, filter: readSelection(query).filter }),
+  })),
 
   serve(listMarginGaps, async ({ caller, query }, { staleReads }) => {
     const { filter, period } = readSelection(query)

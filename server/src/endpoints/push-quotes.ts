@@ -14,7 +14,7 @@ import type { CostModel } from '#engine/estimate/expected-cost.ts'
 import { stampFields, stampOf } from '#engine/field-stamps.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
-import { isBooked, type LaneOutcome } from '#engine/shipment-update.ts'
+import { isBooked, type LaneOutcome, type OutcomeRule } from '#engine/shipment-update.ts'
 import { costExpected, costsOf } from '../book/index.ts'
 import {
   bookingOf,
@@ -183,7 +183,7 @@ function mergeQuote(
   { item, columns }: ReadQuote,
   { caller, signed }: PushedBy,
   now: Date,
-): { next: NextValues; kept: string[] } {
+): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
   const booked = isBooked(bookingOf(lane))
   const before = outcomeBeforeBooking(lane)
   const outcome = pushedOutcomeOf(item, booked ? before : outcomeOf(lane), signed.timestampSeconds)
@@ -202,9 +202,18 @@ function mergeQuote(
     },
     now.getTime(),
   )
-  const next: NextValues = Object.assign(
+  const values: NextValues = Object.assign(
     {},
     ...[...columns].filter(([field]) => applied.written.has(field)).map(([, values]) => values),
+  )
+  const isExtended =
+    applied.outcome === null &&
+    lane.outcome === 'expired' &&
+    lane.outcome_source === 'lanewise' &&
+    (values.valid_until ?? now) > now
+  const next: NextValues = Object.assign(
+    values,
+    isExtended ? outcomeValues({ outcome: undecided, beforeBooking: before }) : {},
     applied.outcome === null ? {} : outcomeValues(applied.outcome),
     applied.stampsChanged ? { quote_signed_at: applied.stamps } : {},
   )
@@ -213,6 +222,7 @@ function mergeQuote(
   )
   return {
     next,
+    rule: isExtended ? 'validity_extended' : null,
     kept: left.flatMap((field) => sentNames[field].filter((name) => item[name] !== undefined)),
   }
 }
@@ -299,9 +309,9 @@ async function applyHundred(
   const results = quotes.map((quote, at): Result | RefusedItem => {
     const { index, item, lane } = quote
     if (lane !== null) {
-      const { next, kept } = mergeQuote(lane, quote, by, now)
+      const { next, kept, rule } = mergeQuote(lane, quote, by, now)
       const differs = changes.differencesForApi(lane, next).length > 0
-      changing.push({ lane, next, origin: { source: 'tms', tokenId: by.caller.tokenId } })
+      changing.push({ lane, next, origin: { source: 'tms', tokenId: by.caller.tokenId, rule } })
       return {
         ...named(index, lane.lane_ref, lane.lane_id, lane.external_id),
         result: differs ? 'updated' : 'unchanged',

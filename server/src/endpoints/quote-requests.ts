@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
-import { isDisplayText } from '#contract/fields.ts'
 import {
   createQuoteRequest,
   getLane,
@@ -14,11 +13,12 @@ import {
 import { centsFromDollars } from '#engine/money.ts'
 import { recordEvent } from '../audit/index.ts'
 import { costExpected, costsOf } from '../book/index.ts'
-import { laneChanges as changes, lanes } from '../database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import { laneChanges as changes, laneHistory, lanes } from '../database/queries/index.ts'
+import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { rateChecker } from './rate-check.ts'
 
 /**
@@ -31,6 +31,9 @@ function decidedInTime(
   at: Date,
 ): Partial<changes.HeldValues> {
   const outcome = values.outcome ?? lane.outcome
+  // A rollback of an expiry is a person's decision, so that the quote does not expire again.
+  if (lane.outcome === 'expired' && outcome === 'pending')
+    return { ...values, outcome_source: 'dashboard', decided_at: null }
   const decidedAt = values.decided_at === undefined ? lane.decided_at : values.decided_at
   return (outcome === 'pending') === (decidedAt === null)
     ? values
@@ -42,25 +45,30 @@ function cents(amount: number | undefined): number | null {
   return amount === undefined ? null : centsFromDollars(amount)
 }
 
-/** The 404 for a lane. It is the same for a lane of another tenant and for a lane that does not exist. */
-export function noLane(ref: string) {
-  return problem('lane-not-found', `No lane was found for lane_ref "${ref}".`)
+/** Why a voided quote cannot be marked. */
+export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
+  return `The quote of lane ${lane_ref} is void, so no outcome of it counts. Restore it first.`
 }
 
-/** A lane_ref from a URL. Any text without control characters is looked up. */
-function askedRef(ref: string): string {
-  if ([...ref].length > 200 || !isDisplayText(ref)) {
-    throw invalid([
-      { parameter: 'lane_ref', code: 'invalid', detail: 'lane_ref must be text of 1 to 200 characters.' },
-    ])
-  }
-  return ref
+/** The error of a reason without a loss. */
+export function wrongReason(pointer: string): FieldError {
+  return { pointer, code: 'invalid', detail: 'reason is only accepted with outcome lost; remove it.' }
 }
 
-async function lockedLane(transaction: TenantTransaction, tenant: TenantId, ref: string) {
-  const lane = await lanes.lockLane(transaction, tenant, askedRef(ref))
-  if (lane === null) throw noLane(ref)
-  return lane
+/** The values of a lane that a person marks at `at`. `clock` is the time of the database. */
+export function outcomeByPerson(
+  lane: LaneRow,
+  { outcome, reason }: BodyOf<typeof setOutcome>,
+  { at, clock }: { readonly at: Date; readonly clock: Date },
+) {
+  return {
+    outcome,
+    outcome_reason: reason ?? null,
+    outcome_source: 'dashboard',
+    decided_at: outcome === 'pending' ? null : lane.outcome === outcome ? (lane.decided_at ?? at) : at,
+    // An outcome that another system signed before and that arrives later does not replace it.
+    ...changes.quoteSetByPerson(lane, ['outcome'], clock),
+  } as const
 }
 
 type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
@@ -83,7 +91,12 @@ function newLane(
     estimated_cost_cents: cents(lane.estimated_cost),
     market_rate_cents: cents(lane.market_rate),
     pickup_date: lane.pickup_date ?? null,
+    advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)),
   }
+}
+
+function keptAdvice({ going_rate, best_rate, ...shown }: NonNullable<LaneToQuote['advice']>): GivenAdvice {
+  return { ...shown, going_rate: going_rate ?? null, best_rate: best_rate ?? null }
 }
 
 type ToCheck = Pick<
@@ -257,27 +270,12 @@ export const quoteEndpoints: ServedEndpoint[] = [
   }),
 
   serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
-    if (body.reason !== undefined && body.outcome !== 'lost') {
-      throw invalid([
-        {
-          pointer: '/reason',
-          code: 'invalid',
-          detail: 'reason is only accepted with outcome lost; remove it.',
-        },
-      ])
-    }
+    if (body.reason !== undefined && body.outcome !== 'lost') throw invalid([wrongReason('/reason')])
     const at = new Date(now)
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      const next = {
-        outcome: body.outcome,
-        outcome_reason: body.reason ?? null,
-        outcome_source: 'dashboard',
-        decided_at:
-          body.outcome === 'pending' ? null : lane.outcome === body.outcome ? (lane.decided_at ?? at) : at,
-        // An outcome that another system signed before and that arrives later does not replace it.
-        ...changes.quoteSetByPerson(lane, ['outcome'], await changes.databaseNow(transaction)),
-      } as const
+      if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
+      const next = outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) })
       const origin = { source: 'dashboard', userId: caller.userId } as const
       return laneAnswer(
         transaction,
@@ -291,7 +289,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
     database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lanes.findLane(transaction, caller.tenant, askedRef(params.lane_ref))
       if (lane === null) throw noLane(params.lane_ref)
-      const rows = await changes.listChanges(transaction, caller.tenant, lane.lane_id)
+      const rows = await laneHistory.listChanges(transaction, caller.tenant, lane.lane_id)
       return {
         changes: rows.map((row) => ({
           change_id: row.change_number,
@@ -314,7 +312,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       // The time is that of the database's clock, as for signed updates: updates that arrived before are older than the
       // rollback.
       const at = await changes.databaseNow(transaction)
-      const change = await changes.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
+      const change = await laneHistory.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
       if (change === null)
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
       const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)

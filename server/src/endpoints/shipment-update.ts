@@ -25,7 +25,7 @@ import {
   type ShipmentBooking,
 } from '../database/queries/index.ts'
 import { Reply, serve } from './endpoint-call.ts'
-import { noLane } from './quote-requests.ts'
+import { noLane } from './named-lane.ts'
 
 /** The fields of an update besides the name of its lane. */
 export type UpdateFields = Omit<BodyOf<typeof shipmentUpdate>, 'lane_ref'>
@@ -98,6 +98,8 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
     truck_cost_source:
       booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
     signed_at: next.stamps,
+    voided_at: lane.voided_at,
+    void_reason: lane.void_reason,
     ...outcomeValues({ outcome: next.outcome, beforeBooking: next.outcomeBeforeBooking }),
   }
 }

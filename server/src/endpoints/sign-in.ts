@@ -11,6 +11,7 @@ import {
   acceptInvitation,
   changePassword,
   me,
+  readInvitation,
   sessionToken,
   signIn,
   signOut,
@@ -19,10 +20,17 @@ import {
   type User,
   updateTenant,
 } from '#contract/sign-in.ts'
+import { timeZoneNamed } from '#contract/time-zone.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../access/index.ts'
 import { type CameFrom, recordEvent } from '../audit/index.ts'
-import { expiringTokens, people, revokeTokensOf, sandboxOf } from '../database/queries/index.ts'
+import {
+  expiringTokens,
+  findSampleImport,
+  people,
+  revokeTokensOf,
+  sandboxOf,
+} from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import { type TenantId, tenantId } from '../database/session/index.ts'
 import { hashPassword, isGuessable, isPassword, type SignInAttempt } from '../security/index.ts'
@@ -54,8 +62,29 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
       rate_per_mile:
         tenant.floor_rate_per_mile_cents === null ? null : tenant.floor_rate_per_mile_cents / 100,
     },
+    time_zone: tenant.time_zone,
+    quote_expiry: {
+      valid_days: tenant.quote_valid_days,
+      counts_as: tenant.expired_counts_as_lost ? 'lost' : 'pending',
+    },
     created_at: tenant.created_at.toISOString(),
   }
+}
+
+/** A time zone as it is stored. A zone that the database does not know is an error: it could not compute months. */
+async function timeZoneToStore(
+  transaction: TenantTransaction,
+  name: string | undefined,
+): Promise<string | undefined> {
+  const zone = name === undefined ? null : timeZoneNamed(name)
+  if (zone === null || (await people.isKnownTimeZone(transaction, zone))) return zone ?? undefined
+  throw invalid([
+    {
+      pointer: '/time_zone',
+      code: 'unknown',
+      detail: `time_zone: this installation does not know ${zone}; send another zone with the same time.`,
+    },
+  ])
 }
 
 /** Starts a session. The token is valid as long as the session's row. */
@@ -155,14 +184,49 @@ export function newInvitation(tenant: TenantId, userId: number): { text: string;
   return { text: `lwinv_${tenant}_${userId}_${secret}`, hash: invitationHash(secret) }
 }
 
-/** Parses an invitation. The tenant's data is neither read out nor changed before the secret is verified. */
-function readInvitation(text: string): { tenant: TenantId; userId: number; hash: Buffer } | null {
+interface Invitation {
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly hash: Buffer
+}
+
+function noInvitation(): Problem {
+  return problem('token-invalid', 'The invitation is not valid, or has been used already.')
+}
+
+/** Failed attempts with invitations count per network. */
+function invitationAccount(network: string | null): string {
+  return `invitation from ${network}`
+}
+
+/**
+ * Parses an invitation. The tenant's data is neither read out nor changed before the secret is verified.
+ *
+ * @throws Problem token-invalid
+ */
+function parseInvitation(text: string): Invitation {
   const match = /^lwinv_([1-9]\d{0,9})_([1-9]\d{0,9})_([A-Za-z0-9_-]{32})$/.exec(text)
-  if (match?.[3] === undefined) return null
-  const [tenant, userId] = [Number(match[1]), Number(match[2])]
-  return tenant > 2_147_483_647 || userId > 2_147_483_647
-    ? null
-    : { tenant: tenantId(tenant), userId, hash: invitationHash(match[3]) }
+  const [tenant, userId] = [Number(match?.[1]), Number(match?.[2])]
+  if (match?.[3] === undefined || tenant > 2_147_483_647 || userId > 2_147_483_647) throw noInvitation()
+  return { tenant: tenantId(tenant), userId, hash: invitationHash(match[3]) }
+}
+
+/** The person of an invitation, after its secret is verified. @throws Problem token-invalid, token-expired */
+function invitedPerson(
+  user: people.UserRow | null,
+  invitation: Invitation,
+  begun: SignInAttempt,
+  now: number,
+): people.UserRow & { readonly invitation_expires_at: Date } {
+  if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
+    begun.failed()
+    throw noInvitation()
+  }
+  const { invitation_expires_at: expiresAt } = user
+  if (expiresAt === null || expiresAt.getTime() <= now) {
+    throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
+  }
+  return { ...user, invitation_expires_at: expiresAt }
 }
 
 export const signInEndpoints: ServedEndpoint[] = [
@@ -181,6 +245,7 @@ export const signInEndpoints: ServedEndpoint[] = [
         const made = await people.createTenant(transaction, tenant, {
           ...body,
           passwordHash,
+          timeZone: await timeZoneToStore(transaction, body.time_zone),
           now: new Date(now),
         })
         if (made === null) {
@@ -231,24 +296,39 @@ export const signInEndpoints: ServedEndpoint[] = [
     })
   }),
 
+  serve(readInvitation, async ({ body, now, network, requestId }, parts) => {
+    const account = invitationAccount(network)
+    return attempt(parts, { account, network, requestId, now }, async (begun) => {
+      const invitation = parseInvitation(body.invitation)
+      return parts.database.inTenant(invitation.tenant, async (transaction) => {
+        const { tenant, userId } = invitation
+        const user = await people.findUser(transaction, tenant, userId)
+        const person = invitedPerson(user, invitation, begun, now)
+        const row = await people.findTenant(transaction, tenant)
+        const { invited_by: by } = person
+        const inviter = by === null ? null : await people.findUser(transaction, tenant, by)
+        return {
+          brokerage: row?.name ?? '',
+          invited_by: inviter?.name ?? null,
+          name: person.name,
+          email: person.email,
+          role: person.role,
+          expires_at: person.invitation_expires_at.toISOString(),
+        }
+      })
+    })
+  }),
+
   serve(acceptInvitation, async (call, parts) => {
     const { body, now, network, requestId } = call
-    const refused = () => problem('token-invalid', 'The invitation is not valid, or has been used already.')
-    const account = `invitation from ${network}`
+    const account = invitationAccount(network)
     return attempt(parts, { account, network, requestId, now }, async (begun) => {
-      const invitation = readInvitation(body.invitation)
-      if (invitation === null) throw refused()
+      const invitation = parseInvitation(body.invitation)
       const { tenant } = invitation
       const invited = (user: people.UserRow | null): people.UserRow => {
-        if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
-          begun.failed()
-          throw refused()
-        }
-        if (user.invitation_expires_at === null || user.invitation_expires_at.getTime() <= now) {
-          throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
-        }
-        refuseGuessable(body.password, [user.name, user.email], '/password')
-        return user
+        const person = invitedPerson(user, invitation, begun, now)
+        refuseGuessable(body.password, [person.name, person.email], '/password')
+        return person
       }
       // A rejected request computes no hash, and no row is locked while a hash is computed.
       invited(
@@ -366,13 +446,14 @@ export const signInEndpoints: ServedEndpoint[] = [
           name,
           expires_at: expires_at.toISOString(),
         })),
+        sample_import_id: await findSampleImport(transaction, caller.tenant),
       }
     }),
   ),
 
   serve(updateTenant, async (call, parts) => {
     const { caller, body } = call
-    // 0 removes a floor.
+    // 0 removes a floor, and the default validity of quotes.
     const floor = (amount: number | undefined, read: (amount: number) => number | null) =>
       amount === undefined ? undefined : amount === 0 ? null : read(amount)
     const values = {
@@ -381,9 +462,15 @@ export const signInEndpoints: ServedEndpoint[] = [
       floor_margin_pct: floor(body.floors?.margin_pct, (percent) => percent),
       floor_margin_cents: floor(body.floors?.margin, centsFromDollars),
       floor_rate_per_mile_cents: floor(body.floors?.rate_per_mile, centsFromDollars),
+      quote_valid_days: floor(body.quote_expiry?.valid_days, (days) => days),
+      expired_counts_as_lost:
+        body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }
-    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
     return parts.database.inTenant(caller.tenant, async (transaction) => {
+      const zone = await timeZoneToStore(transaction, body.time_zone)
+      const given = Object.fromEntries(
+        Object.entries({ ...values, time_zone: zone }).filter(([, value]) => value !== undefined),
+      )
       const before: Record<string, unknown> = { ...(await people.findTenant(transaction, caller.tenant)) }
       const updated = await people.updateTenant(transaction, caller.tenant, given)
       const changed = Object.entries(given).filter(([name, value]) => before[name] !== value)

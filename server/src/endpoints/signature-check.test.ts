@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
+import { pushBytesMax, signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import {
   call,
   type Integration,
@@ -109,6 +109,23 @@ describe('200', () => {
     expect((await check(pasted(acme, large))).body.ok).toBe(true)
   })
 
+  test('a push of the largest allowed size is checked, also when it was serialized again after signing', async () => {
+    const address = { method: 'POST', path: '/api/integrations/quotes' }
+    const items = Array.from({ length: 500 }, (_, id) => ({ id, note: 'é'.repeat(1_200) }))
+    const compact = JSON.stringify({ quotes: items })
+    const headers = signedHeaders(acme, compact, nowSeconds(), address)
+    const sent = {
+      address: 'POST /api/integrations/quotes',
+      timestamp: headers['X-Service-Timestamp'],
+      signature: headers['X-Service-Signature'],
+    }
+    expect((await check({ ...sent, body: compact })).body.ok).toBe(true)
+    const spaced = JSON.stringify({ quotes: items }, null, 2)
+    expect(Buffer.byteLength(spaced)).toBeGreaterThan(1_200_000)
+    const again = await check({ ...sent, body: spaced })
+    expect(again.body.parts[2].detail).toContain('serialized a second time')
+  })
+
   test('neither the secret nor the correct signature is ever returned or logged', async () => {
     const right = createHmac('sha256', acme.secret).update(`${nowSeconds()}.${body}`).digest('hex')
     const wrong = { ...pasted(), signature: `sha256=${'0'.repeat(64)}` }
@@ -134,8 +151,8 @@ describe('401, 403 and 422', () => {
     expect([status, answer.errors[0].pointer]).toEqual([422, `/${name}`])
   })
 
-  test('a body of more than 64 KiB in bytes is rejected', async () => {
-    for (const text of ['a'.repeat(65_537), 'é'.repeat(32_769)]) {
+  test('a body of more bytes than any signed request may have is rejected', async () => {
+    for (const text of ['a'.repeat(pushBytesMax + 1), 'é'.repeat(pushBytesMax / 2 + 1)]) {
       const { status, body: answer } = await check({ ...pasted(), body: text })
       expect([status, answer.errors[0].pointer]).toEqual([422, '/body'])
     }

@@ -10,7 +10,7 @@ import { unsealWithAny } from '../security/index.ts'
 import {
   addressText,
   atTheService,
-  explainSignature,
+  explainWithPauses,
   type KnownSecret,
   type SignedOperation,
   type SignedTarget,
@@ -73,7 +73,7 @@ export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, bod
     ok,
     parts: explained,
     matched,
-  } = explainSignature({ ...body, target }, secrets, now, {
+  } = await explainWithPauses({ ...body, target }, secrets, now, {
     ...atTheService,
     operations,
   })

@@ -41,6 +41,29 @@ describe('201', () => {
     expect(JSON.stringify(list.body)).not.toContain(body.invitation.slice(-32))
   })
 
+  test('an invitation says who invites whom to which brokerage, until it is replaced', async () => {
+    const email = newEmail()
+    const { body: made } = await invite(people.admin.token, { email, name: 'Sam Reyes' })
+    const read = (invitation: string) => call(app, 'POST', '/api/auth/invitation', { body: { invitation } })
+    const inviter = await me(people.admin.token)
+    expect((await read(made.invitation)).body).toEqual({
+      brokerage: inviter.body.tenant.name,
+      invited_by: inviter.body.user.name,
+      name: 'Sam Reyes',
+      email,
+      role: 'member',
+      expires_at: made.expires_at,
+    })
+    const { body: again } = await invite(acme.owner, { email })
+    const replaced = await read(made.invitation)
+    expect([replaced.status, codeOf(replaced)]).toEqual([401, 'token-invalid'])
+    expect((await read(again.invitation)).body.invited_by).toBe((await me(acme.owner)).body.user.name)
+    await call(app, 'POST', '/api/auth/accept-invitation', {
+      body: { invitation: again.invitation, password },
+    })
+    expect((await read(again.invitation)).status).toBe(401)
+  })
+
   test('inviting an invited person again replaces the invitation', async () => {
     const email = newEmail()
     const [first, second] = [
@@ -202,6 +225,15 @@ describe('422', () => {
       call(app, 'PATCH', '/api/tenant', { token: people.admin.token, body })
     expect((await set({ win_probability_method: 'magic' })).status).toBe(422)
     expect((await set({ name: '' })).status).toBe(422)
+    for (const time_zone of ['Mars/Olympus', 'CST', '+05:00', '', 7, "UTC'; drop table lanes"]) {
+      const refused = await set({ time_zone })
+      expect([time_zone, refused.status, refused.body.errors?.[0]?.pointer]).toEqual([
+        time_zone,
+        422,
+        '/time_zone',
+      ])
+    }
+    expect((await set({ time_zone: 'america/new_york' })).body.time_zone).toBe('America/New_York')
     const foreign = { status: 'suspended', tenant_id: other.id }
     expect((await set({ name: 'Same Brokers', ...foreign })).headers.get('Ignored-Fields')).toBe(
       'status, tenant_id',
@@ -210,7 +242,7 @@ describe('422', () => {
     for (const body of [{}, { name: null }, foreign]) expect((await set(body)).status).toBe(422)
     expect((await set(foreign)).headers.get('Ignored-Fields')).toBe('status, tenant_id')
     expect((await set({})).body.detail).toBe(
-      'The body must be a JSON object with at least one of name, win_probability_method, floors; it is an empty object.',
+      'The body must be a JSON object with at least one of name, win_probability_method, floors, time_zone, quote_expiry; it is an empty object.',
     )
     expect((await change(acme.owner, people.member.id, {})).status).toBe(422)
     expect(

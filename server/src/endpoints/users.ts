@@ -80,6 +80,7 @@ export const userEndpoints: ServedEndpoint[] = [
         role: body.role,
         invitation_hash: invitation.hash,
         invitation_expires_at: expiresAt,
+        invited_by: caller.userId,
       })
       await recordEvent(transaction, call, 'person-invited', {
         subject: updated.user_id,

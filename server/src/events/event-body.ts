@@ -1,8 +1,9 @@
 import { testEventType } from '#contract/event-types.ts'
-import type { bookedFields, EventBody } from '#contract/events.ts'
+import { type bookedFields, type EventBody, quoteFields } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import {
+  auditedForApi,
   type ClaimedEvent,
   type EventFacts,
   type LaneColumns,
@@ -41,6 +42,21 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
   switch (type) {
     case 'quote.created':
       return { type, timestamp, data: { lane: laneOf(about) } }
+    case 'quote.updated': {
+      const before = auditedForApi(about.before ?? {})
+      const changed = quoteFields.filter((field) => before[field] !== undefined)
+      return {
+        type,
+        timestamp,
+        data: {
+          ...changeOf(about),
+          changed,
+          before: Object.fromEntries(changed.map((field) => [field, before[field] ?? null])),
+        },
+      }
+    }
+    case 'quote.expired':
+      return { type, timestamp, data: changeOf(about) }
     case 'lane.booked':
       return {
         type,

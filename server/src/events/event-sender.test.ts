@@ -133,7 +133,7 @@ describe('event content', () => {
     const lane = await makeLane(app, integration.tenant)
     await book(lane.lane_ref, 2000)
     expect(await ask('select from events')).toEqual([])
-    const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
+    await sendEventsTo(app, integration.tenant, receiver.url)
     await app.database.outsideTenants((transaction) => writeEventsOn(transaction, false))
     await book(lane.lane_ref, 2010)
     await app.database.outsideTenants((transaction) => writeEventsOn(transaction, true))
@@ -156,13 +156,57 @@ describe('event content', () => {
     })
     await expect(takenBack).rejects.toThrow('taken back')
     expect(await ask('select from events')).toEqual([])
-    await call(app, 'PATCH', `/api/event-endpoints/${id}`, {
-      token: integration.tenant.owner,
-      body: { state: 'paused' },
-    })
-    await book(lane.lane_ref, 2020)
-    expect(await ask('select from events')).toEqual([])
     expect(receiver.received).toEqual([])
+  })
+
+  test('the events of a paused address wait, and arrive in order when it is active again', async () => {
+    const lane = await makeLane(app, integration.tenant)
+    const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
+    const setState = (state: string) =>
+      call(app, 'PATCH', `/api/event-endpoints/${id}`, {
+        token: integration.tenant.owner,
+        body: { state },
+      })
+    await setState('paused')
+    await book(lane.lane_ref, 2020)
+    const { body } = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/requote`, {
+      token: integration.tenant.owner,
+      body: { quoted_rate: 1990 },
+    })
+    await call(app, 'POST', `/api/lanes/${body.lane_ref}/void`, {
+      token: integration.tenant.owner,
+      body: { reason: 'Test' },
+    })
+    expect(await ask('select from events')).toHaveLength(4)
+    expect(receiver.received).toEqual([])
+    await setState('active')
+    await receiver.until((all) => all.length === 4)
+    expect(typesOf(receiver.received)).toEqual(
+      expect.arrayContaining(['lane.booked', 'lane.outcome_changed', 'quote.created', 'quote.updated']),
+    )
+    const updated = receiver.received.find(({ event }) => event.type === 'quote.updated')
+    expect(updated?.event.data).toMatchObject({
+      lane: { lane_ref: body.lane_ref, void_reason: 'Test' },
+      source: 'dashboard',
+      changed: ['voided_at', 'void_reason'],
+      before: { voided_at: null, void_reason: null },
+    })
+  })
+
+  test('a quote that expires sends quote.expired, and no lane.outcome_changed', async () => {
+    await call(app, 'PATCH', '/api/tenant', {
+      token: integration.tenant.owner,
+      body: { quote_expiry: { valid_days: 30 } },
+    })
+    const lane = await makeLane(app, integration.tenant)
+    await ask(`update lanes set created_at = created_at - interval '31 days' where lane_id = ${lane.lane_id}`)
+    await sendEventsTo(app, integration.tenant, receiver.url)
+    expect(await app.expireQuotes()).toBe(1)
+    await receiver.until((all) => all.length === 1)
+    expect(receiver.received[0]?.event).toMatchObject({
+      type: 'quote.expired',
+      data: { lane: { lane_ref: lane.lane_ref, outcome: 'expired' }, source: 'lanewise' },
+    })
   })
 
   test('an import sends events for changed lanes, not for new quotes', async () => {

@@ -1,22 +1,31 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { projectWithClient } from '../../../client/testing/built-client.ts'
 import { webhookSignature } from '../security/index.ts'
 
-const recipe = (name: string) => fileURLToPath(new URL(`../../../recipes/${name}`, import.meta.url))
+const recipes = join(import.meta.dirname, '../../../recipes')
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0
 
 let app: TestApp
+/** A project with the recipes and the client. */
+let project: string
 beforeAll(async () => {
+  project = projectWithClient()
+  cpSync(recipes, project, { recursive: true })
   app = await testApp({ config: { events: { allowPrivate: ['127.0.0.1'] } }, sendEvents: { everyMs: 20 } })
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  rmSync(project, { recursive: true })
+  await app.close()
+})
 
 /** The lines that a program prints, one by one. */
 function linesOf(child: ChildProcess) {
@@ -34,9 +43,9 @@ describe.each([
     const tenant = await makeTenant(app)
     const url = `http://127.0.0.1:${await freePort()}/`
     const { id, secret } = await sendEventsTo(app, tenant, url)
-    const child = spawn(program, [recipe(file)], {
+    const child = spawn(program, [join(project, file)], {
       env: { ...process.env, EVENT_SECRET: secret, PORT: new URL(url).port },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     const line = linesOf(child)
     try {

@@ -5,6 +5,7 @@ import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../acces
 import { RequestDeadline, withDeadline } from '../database/session/index.ts'
 import type { Call, Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { quotaExceeded } from '../limits/index.ts'
+import { onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
 import { refuseTooLittleRight } from './caller-rights.ts'
@@ -115,7 +116,8 @@ export class Admission {
       network,
       requestId: request.id,
     }
-    return this.run(request, () => handler(call as never, this.#parts))
+    const answer = () => this.run(request, () => handler(call as never, this.#parts))
+    return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.tenant, answer)
   }
 
   #run<T>(request: FastifyRequest, deadline: RequestDeadline, work: () => Promise<T>): Promise<T> {

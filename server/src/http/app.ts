@@ -37,6 +37,7 @@ import {
   laneListEndpoints,
   laneRecordEndpoint,
   lanesAdviceEndpoint,
+  markLanesEndpoint,
   markupEndpoint,
   type Parts,
   pastedLanesEndpoint,
@@ -45,6 +46,7 @@ import {
   pushShipmentUpdatesEndpoint,
   quoteAdviceEndpoint,
   quoteEndpoints,
+  quoteListSettingsEndpoints,
   readBackEndpoints,
   type ServedEndpoint,
   sandboxEndpoints,
@@ -53,6 +55,7 @@ import {
   signInEndpoints,
   suggestionEndpoints,
   userEndpoints,
+  voidQuoteEndpoints,
 } from '../endpoints/index.ts'
 import { slidingWindow, trustedProxies } from '../security/index.ts'
 import { recordRequests } from '../watching/index.ts'
@@ -87,6 +90,9 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   laneRecordEndpoint,
   ...suggestionEndpoints,
   ...quoteEndpoints,
+  markLanesEndpoint,
+  ...quoteListSettingsEndpoints,
+  ...voidQuoteEndpoints,
   ...sandboxEndpoints,
   ...laneListEndpoints,
   ...pushQuoteEndpoints,

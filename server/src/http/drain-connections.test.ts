@@ -8,7 +8,10 @@ import { testApp } from '#testing/test-app.ts'
 /** A stop that waits for the timeout of headers takes more than ten seconds. */
 const promptlyMs = 5_000
 
-test('a connection without any request does not delay a stop', async () => {
+test('a connection without any request does not delay a stop', {
+  tags: 'long',
+  timeout: 40_000,
+}, async () => {
   const app = await testApp()
   const { hostname, port } = new URL(app.url)
   const socket = connect(Number(port), hostname)
@@ -20,7 +23,7 @@ test('a connection without any request does not delay a stop', async () => {
   await app.close()
   await closed
   expect(performance.now() - began).toBeLessThan(promptlyMs)
-}, 40_000)
+})
 
 test('a client that disconnects during its request does not delay a stop', async () => {
   const app = await testApp()

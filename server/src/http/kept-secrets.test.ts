@@ -192,7 +192,10 @@ describe('the key of the installation', () => {
     )
   }, 60_000)
 
-  test('is rotated while the service runs; afterwards the new key suffices and the old one does not', async () => {
+  test('is rotated while the service runs; afterwards the new key suffices and the old one does not', {
+    tags: 'long',
+    timeout: 120_000,
+  }, async () => {
     writeFileSync(keyFile, `${newKey}\n${firstKey}\n`)
     const app = await start()
     expect((await pushUpdate(app, holder, { lane_ref: 'none' })).status).toBe(404)
@@ -215,10 +218,13 @@ describe('the key of the installation', () => {
     const after = await start()
     expect((await pushUpdate(after, { ...holder, token }, { lane_ref: 'none' })).status).toBe(404)
     expect((await pushUpdate(after, holder, { lane_ref: 'none' })).status).toBe(401)
-  }, 120_000)
+  })
 })
 
-test('a command is refused beside a service of an earlier version, whose database lacks a migration', async () => {
+test('a command is refused beside a service of an earlier version, whose database lacks a migration', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
   const running = runningEmbeddedPostgres(dataDirectory)
   if (running === null) throw new Error('No service runs.')
   const owner = new pg.Client(embeddedConnections(running).owner)
@@ -236,4 +242,4 @@ test('a command is refused beside a service of an earlier version, whose databas
   } finally {
     await owner.end()
   }
-}, 60_000)
+})

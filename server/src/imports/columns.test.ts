@@ -64,7 +64,7 @@ describe('readColumns', () => {
 
   it('names every missing field with its expected column', () => {
     const problems = problemsOf(['destination', 'equipment', 'Colour'])
-    expect(problems.map(({ column }) => column)).toEqual(['origin', 'quoted_rate', 'quoted_at'])
+    expect(problems.map(({ column }) => column)).toEqual(['origin', 'quoted_rate'])
     expect(problems[0]?.detail).toContain('must be named origin or origin_city')
     expect(problems[0]?.detail).toContain('origin=COLUMN')
   })
@@ -73,6 +73,14 @@ describe('readColumns', () => {
     const [problem] = problemsOf(['Orgin', ...plain.slice(1)])
     expect(problem).toMatchObject({ column: 'Orgin' })
     expect(problem?.detail).toContain('origin=Orgin')
+  })
+
+  it('needs no date column, and says what it assumes', () => {
+    const { needs, problems } = matchColumns(['origin', 'destination', 'equipment', 'quoted_rate'])
+    expect(problems).toEqual([])
+    expect(needs.filter(({ isMet }) => !isMet)).toMatchObject([
+      { what: 'the date', assumed: expect.stringContaining('at the time of the import') },
+    ])
   })
 
   it('does not guess the meaning of a plain "Rate", and explains how to map it', () => {
@@ -166,8 +174,9 @@ describe('matchColumns', () => {
         what: 'the place of delivery',
         anyOf: [['destination'], ['destination_city', 'destination_state'], ['destination_zip']],
         isMet: false,
+        assumed: null,
       },
-      { what: 'the rate', anyOf: [['quoted_rate'], ['customer_rate']], isMet: false },
+      { what: 'the rate', anyOf: [['quoted_rate'], ['customer_rate']], isMet: false, assumed: null },
     ])
     expect(match.problems[0]?.detail).toContain('could each be customer_rate')
   })

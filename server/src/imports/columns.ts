@@ -162,7 +162,9 @@ function freeColumns({ headers, positions }: MatchedHeaders): FreeColumn[] {
 function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): readonly ColumnProblem[] {
   const { positions, problems } = matched
   if (problems.length > 0) return problems
-  const missed = columnNeeds((field) => positions[field] !== undefined).filter(({ isMet }) => !isMet)
+  const missed = columnNeeds((field) => positions[field] !== undefined).filter(
+    ({ isMet, assumed }) => !isMet && assumed === null,
+  )
   if (missed.length === 0) return []
   const columns = free ?? freeColumns(matched)
   return missed.map((need) => missing(need, columns))
@@ -213,6 +215,8 @@ export interface ColumnNeed {
   readonly what: string
   readonly anyOf: readonly (readonly ImportFieldName[])[]
   readonly isMet: boolean
+  /** What an import assumes without it; null if it is required. */
+  readonly assumed: string | null
 }
 
 const ends = [
@@ -232,6 +236,7 @@ function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
     what,
     anyOf: fields.map((field) => [field]),
     isMet: fields.some(has),
+    assumed: null,
   })
   if (has('lane_ref') && !ends.some(({ both, city, zip }) => has(both) || has(city) || has(zip))) {
     return [oneOf(bookingNeed, bookingFields)]
@@ -242,14 +247,18 @@ function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
         what: `the place of ${what}`,
         anyOf: [[both], [city, state], [zip]],
         isMet: has(both) || has(city) || has(zip),
+        assumed: null,
       },
       ...(has(city) && !has(both) && !has(zip) ? [oneOf(`the state of ${what}`, [state])] : []),
     ]),
     oneOf('the equipment', ['equipment']),
     oneOf('the rate', ['quoted_rate', 'customer_rate']),
-    oneOf('the date', dateFields),
+    { ...oneOf('the date', dateFields), assumed: assumedDate },
   ]
 }
+
+const assumedDate =
+  'All quotes count as quoted at the time of the import. Old rates then count as current, and all quotes are in one month.'
 
 /** The fields that can date a quote, best first. */
 export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const

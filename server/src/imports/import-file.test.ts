@@ -617,6 +617,7 @@ describe('the command', () => {
 
   it(
     'a killed undo is resumed by the next service that starts, and blocks imports until then',
+    { tags: 'long', timeout: 120_000 },
     () =>
       inFolder(async (folder) => {
         const tenant = await newTenant('Undone Brokers')
@@ -646,31 +647,27 @@ describe('the command', () => {
         expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
         expect(await countOf(tenant, 'lanes')).toBe(0)
       }),
-    120_000,
   )
 
-  it(
-    'stops an undo at Ctrl-C, and continues when it is run again',
-    () =>
-      inFolder(async () => {
-        const tenant = await newTenant('Pausing Brokers')
-        const { importId } = await runImport(tenant, manyRows(5_000))
-        const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
-        const stopped = command(undoing)
-        while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
-        stopped.child.kill('SIGINT')
-        const first = await stopped.ended
-        expect(first.code).toBe(130)
-        expect(first.output).toContain('not fully undone yet')
-        expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
-        const second = await command(undoing).ended
-        expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
-        expect(await countOf(tenant, 'lanes')).toBe(0)
-      }),
-    120_000,
+  it('stops an undo at Ctrl-C, and continues when it is run again', { tags: 'long', timeout: 120_000 }, () =>
+    inFolder(async () => {
+      const tenant = await newTenant('Pausing Brokers')
+      const { importId } = await runImport(tenant, manyRows(5_000))
+      const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
+      const stopped = command(undoing)
+      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+      stopped.child.kill('SIGINT')
+      const first = await stopped.ended
+      expect(first.code).toBe(130)
+      expect(first.output).toContain('not fully undone yet')
+      expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
+      const second = await command(undoing).ended
+      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
+      expect(await countOf(tenant, 'lanes')).toBe(0)
+    }),
   )
 
-  it('prints rejected rows, writes them to a file, lists and undoes imports', () =>
+  it('prints rejected rows, writes them to a file, lists and undoes imports', { tags: 'long' }, () =>
     inFolder(async (folder) => {
       await newTenant('Listing Brokers')
       const path = join(folder, 'loads.csv')
@@ -685,7 +682,8 @@ describe('the command', () => {
       expect(undone.output).toContain('1 lane removed')
       const missing = await command(['--undo', '9', '--tenant', 'Listing Brokers']).ended
       expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('has no import 9') })
-    }))
+    }),
+  )
 
   it('exits with 2 for wrong usage, with 1 for an invalid file, and lists the brokerages when none is named', () =>
     inFolder(async (folder) => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import {
   databaseNow,
   finishImport,
@@ -81,8 +82,8 @@ interface Batch {
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
-  /** The outcomes of the accepted rows. */
-  readonly outcomes: Record<'won' | 'lost' | 'pending', number>
+  /** The outcomes of the accepted rows. An expired quote got no answer, like a pending one. */
+  readonly outcomes: Record<Outcome, number>
 }
 
 const emptyBatch = (): Batch => ({
@@ -285,6 +286,8 @@ interface Settling {
   readonly identify: ReturnType<typeof rowIdentities>
 }
 
+const answerOf = (outcome: StoredOutcome): Outcome => (outcome === 'expired' ? 'pending' : outcome)
+
 /** Reads one row into a batch, as a lane, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): void {
   batch.rowsRead++
@@ -296,7 +299,7 @@ function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): 
   if (settled === null) return
   if (settled.kind === 'booking') {
     const { booking } = settled
-    if (booking.reported.outcome !== null) batch.outcomes[booking.reported.outcome]++
+    if (booking.reported.outcome !== null) batch.outcomes[answerOf(booking.reported.outcome)]++
     batch.bookings.push({ line: row.line, booking, said: bookingSaid(booking) })
     batch.weight += rowsPerBooking - 1
     return
@@ -323,7 +326,7 @@ function settleLane(
   const identity = identify(lane, line)
   if ('fingerprint' in identity) {
     batch.lanes.push({ line, lane, ...identity })
-    batch.outcomes[lane.lane.outcome ?? 'pending']++
+    batch.outcomes[answerOf(lane.lane.outcome ?? 'pending')]++
   } else if (identity.saysTheSame) batch.rowsRepeated++
   else {
     const column = context.columns.names.reference ?? 'reference'

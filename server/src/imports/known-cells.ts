@@ -1,6 +1,6 @@
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
-import type { Cell } from './cells.ts'
+import type { Cell } from '../csv/index.ts'
 
 /** A cache of parsed cells for one import, because thousands of rows share values. */
 export interface KnownCells {

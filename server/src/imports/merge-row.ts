@@ -104,7 +104,9 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
     if (ruled !== null) return { values: outcomeValues(ruled), kept: [], rule: ruled.rule }
     if (lane.outcome !== outcome) return stands
   } else if (lane.outcome !== outcome) {
-    if (lane.outcome !== 'pending' && lane.outcome_source !== 'import') return stands
+    const mayReplace =
+      lane.outcome === 'pending' || ['import', 'lanewise'].includes(lane.outcome_source ?? '')
+    if (!mayReplace) return stands
     return {
       ...nothing,
       values: {

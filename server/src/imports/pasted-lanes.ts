@@ -7,8 +7,18 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from '../csv/index.ts'
-import { amountText, type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
+import {
+  ambiguousHeaders,
+  amountText,
+  type Cell,
+  cellText,
+  fieldOfHeader,
+  foldedHeader,
+  type ImportFieldName,
+  readDay,
+  readMoney,
+  readText,
+} from '../csv/index.ts'
 
 type Field = (typeof pastedFields)[number]
 type Answered = AnswerOf<typeof readPastedLanes>

@@ -1,5 +1,4 @@
-import type { ImportFieldName } from '../csv/index.ts'
-import { amountText, type Cell, cellText, readMoment } from './cells.ts'
+import { amountText, type Cell, cellText, type ImportFieldName, readMoment } from '../csv/index.ts'
 import type { Columns } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDay, readMiles, readMoment, readMoney, readOutcome, readReason } from './cells.ts'
+import { readDay, readMiles, readMoment, readMoney, readOutcome, readReason } from '../csv/index.ts'
 import { readColumns } from './columns.ts'
 import { knownCells } from './known-cells.ts'
 import { readRow } from './rows.ts'
@@ -107,7 +107,7 @@ describe('outcomes', () => {
     ['Booked', 'won', null],
     ['LOST', 'lost', null],
     ['Lost - Price', 'lost', 'price'],
-    ['EXPIRED', 'lost', 'no_response'],
+    ['EXPIRED', 'expired', null],
     ['no response', 'lost', 'no_response'],
     ['SENT', 'pending', null],
   ])('reads %s', (text, outcome, reason) => expect(readOutcome(text)).toEqual({ value: { outcome, reason } }))

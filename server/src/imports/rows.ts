@@ -10,8 +10,6 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
-import { lanePlaces } from '../lanes/index.ts'
 import {
   type Cell,
   type OutcomeReason,
@@ -24,7 +22,9 @@ import {
   readReason,
   readText,
   readYesNo,
-} from './cells.ts'
+} from '../csv/index.ts'
+import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
+import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
@@ -47,7 +47,7 @@ export interface ReportedLane {
   readonly quote: ReportedQuote
   readonly booking: ReportedBooking
   /** Null when the row reports no outcome. */
-  readonly outcome: 'won' | 'lost' | null
+  readonly outcome: 'won' | 'lost' | 'expired' | null
   readonly reason: OutcomeReason | null
   readonly decidedAt: number | null
 }
@@ -168,15 +168,18 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const pickupDate = row.readCached('pickup_date', readDay)
   const quotedAt = row.past('quoted_at', now)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
-  // A load with a future pickup date was quoted by now.
+  // A load with a future pickup date was quoted by now. A file without dates was, too: its import has a warning.
   const createdAt =
-    quotedAt ?? end.bookedAt ?? end.decidedAt ?? (pickupAt === null ? null : Math.min(pickupAt, now))
+    quotedAt ??
+    end.bookedAt ??
+    end.decidedAt ??
+    (pickupAt === null && hasDates(row) ? null : Math.min(pickupAt ?? now, now))
   const rate = quotedRate ?? end.customerRateCents
   if (!row.isWrong) {
     if (rate === null)
       row.missing(context.columns.names.quoted_rate === undefined ? 'customer_rate' : 'quoted_rate')
     if (createdAt === null) {
-      row.missing(dateFields.find((field) => context.columns.names[field] !== undefined) ?? 'quoted_at')
+      row.missing(dateFields.find((field) => row.has(field)) ?? 'quoted_at')
     }
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
@@ -212,6 +215,11 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       said: contentOf(cells),
     },
   }
+}
+
+/** Whether the file has a column that can date a quote. */
+function hasDates(row: RowReader): boolean {
+  return dateFields.some((field) => row.has(field))
 }
 
 /** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */

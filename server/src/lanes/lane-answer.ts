@@ -72,6 +72,9 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     outcome_reason: lane.outcome_reason,
     outcome_source: lane.outcome_source,
     decided_at: lane.decided_at?.toISOString() ?? null,
+    voided_at: lane.voided_at?.toISOString() ?? null,
+    void_reason: lane.void_reason ?? null,
+    advice: lane.advice ?? null,
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),
   }

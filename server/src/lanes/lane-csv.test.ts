@@ -39,6 +39,9 @@ const lane: Lane = {
   booked_at: null,
   cancelled_at: null,
   cancel_reason: null,
+  voided_at: null,
+  void_reason: null,
+  advice: null,
   created_at: '2026-10-01T08:00:00Z',
   updated_at: '2026-10-01T08:00:00Z',
 }

@@ -6,7 +6,7 @@ import { type CostSeen, prepareCosts, prepareCostsInSteps } from '#engine/estima
 import { freightLane } from '#engine/estimate/lane-identity.ts'
 import { type LaneQuote, quotedLanes } from '#engine/estimate/quoted-lanes.ts'
 import { finished, type Steps } from '#engine/steps.ts'
-import { yieldBetweenSteps } from './yield-between-steps.ts'
+import { onBehalfOf, yieldBetweenSteps } from './yield-between-steps.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 20_000 * DAY_MS
@@ -34,7 +34,7 @@ test('other events run between the steps of long work, not only at its end', asy
     if (waiting) setImmediate(other)
   }
   setImmediate(other)
-  expect(await yieldBetweenSteps(count(50, done), yieldAfterEachStep())).toHaveLength(50)
+  expect(await yieldBetweenSteps(count(50, done), undefined, yieldAfterEachStep())).toHaveLength(50)
   waiting = false
   // One other event runs between every two steps.
   expect(new Set(seen).size).toBeGreaterThanOrEqual(49)
@@ -44,14 +44,52 @@ test('short work does not yield, and its error is rethrown', async () => {
   let otherEvents = 0
   const still = () => 0
   const other = setImmediate(() => otherEvents++)
-  await yieldBetweenSteps(count(50), still)
+  await yieldBetweenSteps(count(50), undefined, still)
   clearImmediate(other)
   expect(otherEvents).toBe(0)
   const failing = (function* (): Steps<void> {
     yield
     throw new RangeError('no such lane')
   })()
-  await expect(yieldBetweenSteps(failing, still)).rejects.toThrow('no such lane')
+  await expect(yieldBetweenSteps(failing, undefined, still)).rejects.toThrow('no such lane')
+})
+
+test('the owners of long work take turns, one slice in each turn of the event loop, and each finishes work by work', async () => {
+  const order: string[] = []
+  const turnOf: number[] = []
+  let turn = 0
+  let isOver = false
+  const countTurns = (): void => {
+    turn++
+    if (!isOver) setImmediate(countTurns)
+  }
+  function* work(name: string): Steps<void> {
+    for (let step = 0; step < 3; step++) {
+      order.push(name)
+      turnOf.push(turn)
+      yield
+    }
+  }
+  const start = (owner: string, name: string) =>
+    onBehalfOf(owner, () => yieldBetweenSteps(work(name), undefined, yieldAfterEachStep()))
+  setImmediate(countTurns)
+  await Promise.all([start('busy', 'A'), start('busy', 'B'), start('busy', 'C'), start('quiet', 'q')])
+  isOver = true
+  // A and q start at once; from then on, the owners alternate until the quiet one is done.
+  expect(order.join('')).toBe('AqAqAqBBBCCC')
+  expect(new Set(turnOf.slice(2)).size).toBe(turnOf.length - 2)
+})
+
+test('after work that fails, the next work of its owner starts', async () => {
+  const failing = (function* (): Steps<void> {
+    yield
+    throw new RangeError('no such lane')
+  })()
+  const [failed, done] = await Promise.allSettled([
+    yieldBetweenSteps(failing, 'owner', yieldAfterEachStep()),
+    yieldBetweenSteps(count(3), 'owner', yieldAfterEachStep()),
+  ])
+  expect([failed.status, done.status]).toEqual(['rejected', 'fulfilled'])
 })
 
 const lanes = Array.from({ length: 12 }, (_, at) =>
@@ -82,6 +120,7 @@ test('a model that is computed in steps equals one that is computed at once, to 
         prepareEstimator({ quotes, now: NOW }),
         await yieldBetweenSteps(
           prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps,
+          undefined,
           yieldAfterEachStep(),
         ),
       ]
@@ -96,6 +135,7 @@ test('a model that is computed in steps equals one that is computed at once, to 
       expect(
         await yieldBetweenSteps(
           prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)),
+          undefined,
           yieldAfterEachStep(),
         ),
       ).toEqual(prepareCosts(loads, NOW))

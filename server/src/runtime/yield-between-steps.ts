@@ -1,25 +1,64 @@
-import { setImmediate as nextEvent } from 'node:timers/promises'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Steps } from '#engine/steps.ts'
 
 /** How long work runs before it yields, in milliseconds. Other events wait this long plus the current step. */
 const sliceMs = 3
 
+/** Whoever the current work is for, such as a brokerage. */
+const current = new AsyncLocalStorage<unknown>()
+
+/** Runs a request for an owner. Its long work takes turns with that of other owners (see `yieldBetweenSteps`). */
+export function onBehalfOf<T>(owner: unknown, work: () => Promise<T>): Promise<T> {
+  return current.run(owner, work)
+}
+
+type Start = () => void
+/** Owners with unfinished work, and their further work, which starts when the earlier work is done. */
+const queues = new Map<unknown, Start[]>()
+/** Work that waits for its next slice: at most one of each owner. */
+const ready: Start[] = []
+
+function takeTurn(start: Start): void {
+  ready.push(start)
+  if (ready.length === 1) setImmediate(runSlice)
+}
+
+function runSlice(): void {
+  ready.shift()?.()
+  if (ready.length > 0) setImmediate(runSlice)
+}
+
 /**
- * Runs long work of the engine to its end, and yields to the event loop every few milliseconds so that other requests
- * are served. The result is the same as without yielding.
+ * Runs long work of the engine to its end, and yields to the event loop every few milliseconds so that other requests are
+ * served. The result is the same as without yielding.
  *
+ * In each turn of the event loop, one slice of one work runs, and the owners take turns: a brokerage with a hundred slow
+ * requests delays the work of another one by a slice at a time, not by a hundred. An owner's own works run one after the
+ * other, because a hundred half-finished ones would need the memory of all of them.
+ *
+ * @param owner whose work it is; if absent, that of `onBehalfOf`. Work without an owner takes turns on its own
  * @throws what the work throws
  */
 export async function yieldBetweenSteps<Result>(
   work: Steps<Result>,
+  owner: unknown = current.getStore() ?? work,
   monotonic: () => number = () => performance.now(),
 ): Promise<Result> {
-  let sliceStart = monotonic()
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-    if (monotonic() - sliceStart < sliceMs) continue
-    await nextEvent()
-    sliceStart = monotonic()
+  const earlier = queues.get(owner)
+  if (earlier === undefined) queues.set(owner, [])
+  else await new Promise<void>((start) => earlier.push(start))
+  try {
+    let sliceStart = monotonic()
+    for (;;) {
+      const step = work.next()
+      if (step.done === true) return step.value
+      if (monotonic() - sliceStart < sliceMs) continue
+      await new Promise<void>(takeTurn)
+      sliceStart = monotonic()
+    }
+  } finally {
+    const next = queues.get(owner)?.shift()
+    if (next === undefined) queues.delete(owner)
+    else takeTurn(next)
   }
 }

@@ -14,7 +14,7 @@ import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { lanePlaces } from '../lanes/index.ts'
 import { hashPassword, type SecretKeys, type Tokens } from '../security/index.ts'
-import { type SampleLane, sampleBrokerage } from './sample-brokerage.ts'
+import { type SampleLane, sampleBrokerage, sampleSeed } from './sample-brokerage.ts'
 
 /** The credentials and lanes to try the service with. They are shown once and not stored. */
 export interface SampleAccess {
@@ -30,7 +30,6 @@ export interface SampleAccess {
   readonly busyLane: Pick<LaneRow, 'origin' | 'destination' | 'equipment' | 'quoted_rate_cents'>
 }
 
-const seed = 20_260_301
 const ownerEmail = 'owner@sample.example'
 
 /**
@@ -42,7 +41,7 @@ export function sampleMaker(database: Database, tokens: Tokens, secretKeys: Secr
   return {
     tenant,
     async insert(transaction: TenantTransaction, now: number): Promise<SampleAccess> {
-      const sample = sampleBrokerage({ seed, now })
+      const sample = sampleBrokerage({ seed: sampleSeed, now })
       const password = randomBytes(12).toString('base64url')
       const at = new Date(now)
       const owner = sample.people.find((person) => person.role === 'owner')

@@ -81,6 +81,8 @@ interface Demand {
   readonly toDay: number
 }
 
+/** The seed of the sample brokerage that users get. */
+export const sampleSeed = 20_260_301
 const dayMilliseconds = 86_400_000
 const hourMilliseconds = 3_600_000
 const sampleDays = 730

@@ -20,6 +20,8 @@ export interface Write {
   readonly timestamp: string
   readonly address: SignedAddress | null
   readonly body: string
+  /** The maximum number of keys in the body. */
+  readonly keysMax: number
 }
 
 const takeTimeOnce =
@@ -154,7 +156,7 @@ function mistakesInSecret({ timestamp, address, body }: Write): Mistake[] {
   ]
 }
 
-function mistakesInBody({ timestamp, address, body }: Write): Mistake[] {
+function mistakesInBody({ timestamp, address, body, keysMax }: Write): Mistake[] {
   const before = textBeforeBody(timestamp, address)
   return [
     {
@@ -172,7 +174,7 @@ function mistakesInBody({ timestamp, address, body }: Write): Mistake[] {
     },
     {
       part: 'body',
-      texts: reserializedBodies(body).map((written) => before + written),
+      texts: reserializedBodies(body, keysMax).map((written) => before + written),
       detail:
         'The signature matches the same JSON written with other spaces, line breaks or escapes: the body was serialized a second time between signing and sending.',
       remedy: 'Serialize the body once, keep these bytes, sign them and send them unchanged.',

@@ -1,7 +1,13 @@
 /**
  * Signatures of signed writes: verifies a signature, explains why one does not match, and parses the signed body strictly.
  */
-export { atTheService, explainSignature, type KnownSecret, type Setting } from './explain-signature.ts'
+export {
+  atTheService,
+  explainSignature,
+  explainWithPauses,
+  type KnownSecret,
+  type Setting,
+} from './explain-signature.ts'
 export { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'
 export { addressText, type SignedOperation, type SignedTarget, signedTarget } from './signed-operation.ts'
 export { readJsonObject } from './strict-json.ts'

@@ -1,4 +1,4 @@
-import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
+import { jsonDepthMax } from '#contract/limits.ts'
 import { readJsonObject } from './strict-json.ts'
 
 /** A string with its quotes, a number or word, or one character of punctuation. */
@@ -8,11 +8,11 @@ const token = /"(?:\\.|[^"\\])*"|[^\s{}[\],:"]+|[{}[\],:]/g
  * The body as common JSON libraries write it: compact, as JavaScript (also indented by two spaces) and as Python's
  * json.dumps (with and without \u escapes). Empty when the body is not one JSON object within the limits of a body.
  *
- * @example reserializedBodies('{"a": 1.0}').includes('{"a":1.0}') // true
+ * @example reserializedBodies('{"a": 1.0}', 64).includes('{"a":1.0}') // true
  */
-export function reserializedBodies(body: string): string[] {
+export function reserializedBodies(body: string, keysMax: number): string[] {
   try {
-    readJsonObject(Buffer.from(body), { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
+    readJsonObject(Buffer.from(body), { depthMax: jsonDepthMax, keysMax })
   } catch {
     return []
   }

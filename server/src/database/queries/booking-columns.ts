@@ -26,6 +26,7 @@ const momentColumns: ReadonlySet<string> = new Set([
   'created_at',
   'updated_at',
   'valid_until',
+  'voided_at',
 ])
 
 /** The columns of a booking, each with the value that `value` returns for its field. */

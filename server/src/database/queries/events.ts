@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { OutcomeRule } from '#engine/shipment-update.ts'
+import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
 import type { ExpiringCredential } from './expiry-notices.ts'
@@ -16,7 +16,7 @@ export interface EventFacts {
   readonly lane?: LaneThen
   readonly credential?: ExpiringCredential
   readonly change_number?: number
-  readonly source?: 'dashboard' | 'tms' | 'import'
+  readonly source?: OutcomeSource
   readonly rule?: OutcomeRule | null
   readonly before?: Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import type { Outcome } from '#engine/history.ts'
+import type { StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
@@ -24,7 +24,7 @@ interface NewSingleLane {
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
     | 'outcome'
-  > & { readonly outcome: Outcome }
+  > & { readonly outcome: StoredOutcome }
 }
 
 /** A past quote in a file. */

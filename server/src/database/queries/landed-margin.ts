@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
 
 /**
  * SQL for the quoted margin and the landed margin, shared by all queries over lanes. Amounts are in cents. A rate of zero is
@@ -21,3 +22,41 @@ export const quotedMarginCents = sql<number | null>`(nullif(lanes.quoted_rate_ce
 
 /** Whether both the landed and the quoted margin are known. */
 export const marginComparable = sql<boolean>`(${marginLanded} and ${quotedMarginCents} is not null)`
+
+/** The losses within the difference between landed and quoted margin; 0 where there is none. */
+export const lostToCostCents = sql<number | null>`greatest(lanes.truck_cost_cents - ${quotedCostCents}, 0)`
+export const lostToRateCents = sql<
+  number | null
+>`greatest(lanes.quoted_rate_cents - lanes.customer_rate_cents, 0)`
+/** Whether the booking loses money: AP above AR. The condition of the index lanes_at_a_loss. */
+export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents)`
+
+/**
+ * The lowest rate of a quote: the expected cost, or the highest of the brokerage's floors above it, as in `floorRateCents` of
+ * the engine; null if no cost was expected.
+ */
+function lowestRateCents({
+  marginPct,
+  marginCents,
+  rateCentsPerMile,
+}: RateFloors): RawBuilder<number | null> {
+  const costs = [
+    quotedCostCents,
+    ...(typeof marginPct === 'number'
+      ? [sql`ceil(${quotedCostCents} / (1 - ${marginPct}::float8 / 100))`]
+      : []),
+    ...(typeof marginCents === 'number' ? [sql`${quotedCostCents} + ${marginCents}::integer`] : []),
+    ...(typeof rateCentsPerMile === 'number'
+      ? [sql`ceil(coalesce(lanes.miles, 0) * ${rateCentsPerMile}::integer)`]
+      : []),
+  ]
+  // greatest ignores nulls, and the last floor is known without a cost.
+  return sql<
+    number | null
+  >`(case when ${quotedCostCents} is not null then greatest(${sql.join(costs)})::bigint end)`
+}
+
+/** The amount by which a quote is below its lowest rate: positive if it was too low; null if either is unknown. */
+export function tooLowCents(floors: RateFloors): RawBuilder<number | null> {
+  return sql<number | null>`(${lowestRateCents(floors)} - nullif(lanes.quoted_rate_cents, 0))`
+}

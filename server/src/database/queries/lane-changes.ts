@@ -1,19 +1,29 @@
 import { sql } from 'kysely'
+import type { EventType } from '#contract/event-types.ts'
+import type { quoteFields } from '#contract/events.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import { stampsAfterRollback } from '#engine/field-stamps.ts'
 import type { PushedQuoteField } from '#engine/quote-update.ts'
-import type { BookingStamps, LaneOutcome, OutcomeRule, RuledOutcome } from '#engine/shipment-update.ts'
+import type {
+  BookingStamps,
+  LaneOutcome,
+  OutcomeRule,
+  OutcomeSource,
+  RuledOutcome,
+} from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../schema/index.ts'
 import { quotesChanged, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
 
-/** Columns outside the booking whose changes are in the audit trail. */
+/** Columns outside the booking and the quote whose changes are in the audit trail. */
 const auditedOutcome = {
   truck_cost_source: 'truck_cost_source',
   outcome: 'outcome',
   outcome_reason: 'outcome_reason',
   outcome_source: 'outcome_source',
   decided_at: 'decided_at',
+  voided_at: 'voided_at',
+  void_reason: 'void_reason',
 } as const
 /** The columns of the quote, by their names in the API. A repeated import or a pushed quote changes them. */
 const quoted = {
@@ -30,7 +40,7 @@ const quoted = {
   rep_name: 'rep_name',
   rate_type: 'rate_type',
   valid_until: 'valid_until',
-} as const
+} as const satisfies Partial<Record<(typeof quoteFields)[number], string>>
 
 /** Columns that follow from others. They are in the trail so that a rollback or an undo restores them, but are never shown. */
 const derived = [
@@ -90,7 +100,7 @@ type AuditedValue = string | number | null
 export type AuditedValues = Partial<Record<AuditedColumn, AuditedValue>>
 
 export interface ChangeOrigin {
-  readonly source: 'dashboard' | 'tms' | 'import'
+  readonly source: OutcomeSource
   readonly userId?: number
   readonly tokenId?: number
   readonly importId?: number
@@ -134,25 +144,37 @@ interface LaneChange {
   readonly change: object | null
 }
 
+/** The columns of the quote whose change sends quote.updated. */
+const quoteColumnsInEvents: readonly AuditedColumn[] = [...Object.values(quoted), 'voided_at', 'void_reason']
 const columnsInEvents = bookingFields
   .filter((field) => bookingTable[field].inEvents)
   .map((field) => bookingColumns[field])
 
 /** The types of the events of a change, in the order in which they are sent. */
-function eventsOf(after: AuditedValues): string[] {
+function eventsOf(after: AuditedValues): EventType[] {
   const differs = (columns: readonly AuditedColumn[]) => columns.some((column) => after[column] !== undefined)
-  return [
-    ...(differs(columnsInEvents) ? ['lane.booked'] : []),
-    ...((after.cancelled_at ?? null) === null ? [] : ['lane.booking_cancelled']),
-    ...(differs(['outcome', 'outcome_reason']) ? ['lane.outcome_changed'] : []),
+  const kinds: (EventType | false)[] = [
+    differs(quoteColumnsInEvents) && 'quote.updated',
+    differs(columnsInEvents) && 'lane.booked',
+    (after.cancelled_at ?? null) !== null && 'lane.booking_cancelled',
+    differs(['outcome', 'outcome_reason']) &&
+      (after.outcome === 'expired' ? 'quote.expired' : 'lane.outcome_changed'),
   ]
+  return kinds.filter((kind) => kind !== false)
 }
 
-/** A lane with a customer rate or truck cost is not cancelled, however the amount was set. */
-function uncancelledWhenBooked(lane: HeldValues, next: NextValues): NextValues {
+/**
+ * A lane with a customer rate or truck cost is not cancelled, however the amount was set. It is not void either: a booking
+ * shows that the quote was not a mistake.
+ */
+function inForceWhenBooked(lane: HeldValues, next: NextValues): NextValues {
   const held = { ...lane, ...next }
-  const isBooked = held.customer_rate_cents !== null || held.truck_cost_cents !== null
-  return isBooked && held.cancelled_at !== null ? { ...next, cancelled_at: null, cancel_reason: null } : next
+  if (held.customer_rate_cents === null && held.truck_cost_cents === null) return next
+  return {
+    ...next,
+    ...(held.cancelled_at === null ? {} : { cancelled_at: null, cancel_reason: null }),
+    ...(held.voided_at === null ? {} : { voided_at: null, void_reason: null }),
+  }
 }
 
 /** The change that writes `values` to a lane; null if there is nothing to write. */
@@ -162,7 +184,7 @@ export function laneChange(
   origin: ChangeOrigin,
   now: Date,
 ): LaneChange | null {
-  const next = uncancelledWhenBooked(lane, values)
+  const next = inForceWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).some((column) => !isDerived(column))
   const parts = Object.groupBy(Object.entries(after), ([column]) =>
@@ -301,78 +323,6 @@ export async function changeLane(
 export async function databaseNow(transaction: TenantTransaction): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(transaction)
   return rows[0]?.now ?? new Date(Number.NaN)
-}
-
-/** The changes of a lane, newest first, with the name of the user if a user made the change. */
-export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
-  return transaction
-    .selectFrom('lane_changes')
-    .leftJoin('users', (join) =>
-      join
-        .onRef('users.tenant_id', '=', 'lane_changes.tenant_id')
-        .onRef('users.user_id', '=', 'lane_changes.user_id'),
-    )
-    .select([
-      'change_number',
-      'source',
-      'lane_changes.user_id',
-      'users.name as user_name',
-      'changed_at',
-      'before',
-      'after',
-      'rolled_back_change',
-      'rule',
-    ])
-    .where('lane_changes.tenant_id', '=', tenant)
-    .where('lane_id', '=', laneId)
-    .orderBy('change_number', 'desc')
-    .execute()
-}
-
-/** The origin of the current value of a column: a user by name, or only the source. */
-export interface Setter {
-  readonly source: 'dashboard' | 'tms' | 'import'
-  readonly name: string | null
-}
-
-/** The origin of each of these columns of lanes, in the given order; null if the lane was created with the value. */
-export async function settersOf(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  asked: readonly { readonly laneId: number; readonly column: string }[],
-): Promise<(Setter | null)[]> {
-  const { rows } = await sql<{ nth: number; source: Setter['source']; name: string | null }>`
-    select nth::integer as nth, change.source, users.name
-    from tenants as one
-    cross join unnest(${asked.map(({ laneId }) => laneId)}::bigint[], ${asked.map(({ column }) => column)}::text[])
-      with ordinality as asked (lane, wanted, nth)
-    cross join lateral (
-      select source, user_id from lane_changes
-      where lane_changes.tenant_id = one.tenant_id and lane_id = asked.lane and after ? asked.wanted
-      order by change_number desc limit 1
-    ) as change
-    left join users on users.tenant_id = one.tenant_id and users.user_id = change.user_id
-    where one.tenant_id = ${tenant}
-  `.execute(transaction)
-  const found = new Map(rows.map(({ nth, source, name }) => [nth, { source, name }]))
-  return asked.map((_, index) => found.get(index + 1) ?? null)
-}
-
-export async function findChange(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  laneId: number,
-  changeNumber: number,
-) {
-  return (
-    (await transaction
-      .selectFrom('lane_changes')
-      .selectAll()
-      .where('tenant_id', '=', tenant)
-      .where('lane_id', '=', laneId)
-      .where('change_number', '=', changeNumber)
-      .executeTakeFirst()) ?? null
-  )
 }
 
 /** The values of a change with the names and units of the API: dollars, not cents. */

@@ -1,15 +1,48 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
-import { landedMarginCents, marginComparable, marginLanded, quotedMarginCents } from './landed-margin.ts'
+import {
+  bookedAtALoss,
+  landedMarginCents,
+  lostToCostCents,
+  lostToRateCents,
+  marginComparable,
+  marginLanded,
+  quotedMarginCents,
+  tooLowCents,
+} from './landed-margin.ts'
+
+/** The lanes behind a figure of the performance page. A rate is too low for the floors of the brokerage. */
+export type LaneFinding =
+  | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
+  | { readonly kind: 'quoted_too_low'; readonly floors: RateFloors }
+
+function withFinding(finding: LaneFinding): RawBuilder<boolean> {
+  switch (finding.kind) {
+    case 'lost_to_cost':
+      return sql<boolean>`(${marginComparable} and ${lostToCostCents} > 0)`
+    case 'lost_to_rate':
+      return sql<boolean>`(${marginComparable} and ${lostToRateCents} > 0)`
+    case 'booked_at_a_loss':
+      return bookedAtALoss
+    case 'quoted_too_low':
+      return sql<boolean>`(${tooLowCents(finding.floors)} > 0)`
+  }
+}
 
 export interface LaneFilter {
-  readonly outcome?: LaneRow['outcome']
+  /** `void`: only voided quotes. No other selection has them. */
+  readonly outcome?: LaneRow['outcome'] | 'void'
+  /** Only pending lanes that were quoted at or before this time. */
+  readonly pendingSince?: Date
   readonly reason?: NonNullable<LaneRow['outcome_reason']>
   readonly originKey?: string
   readonly destinationKey?: string
   readonly equipmentCode?: string
   readonly customer?: string
+  readonly carrier?: string
+  readonly finding?: LaneFinding
   readonly quotedBy?: number
   readonly words?: string
   readonly from?: Date
@@ -18,12 +51,28 @@ export interface LaneFilter {
   readonly booked?: boolean
 }
 
+/** True for lanes that contain a word. The reference is a column of the quote request, not of the lane. */
+function hasWord(word: string) {
+  const pattern = sql`lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`
+  return sql<boolean>`(search_text like ${pattern} or exists (
+    select from quote_requests as request
+    where request.tenant_id = lanes.tenant_id and request.request_id = lanes.request_id
+      and lower(request.reference) like ${pattern}
+  ))`
+}
+
 /** The conditions of a filter, for a query over lanes. */
 export function matching(filter: LaneFilter) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
     return lane.and([
-      ...(filter.outcome === undefined ? [] : [lane('outcome', '=', filter.outcome)]),
+      lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
+      ...(filter.outcome === undefined || filter.outcome === 'void'
+        ? []
+        : [lane('outcome', '=', filter.outcome)]),
+      ...(filter.pendingSince === undefined
+        ? []
+        : [lane('outcome', '=', 'pending'), lane('lanes.created_at', '<=', filter.pendingSince)]),
       ...(filter.reason === undefined ? [] : [lane('outcome_reason', '=', filter.reason)]),
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
       ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
@@ -31,6 +80,10 @@ export function matching(filter: LaneFilter) {
       ...(filter.customer === undefined
         ? []
         : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
+      ...(filter.carrier === undefined
+        ? []
+        : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),
+      ...(filter.finding === undefined ? [] : [withFinding(filter.finding)]),
       ...(filter.quotedBy === undefined
         ? []
         : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
@@ -39,7 +92,7 @@ export function matching(filter: LaneFilter) {
       ...(filter.words ?? '')
         .split(/\s+/)
         .filter((word) => word !== '')
-        .map((word) => sql<boolean>`search_text like lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`),
+        .map(hasWord),
       // The same conditions as the partial index lanes_booked_or_cancelled, so that it is used.
       ...(filter.booked === true
         ? [

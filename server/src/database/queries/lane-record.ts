@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { rateThatCounts } from '#engine/history.ts'
-import type { LaneRow, TenantTransaction } from '../schema/index.ts'
+import { type Outcome, rateThatCounts } from '#engine/history.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 
@@ -28,18 +28,19 @@ export interface EquipmentMonth {
   readonly marginBaseCents: number
 }
 
-/** The months of a city pair for each type of equipment, oldest first. */
+/** The months of a city pair, in a time zone, for each type of equipment, oldest first. */
 export async function monthsOfCorridor(
   transaction: TenantTransaction,
   tenant: TenantId,
   { originKey, destinationKey }: Corridor,
+  timeZone: string,
 ): Promise<EquipmentMonth[]> {
   // The effective rate (see engine/src/history.ts) in SQL, so that the database can sum the quotes of a month.
   const rate = sql`coalesce(customer_rate_cents, quoted_rate_cents)`
   const { rows } = await sql<EquipmentMonth>`
     select
       equipment_code as "equipmentCode",
-      to_char(created_at at time zone 'UTC', 'YYYY-MM') as month,
+      to_char(created_at at time zone ${timeZone}, 'YYYY-MM') as month,
       count(*) as quotes,
       count(*) filter (where outcome = 'won') as won,
       count(*) filter (where outcome = 'lost') as lost,
@@ -49,7 +50,7 @@ export async function monthsOfCorridor(
       coalesce(sum(${landedMarginCents}) filter (where ${marginLanded}), 0)::bigint as "marginCents",
       count(*) filter (where ${marginLanded}) as margins,
       coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "marginBaseCents"
-    from lanes
+    from counted_lanes as lanes
     where tenant_id = ${tenant} and origin_key = ${originKey} and destination_key = ${destinationKey}
     group by 1, 2
     order by 2, 1
@@ -63,7 +64,7 @@ export interface LanePoint {
   readonly rateCents: number
   /** Whether the rate is the booked AR. */
   readonly booked: boolean
-  readonly outcome: LaneRow['outcome']
+  readonly outcome: Outcome
   readonly quotedAt: Date
   readonly customerName: string
   /** AR minus AP, if both are booked. */
@@ -78,7 +79,7 @@ export async function pointsOfCorridor(
   max: number,
 ): Promise<LanePoint[]> {
   let query = transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes as lanes')
     .select((lane) => [
       'lane_ref',
       'quoted_rate_cents',

@@ -37,6 +37,7 @@ export type NewLane = Pick<
       | 'truck_cost_source'
       | BookingColumn
       | 'import_fingerprint'
+      | 'advice'
     >
   > & {
     /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */

@@ -8,6 +8,8 @@ import type { TenantId, TenantVersions } from '../session/index.ts'
 export interface BookSettings {
   readonly method: WinProbabilityMethod
   readonly floors: RateFloors
+  /** Whether the book has expired quotes as lost, not as pending. */
+  readonly expiredCountsAsLost: boolean
 }
 
 /*
@@ -36,7 +38,7 @@ export interface PackedQuotes {
   readonly places: string | null
 }
 
-/** @param lanes the source of the rows: the table `lanes` with a condition, or a subquery of it */
+/** @param lanes the source of the rows: the view `counted_lanes` with a condition, or a subquery of it */
 async function packedQuotes(
   transaction: TenantTransaction,
   lanes: RawBuilder<unknown>,
@@ -84,11 +86,13 @@ export async function readBookStanding(
     margin_pct: number | null
     margin_cents: number | null
     rate_per_mile_cents: number | null
+    expired_counts_as_lost: boolean | null
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.floor_margin_pct as margin_pct,
       one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
+      one.expired_counts_as_lost,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -115,15 +119,16 @@ export async function readBookStanding(
         marginCents: row?.margin_cents ?? null,
         rateCentsPerMile: row?.rate_per_mile_cents ?? null,
       },
+      expiredCountsAsLost: row?.expired_counts_as_lost ?? false,
     },
     changed: row?.changed ?? null,
   }
 }
 
-/** How many quotes a brokerage has. */
+/** How many quotes of a brokerage statistics count. */
 export async function countQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
   const { count } = await transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
@@ -166,7 +171,7 @@ export async function readQuotesBefore(
   const packed = await packedQuotes(
     transaction,
     sql`(
-      select ${packedColumns} from lanes where tenant_id = ${tenant} and ${older}
+      select ${packedColumns} from counted_lanes where tenant_id = ${tenant} and ${older}
       order by created_at desc, lane_id desc limit ${max}
     ) as page`,
   )
@@ -208,7 +213,7 @@ export async function readChangedLanes(
   return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
-/** The quotes with these ids, without deleted ones. */
+/** The quotes with these ids, without deleted and voided ones. */
 export async function readQuotesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -216,6 +221,6 @@ export async function readQuotesOf(
 ): Promise<PackedQuotes> {
   return packedQuotes(
     transaction,
-    sql`lanes where tenant_id = ${tenant} and lane_id = any(${[...lanes]}::bigint[])`,
+    sql`counted_lanes where tenant_id = ${tenant} and lane_id = any(${[...lanes]}::bigint[])`,
   )
 }

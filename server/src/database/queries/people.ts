@@ -62,11 +62,23 @@ export function newTenantId(): TenantId {
 export async function createTenant(
   transaction: TenantTransaction,
   tenant: TenantId,
-  made: { company: string; name: string; email: string; passwordHash: string; now: Date },
+  made: {
+    company: string
+    name: string
+    email: string
+    passwordHash: string
+    timeZone?: string | undefined
+    now: Date
+  },
 ): Promise<{ tenant: TenantRow; user: UserRow } | null> {
   const tenantRow = await transaction
     .insertInto('tenants')
-    .values({ tenant_id: tenant, name: made.company, created_at: made.now })
+    .values({
+      tenant_id: tenant,
+      name: made.company,
+      created_at: made.now,
+      ...(made.timeZone === undefined ? {} : { time_zone: made.timeZone }),
+    })
     .returningAll()
     .executeTakeFirstOrThrow()
   const user = await insertUser(transaction, tenant, {
@@ -133,9 +145,12 @@ export async function updateTenant(
       TenantRow,
       | 'name'
       | 'win_probability_method'
+      | 'time_zone'
       | 'floor_margin_pct'
       | 'floor_margin_cents'
       | 'floor_rate_per_mile_cents'
+      | 'quote_valid_days'
+      | 'expired_counts_as_lost'
     >
   >,
 ): Promise<TenantRow> {
@@ -153,6 +168,24 @@ export async function updateTenant(
     .where('tenant_id', '=', tenant)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/** The time zone in which the brokerage's days and months begin. */
+export async function timeZoneOf(transaction: TenantTransaction, tenant: TenantId): Promise<string> {
+  const { time_zone } = await transaction
+    .selectFrom('tenants')
+    .select('time_zone')
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return time_zone
+}
+
+/** Whether the database can compute days and months in a time zone. Names of a newer release may be missing. */
+export async function isKnownTimeZone(transaction: TenantTransaction, timeZone: string): Promise<boolean> {
+  const { rows } = await sql<{ known: boolean }>`
+    select exists (select from pg_timezone_names where name = ${timeZone}) as known
+  `.execute(transaction)
+  return rows[0]?.known === true
 }
 
 /** Suspends or resumes a brokerage. Returns false if nothing changed. */
@@ -228,7 +261,7 @@ export async function updateUser(
   tenant: TenantId,
   userId: number,
   values: Partial<
-    Pick<UserRow, 'name' | 'role' | 'status' | 'password_hash' | 'invitation_hash'> & {
+    Pick<UserRow, 'name' | 'role' | 'status' | 'password_hash' | 'invitation_hash' | 'invited_by'> & {
       invitation_expires_at: Date | null
     }
   >,

@@ -1,26 +1,44 @@
-import { type RawBuilder, sql } from 'kysely'
+import { expressionBuilder, type RawBuilder, sql } from 'kysely'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { PerformanceSums } from '#engine/performance.ts'
-import type { LaneRow, TenantTransaction } from '../schema/index.ts'
+import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import {
   landedMarginCents,
+  lostToCostCents,
+  lostToRateCents,
   marginComparable,
   marginLanded,
   quotedCostCents,
   quotedMarginCents,
+  tooLowCents,
 } from './landed-margin.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
 
 /** The columns that rows are grouped by, up to three. A rep is the user who quoted, not the user who imported a lane. */
 const groupings = {
-  lane: [sql`origin_key`, sql`destination_key`, sql`equipment_code`],
-  customer: [sql`lower(coalesce(customer_name, quoted_customer_name))`],
-  rep: [sql`case when import_id is null then created_by end`],
-  equipment: [sql`equipment_code`],
-  month: [sql`date_trunc('month', created_at at time zone 'UTC')`],
-} as const satisfies Record<string, readonly RawBuilder<unknown>[]>
+  lane: () => [sql`origin_key`, sql`destination_key`, sql`equipment_code`],
+  customer: () => [sql`lower(coalesce(customer_name, quoted_customer_name))`],
+  rep: () => [sql`case when import_id is null then created_by end`],
+  carrier: () => [sql`lower(carrier_name)`],
+  equipment: () => [sql`equipment_code`],
+  month: (zone) => [sql`date_trunc('month', created_at at time zone ${zone})`],
+} as const satisfies Record<string, (zone: string) => readonly RawBuilder<unknown>[]>
 
 export type PerformanceGrouping = keyof typeof groupings
+
+/** The settings of the brokerage that figures depend on. */
+export interface PerformanceSettings {
+  readonly floors: RateFloors
+  /** The IANA time zone in which months begin. */
+  readonly timeZone: string
+}
+
+/** The name of a group as written, where keys are folded to lower case. */
+const writtenNames: Partial<Record<PerformanceGrouping, RawBuilder<unknown>>> = {
+  customer: sql`coalesce(customer_name, quoted_customer_name)`,
+  carrier: sql`coalesce(carrier_name, '')`,
+}
 
 /** The sort values of rows, as numbers that a cursor can contain. Rows with null are last. */
 const ranks = {
@@ -29,6 +47,9 @@ const ranks = {
   margin: sql`case when shipments > 0 then ("customerRateCents" - "truckCostCents")::float8 end`,
   margin_pct: sql`("customerRateCents" - "truckCostCents")::float8 / nullif("customerRateCents", 0)`,
   landed_vs_quoted: sql`case when "comparableShipments" > 0 then ("comparableMarginCents" - "quotedMarginCents")::float8 end`,
+  lost_to_cost: sql`case when "comparableShipments" > 0 then "lostToCostCents"::float8 end`,
+  lost_to_rate: sql`case when "comparableShipments" > 0 then "lostToRateCents"::float8 end`,
+  quoted_too_low: sql`case when "quotesWithCost" > 0 then "quotedTooLowCents"::float8 end`,
   month: sql`extract(epoch from part_1::timestamp)::float8`,
 } as const satisfies Record<string, RawBuilder<unknown>>
 
@@ -45,7 +66,7 @@ export interface PerformanceRow extends PerformanceSums {
   readonly key: string
   /** The values of the group: places and equipment for a lane, else the key. */
   readonly parts: readonly string[]
-  /** For a customer: the name as written. */
+  /** For a customer or a carrier: the name as written. */
   readonly written: string
   readonly rank: number | null
 }
@@ -73,18 +94,43 @@ const sumNames = [
   'comparableShipments',
   'comparableMarginCents',
   'quotedMarginCents',
+  'lostToCostCents',
+  'lostToRateCents',
+  'quotesWithCost',
+  'quotedTooLow',
+  'quotedTooLowWon',
+  'quotedTooLowCents',
 ] as const satisfies (keyof PerformanceSums)[]
+
+/** The amounts of a lane that the sums are made of. Each is computed once per lane: see `performanceBy`. */
+const amounts = (floors: RateFloors) => sql`
+  outcome,
+  customer_rate_cents as ar,
+  truck_cost_cents as ap,
+  ${marginLanded} as is_landed,
+  ${marginComparable} as is_comparable,
+  ${landedMarginCents} as landed,
+  ${quotedMarginCents} as quoted,
+  ${lostToCostCents} as lost_to_cost,
+  ${lostToRateCents} as lost_to_rate,
+  ${tooLowCents(floors)} as too_low`
 
 const sums = sql`
   count(*) as quotes,
   count(*) filter (where outcome = 'won') as won,
   count(*) filter (where outcome = 'lost') as lost,
-  count(*) filter (where ${marginLanded}) as shipments,
-  coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "customerRateCents",
-  coalesce(sum(truck_cost_cents) filter (where ${marginLanded}), 0)::bigint as "truckCostCents",
-  count(*) filter (where ${marginComparable}) as "comparableShipments",
-  coalesce(sum(${landedMarginCents}) filter (where ${marginComparable}), 0)::bigint as "comparableMarginCents",
-  coalesce(sum(${quotedMarginCents}) filter (where ${marginComparable}), 0)::bigint as "quotedMarginCents"`
+  count(*) filter (where is_landed) as shipments,
+  coalesce(sum(ar) filter (where is_landed), 0)::bigint as "customerRateCents",
+  coalesce(sum(ap) filter (where is_landed), 0)::bigint as "truckCostCents",
+  count(*) filter (where is_comparable) as "comparableShipments",
+  coalesce(sum(landed) filter (where is_comparable), 0)::bigint as "comparableMarginCents",
+  coalesce(sum(quoted) filter (where is_comparable), 0)::bigint as "quotedMarginCents",
+  coalesce(sum(lost_to_cost) filter (where is_comparable), 0)::bigint as "lostToCostCents",
+  coalesce(sum(lost_to_rate) filter (where is_comparable), 0)::bigint as "lostToRateCents",
+  count(too_low) as "quotesWithCost",
+  count(*) filter (where too_low > 0) as "quotedTooLow",
+  count(*) filter (where too_low > 0 and outcome = 'won') as "quotedTooLowWon",
+  coalesce(sum(too_low) filter (where too_low > 0 and outcome = 'won'), 0)::bigint as "quotedTooLowCents"`
 
 function after(cursor: PerformanceCursor | null, direction: 'asc' | 'desc'): RawBuilder<boolean> {
   if (cursor === null) return sql<boolean>`true`
@@ -96,7 +142,7 @@ function after(cursor: PerformanceCursor | null, direction: 'asc' | 'desc'): Raw
 }
 
 /**
- * The sums per lane, customer, rep, equipment type, or month of a selection, one page at a time, and the sums of all rows.
+ * The sums per lane, customer, rep, carrier, equipment type, or month of a selection, one page at a time, and the sums of all rows.
  * Rows with equal sort values are ordered by number of quotes, most first, then by key.
  */
 export async function performanceBy(
@@ -105,16 +151,13 @@ export async function performanceBy(
   grouping: PerformanceGrouping,
   filter: LaneFilter,
   order: PerformanceOrder,
+  settings: PerformanceSettings,
 ): Promise<PerformancePage> {
-  const [first, second, third]: readonly RawBuilder<unknown>[] = groupings[grouping]
-  const part = (column: RawBuilder<unknown> | undefined) =>
-    column === undefined ? sql`''` : sql`coalesce((${column})::text, '')`
-  const written = grouping === 'customer' ? sql`min(coalesce(customer_name, quoted_customer_name))` : sql`''`
-  const selection = transaction
-    .selectFrom('lanes')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where(matching(filter))
+  const columns: readonly RawBuilder<unknown>[] = groupings[grouping](settings.timeZone)
+  const keys = columns.map((_, index) => sql.ref(`key_${index + 1}`))
+  const part = (key: RawBuilder<unknown> | undefined) =>
+    key === undefined ? sql`''` : sql`coalesce(${key}::text, '')`
+  const written = writtenNames[grouping] ?? sql`''`
   const totals = sql.join(
     sumNames.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`),
   )
@@ -131,11 +174,19 @@ export async function performanceBy(
     totals: PerformanceSums
     rows: (Row & { rank: number | null })[]
   }>`
-    with groups as materialized (
-      select ${part(first)} as part_1, ${part(second)} as part_2, ${part(third)} as part_3,
-        ${written} as written, ${sums}
-      from (${selection}) as lanes
-      group by ${sql.join(groupings[grouping])}
+    with amounts as (
+      select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(`key_${index + 1}`)}`))},
+        ${written} as written, ${amounts(settings.floors)}
+      from counted_lanes as lanes
+      where tenant_id = ${tenant} and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
+      -- Without it, PostgreSQL computes the amounts again for each sum: 1.4 s instead of 1.0 s for a million lanes.
+      offset 0
+    ),
+    groups as materialized (
+      select ${part(keys[0])} as part_1, ${part(keys[1])} as part_2, ${part(keys[2])} as part_3,
+        min(written) as written, ${sums}
+      from amounts
+      group by ${sql.join(keys)}
     ),
     ranked as (
       select *, concat_ws('>', part_1, nullif(part_2, ''), nullif(part_3, '')) collate "C" as key,
@@ -215,7 +266,7 @@ export async function listMarginGaps(
   page: { cursor: GapCursor | null; limit: number },
 ): Promise<GapRow[]> {
   let query = transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes as lanes')
     .selectAll()
     .select(sql<number>`${quotedCostCents}`.as('quoted_cost_cents'))
     .select(shortfallCents.as('shortfall_cents'))
@@ -245,7 +296,7 @@ export async function marginGapTotals(
   filter: LaneFilter,
 ): Promise<GapTotals> {
   return transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes as lanes')
     .select([
       sql<number>`count(*)`.as('compared'),
       sql<number>`count(*) filter (where ${shortfallCents} > 0)`.as('below'),

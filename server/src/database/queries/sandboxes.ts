@@ -43,7 +43,7 @@ export async function nameSandbox(
 export async function createSandbox(
   transaction: TenantTransaction,
   sandbox: TenantId,
-  owner: Pick<TenantRow, 'tenant_id' | 'name' | 'win_probability_method'>,
+  owner: Pick<TenantRow, 'tenant_id' | 'name' | 'win_probability_method' | 'time_zone'>,
   now: Date,
 ): Promise<TenantRow | null> {
   await transaction
@@ -52,6 +52,7 @@ export async function createSandbox(
       tenant_id: sandbox,
       name: `${owner.name} (test)`,
       win_probability_method: owner.win_probability_method,
+      time_zone: owner.time_zone,
       sandbox_of: owner.tenant_id,
       created_at: now,
     })

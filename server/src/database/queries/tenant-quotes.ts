@@ -79,7 +79,7 @@ export async function readTenantQuotes(
   perReadMax: number = quotesPerReadMax,
 ): Promise<TenantQuote[]> {
   let query = transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes')
     .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
     .where('tenant_id', '=', tenant)
     .orderBy('created_at', 'desc')

@@ -21,12 +21,14 @@ export {
   unknownMigrations,
 } from './migrate.ts'
 export type {
+  GivenAdvice,
   JsonRow,
   KeptValue,
   LaneRow,
   LanesTable,
   RowChange,
   RowError,
+  StoredQuoteListSettings,
   Tables,
   TenantTransaction,
   UnshownLaneColumn,

@@ -179,6 +179,7 @@ create table imports (
   changes jsonb not null default '[]'::jsonb,
   kept jsonb not null default '[]'::jsonb,
   request_digest bytea,
+  is_sample boolean not null default false,
   constraint imports_pkey PRIMARY KEY (tenant_id, import_id),
   constraint imports_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint imports_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text, 'undoing'::text, 'undone'::text])))
@@ -258,7 +259,7 @@ create table lane_changes (
   constraint lane_changes_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES lanes(tenant_id, lane_id),
   constraint lane_changes_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id),
   constraint lane_changes_rule_check CHECK (((length(rule) >= 1) AND (length(rule) <= 50))),
-  constraint lane_changes_source_check CHECK ((source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
+  constraint lane_changes_source_check CHECK ((source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text])))
 );
 CREATE INDEX lane_changes_by_import ON lane_changes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 alter table lane_changes enable row level security;
@@ -338,12 +339,16 @@ create table lanes (
   rate_type text,
   valid_until timestamp with time zone,
   quote_signed_at jsonb not null default '{}'::jsonb,
+  voided_at timestamp with time zone,
+  void_reason text,
+  advice jsonb,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
+  constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
   constraint lanes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
@@ -352,25 +357,41 @@ create table lanes (
   constraint lanes_lane_number_check CHECK ((lane_number >= 1)),
   constraint lanes_market_rate_cents_check CHECK (((market_rate_cents >= 0) AND (market_rate_cents <= 999999999))),
   constraint lanes_miles_check CHECK (((miles > (0)::double precision) AND (miles <= (10000)::double precision))),
-  constraint lanes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text]))),
+  constraint lanes_outcome_check CHECK ((outcome = ANY (ARRAY['won'::text, 'lost'::text, 'pending'::text, 'expired'::text]))),
   constraint lanes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
-  constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
   constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
   constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
 ) with (fillfactor=90);
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE (truck_cost_cents > customer_rate_cents);
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
+CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 alter table lanes enable row level security;
 alter table lanes force row level security;
+create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
+
+create table quote_list_settings (
+  tenant_id integer not null,
+  user_id integer not null,
+  version integer not null,
+  settings jsonb not null,
+  constraint quote_list_settings_pkey PRIMARY KEY (tenant_id, user_id),
+  constraint quote_list_settings_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
+);
+alter table quote_list_settings enable row level security;
+alter table quote_list_settings force row level security;
+create policy tenant_isolation on quote_list_settings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on quote_list_settings to lanewise_service;
 
 create table quote_requests (
   tenant_id integer not null,
@@ -542,15 +563,19 @@ create table tenants (
   status text not null default 'active'::text,
   win_probability_method text not null default 'at_or_below'::text,
   created_at timestamp with time zone not null,
+  time_zone text not null default 'UTC'::text,
   floor_margin_pct double precision,
   floor_margin_cents integer,
   floor_rate_per_mile_cents integer,
+  quote_valid_days integer,
+  expired_counts_as_lost boolean not null default false,
   sandbox_of integer,
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
   constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
   constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
+  constraint tenants_quote_valid_days_check CHECK (((quote_valid_days >= 1) AND (quote_valid_days <= 365))),
   constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
   constraint tenants_tenant_id_check CHECK ((tenant_id > 0)),
   constraint tenants_win_probability_method_check CHECK ((win_probability_method = ANY (ARRAY['at_or_below'::text, 'literal'::text, 'revealed'::text])))
@@ -571,6 +596,7 @@ create table users (
   password_hash text,
   invitation_hash bytea,
   invitation_expires_at timestamp with time zone,
+  invited_by integer,
   created_at timestamp with time zone not null,
   constraint users_pkey PRIMARY KEY (tenant_id, user_id),
   constraint users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
@@ -581,6 +607,72 @@ alter table users enable row level security;
 alter table users force row level security;
 create policy tenant_isolation on users for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on users to lanewise_service;
+
+create view counted_lanes with (security_invoker=true) as
+ SELECT tenant_id,
+    lane_id,
+    lane_ref,
+    request_id,
+    lane_number,
+    quote_count,
+    origin,
+    destination,
+    origin_key,
+    destination_key,
+    origin_state,
+    destination_state,
+    origin_market,
+    destination_market,
+    equipment,
+    equipment_code,
+    quoted_customer_name,
+    quoted_rate_cents,
+    estimated_cost_cents,
+    market_rate_cents,
+    miles,
+    pickup_date,
+        CASE
+            WHEN (outcome <> 'expired'::text) THEN outcome
+            WHEN (EXISTS ( SELECT
+               FROM tenants
+              WHERE ((tenants.tenant_id = lanes.tenant_id) AND tenants.expired_counts_as_lost))) THEN 'lost'::text
+            ELSE 'pending'::text
+        END AS outcome,
+    outcome_reason,
+    outcome_source,
+    decided_at,
+    customer_rate_cents,
+    truck_cost_cents,
+    truck_cost_source,
+    customer_name,
+    carrier_name,
+    carrier_notes,
+    booked_at,
+    signed_at,
+    created_by,
+    created_at,
+    updated_at,
+    import_id,
+    import_fingerprint,
+    expected_cost_cents,
+    expected_cost_low_cents,
+    expected_cost_high_cents,
+    search_text,
+    cancelled_at,
+    cancel_reason,
+    outcome_before_booking,
+    import_said,
+    external_id,
+    rep_name,
+    rate_type,
+    valid_until,
+    quote_signed_at,
+    voided_at,
+    void_reason,
+    advice
+   FROM lanes
+  WHERE (voided_at IS NULL);
+grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
  RETURNS jsonb
@@ -666,7 +758,8 @@ AS $function$
     insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
     select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
     from public.event_endpoints
-    where tenant_id = tenant and state = 'active' and kind = any (event_types);
+    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+      and kind = any (event_types);
   end $function$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
@@ -818,6 +911,10 @@ AS $function$
           then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
+        voided_at = case when new_values ? 'voided_at'
+          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+        void_reason = case when new_values ? 'void_reason'
+          then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -850,6 +947,10 @@ AS $function$
           then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
+        voided_at = case when new_values ? 'voided_at'
+          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+        void_reason = case when new_values ? 'void_reason'
+          then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -867,7 +968,7 @@ AS $function$
         (change ->> 'token_id')::integer, (change ->> 'import_id')::integer, at,
         change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer, change ->> 'rule');
       -- Most tenants have no event endpoint. This check saves building the event for them.
-      if exists (select from public.event_endpoints where tenant_id = tenant and state = 'active') then
+      if exists (select from public.event_endpoints where tenant_id = tenant and state <> 'removed') then
         about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'rule', change -> 'rule',
           'before', change -> 'before', 'after', change -> 'after');
         for kind in select jsonb_array_elements_text(change -> 'events') loop
@@ -1218,7 +1319,8 @@ AS $function$
     end if;
     return exists (
       select from public.event_endpoints
-      where tenant_id = tenant and state = 'active' and kind = any (event_types)
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
     );
   end $function$;
 revoke all on function has_subscriber(integer, text) from public;
@@ -1519,6 +1621,34 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+ SET enable_seqscan TO 'off'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
+  declare
+    moment constant timestamptz := clock_timestamp();
+  begin
+    return query
+      select one.tenant_id from public.tenants as one
+      where exists (
+        select from public.lanes
+        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until <= moment
+          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+      ) or exists (
+        select from public.lanes
+        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+          and created_at <= moment - make_interval(days => one.quote_valid_days)
+          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+      );
+  end $function$;
+revoke all on function tenants_with_ended_quotes() from public;
+grant execute on function tenants_with_ended_quotes() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer

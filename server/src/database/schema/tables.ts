@@ -1,7 +1,8 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { BookingStamps } from '#engine/shipment-update.ts'
+import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -22,11 +23,14 @@ export interface Tables {
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   users: UsersTable
   sessions: SessionsTable
+  quote_list_settings: QuoteListSettingsTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
   quote_requests: QuoteRequestsTable
   lanes: LanesTable
+  /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
+  counted_lanes: CountedLanes
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -68,9 +72,12 @@ interface TenantsTable {
   name: string
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
+  time_zone: Generated<string>
   floor_margin_pct: Generated<number | null>
   floor_margin_cents: Generated<number | null>
   floor_rate_per_mile_cents: Generated<number | null>
+  quote_valid_days: Generated<number | null>
+  expired_counts_as_lost: Generated<boolean>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -88,6 +95,7 @@ interface UsersTable {
   password_hash: string | null
   invitation_hash: Buffer | null
   invitation_expires_at: MaybeMoment
+  invited_by: ColumnType<number | null, number | null | undefined, number | null>
   created_at: Moment
 }
 
@@ -98,6 +106,21 @@ interface SessionsTable {
   created_at: Moment
   expires_at: Moment
   ended_at: MaybeMoment
+}
+
+/** A person's saved views and columns of the list of quotes. */
+export interface StoredQuoteListSettings {
+  readonly pending_days: number
+  readonly default_view: string
+  readonly columns: string[]
+  readonly views: { name: string; query: string; columns: string[] }[]
+}
+
+interface QuoteListSettingsTable {
+  tenant_id: number
+  user_id: number
+  version: number
+  settings: Json<StoredQuoteListSettings>
 }
 
 interface ServiceTokensTable {
@@ -147,7 +170,7 @@ export interface KeptValue {
   column: string
   file_value: string | number
   kept_value: string | number | null
-  set_by: { source: 'dashboard' | 'tms' | 'import'; name: string | null }
+  set_by: { source: OutcomeSource; name: string | null }
   detail: string
 }
 
@@ -172,6 +195,7 @@ interface ImportsTable {
   changes: ColumnType<RowChange[], string | undefined, string>
   kept: ColumnType<KeptValue[], string | undefined, string>
   request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
+  is_sample: Generated<boolean>
   bytes_read: Generated<number>
   bytes_total: Generated<number>
   created_by: number | null
@@ -204,11 +228,21 @@ interface QuoteRequestsTable {
 
 /** The outcome of a lane, in the form of the JSON column. */
 export interface OutcomeBeforeBooking {
-  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly outcome: StoredOutcome
   readonly reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
-  readonly source: 'dashboard' | 'tms' | 'import' | null
+  readonly source: OutcomeSource | null
   /** ISO 8601 */
   readonly decided_at: string | null
+}
+
+/** The advice that the desk showed for a quote, in the form of the JSON column. Amounts in dollars. */
+export interface GivenAdvice {
+  readonly win_probability: number
+  readonly low: number
+  readonly high: number
+  readonly going_rate: number | null
+  readonly best_rate: number | null
+  readonly trust: 'good' | 'fair' | 'weak' | 'none'
 }
 
 interface UnitColumns {
@@ -242,9 +276,9 @@ export interface LanesTable extends BookingColumns {
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null
-  outcome: Generated<'won' | 'lost' | 'pending'>
+  outcome: Generated<StoredOutcome>
   outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
-  outcome_source: 'dashboard' | 'tms' | 'import' | null
+  outcome_source: OutcomeSource | null
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
   signed_at: ColumnType<BookingStamps, string | undefined, string>
@@ -262,6 +296,10 @@ export interface LanesTable extends BookingColumns {
   rate_type: 'spot' | 'contract' | null
   valid_until: MaybeMoment
   quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
+  voided_at: MaybeMoment
+  void_reason: ColumnType<string | null, string | null | undefined, string | null>
+  /** The advice that the desk showed when the quote was saved. */
+  advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>
@@ -285,7 +323,7 @@ interface LaneChangesTable {
   tenant_id: number
   lane_id: number
   change_number: number
-  source: 'dashboard' | 'tms' | 'import'
+  source: OutcomeSource
   user_id: number | null
   token_id: number | null
   import_id: number | null
@@ -293,7 +331,7 @@ interface LaneChangesTable {
   before: Json<Record<string, string | number | null>>
   after: Json<Record<string, string | number | null>>
   rolled_back_change: number | null
-  rule: 'booking_is_a_win' | 'cancellation_takes_back_the_win' | null
+  rule: OutcomeRule | null
 }
 
 interface IntegrationCallsTable {
@@ -408,3 +446,7 @@ export type UnshownLaneColumn =
 
 /** A lane that was read from the database. */
 export type LaneRow = Selectable<LanesTable>
+
+interface CountedLanes extends LanesTable {
+  outcome: ColumnType<Outcome, never, never>
+}

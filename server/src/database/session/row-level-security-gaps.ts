@@ -12,6 +12,7 @@ const reviewedFunctions = sql.raw(
     'release_sign_in',
     'sign_in_of',
     'stalled_undos',
+    'tenants_with_ended_quotes',
     'unannounced_expiries',
   ]
     .map((name) => `'${name}'`)

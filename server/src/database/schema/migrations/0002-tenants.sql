@@ -15,10 +15,16 @@ create table tenants (
   win_probability_method text not null default 'at_or_below'
     check (win_probability_method in ('at_or_below', 'literal', 'revealed')),
   created_at timestamptz not null,
+  -- The IANA time zone in which days and months of the pages begin.
+  time_zone text not null default 'UTC',
   -- The floors below which the tenant does not quote.
   floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
   floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
   floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999),
+  -- A quote without a date of its own expires this many days after it was made; null: it does not expire.
+  quote_valid_days integer check (quote_valid_days between 1 and 365),
+  -- Whether statistics count an expired quote as lost. Otherwise they count it as pending.
+  expired_counts_as_lost boolean not null default false,
   -- A test brokerage names the tenant that it belongs to, and that tenant names its test brokerage. Neither is a foreign key:
   -- the tenant of a transaction sees its own row only.
   sandbox_of integer,

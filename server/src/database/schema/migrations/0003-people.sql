@@ -10,6 +10,8 @@ create table users (
   password_hash text,
   invitation_hash bytea,
   invitation_expires_at timestamptz,
+  -- Who invited the person: the page of the invitation says so.
+  invited_by integer,
   created_at timestamptz not null,
   primary key (tenant_id, user_id)
 );
@@ -86,3 +88,20 @@ create policy tenant_isolation on sessions
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update on sessions to lanewise_service;
+
+-- How a person sees the list of quotes: saved views, columns, and the age at which a pending quote is listed as too old.
+create table quote_list_settings (
+  tenant_id integer not null,
+  user_id integer not null,
+  -- The number of the last change, so that an older page does not overwrite it.
+  version integer not null,
+  settings jsonb not null,
+  primary key (tenant_id, user_id),
+  foreign key (tenant_id, user_id) references users
+);
+alter table quote_list_settings enable row level security;
+alter table quote_list_settings force row level security;
+create policy tenant_isolation on quote_list_settings
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update on quote_list_settings to lanewise_service;

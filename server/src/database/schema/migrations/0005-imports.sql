@@ -47,6 +47,8 @@ create table imports (
   -- The SHA-256 of the signed request that began the import, so that the same request again does not begin another one. Null
   -- if a person or a command began it.
   request_digest bytea,
+  -- Sample data that a new brokerage asked for: it does not count as a first step, and each page offers to remove it.
+  is_sample boolean not null default false,
   primary key (tenant_id, import_id)
 );
 create unique index imports_request on imports (tenant_id, request_digest) where request_digest is not null;

@@ -51,9 +51,9 @@ create table lanes (
   market_rate_cents integer check (market_rate_cents between 0 and 999999999),
   miles double precision check (miles > 0 and miles <= 10000),
   pickup_date date,
-  outcome text not null default 'pending' check (outcome in ('won', 'lost', 'pending')),
+  outcome text not null default 'pending' check (outcome in ('won', 'lost', 'pending', 'expired')),
   outcome_reason text check (outcome_reason in ('price', 'service', 'capacity', 'no_response', 'other')),
-  outcome_source text check (outcome_source in ('dashboard', 'tms', 'import')),
+  outcome_source text check (outcome_source in ('dashboard', 'tms', 'import', 'lanewise')),
   decided_at timestamptz,
   -- The booking. engine/src/booking-fields.ts lists these columns.
   customer_rate_cents integer check (customer_rate_cents between 0 and 999999999),
@@ -101,15 +101,22 @@ create table lanes (
   rate_type text check (rate_type in ('spot', 'contract')),
   valid_until timestamptz,
   quote_signed_at jsonb not null default '{}',
+  -- A person voided the quote because it was a mistake: no statistic counts it.
+  voided_at timestamptz,
+  void_reason text,
+  -- The advice that the desk showed when the quote was saved: {"win_probability", "low", "high", "going_rate", "best_rate",
+  -- "trust"}, amounts in dollars.
+  advice jsonb,
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
   unique (tenant_id, import_fingerprint),
   foreign key (tenant_id, request_id) references quote_requests,
   foreign key (tenant_id, import_id) references imports,
-  check ((outcome = 'pending') = (decided_at is null))
+  check ((outcome = 'pending') = (decided_at is null)),
+  check ((voided_at is null) = (void_reason is null))
 ) with (fillfactor = 90);
--- No index contains an outcome or an amount, so setting an outcome writes no index entry. A booking writes them once: it
--- adds the lane to lanes_booked_or_cancelled.
+-- An update of a column that an index contains, also in its condition, writes an entry in every index. So only two indexes
+-- contain an outcome or an amount: a lane's first booking changes both.
 -- The record of a lane, its places in performance, and lists of a pair of places.
 create index lanes_by_corridor on lanes (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 -- Lists and exports, newest first, and the places of the newest quotes.
@@ -118,6 +125,11 @@ create index lanes_by_age on lanes (tenant_id, created_at desc, lane_id desc);
 create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lane_id desc)
   where customer_rate_cents is not null or truck_cost_cents is not null or carrier_name is not null
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
+-- The notice of bookings at a loss, newest first. Few lanes are in it.
+create index lanes_at_a_loss on lanes (tenant_id, updated_at desc, lane_id desc)
+  where truck_cost_cents > customer_rate_cents;
+-- The quotes that can expire.
+create index lanes_undecided on lanes (tenant_id, valid_until, created_at) where outcome = 'pending' and voided_at is null;
 -- The lanes of a request, and its foreign key.
 create index lanes_by_request on lanes (tenant_id, request_id);
 -- A pushed quote by its id in the other system.
@@ -129,7 +141,51 @@ alter table lanes force row level security;
 create policy tenant_isolation on lanes
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- For tenants_with_ended_quotes.
+create policy ended_quotes_for_owner on lanes for select to current_user using (true);
 grant select, insert, update, delete on lanes to lanewise_service;
+
+-- The tenants with a pending quote whose validity has ended.
+create function tenants_with_ended_quotes() returns setof integer
+  language plpgsql stable security definer set search_path = pg_catalog, public set enable_seqscan = off
+  as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
+  declare
+    moment constant timestamptz := clock_timestamp();
+  begin
+    return query
+      select one.tenant_id from public.tenants as one
+      where exists (
+        select from public.lanes
+        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until <= moment
+          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+      ) or exists (
+        select from public.lanes
+        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+          and created_at <= moment - make_interval(days => one.quote_valid_days)
+          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+      );
+  end $$;
+revoke all on function tenants_with_ended_quotes() from public;
+grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+-- The lanes that statistics count: without voided quotes, and with each expired quote as the setting of the tenant says.
+create view counted_lanes with (security_invoker = true) as
+select
+  tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
+  destination_key, origin_state, destination_state, origin_market, destination_market, equipment, equipment_code,
+  quoted_customer_name, quoted_rate_cents, estimated_cost_cents, market_rate_cents, miles, pickup_date,
+  case when outcome <> 'expired' then outcome
+    when exists (select from tenants where tenants.tenant_id = lanes.tenant_id and expired_counts_as_lost) then 'lost'
+    else 'pending' end as outcome,
+  outcome_reason, outcome_source, decided_at, customer_rate_cents, truck_cost_cents, truck_cost_source,
+  customer_name, carrier_name, carrier_notes, booked_at, signed_at, created_by, created_at, updated_at, import_id,
+  import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
+  cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
+  quote_signed_at, voided_at, void_reason, advice
+from lanes where voided_at is null;
+grant select on counted_lanes to lanewise_service;
 
 -- The version of the facts in which each lane was last inserted, updated or deleted. A process that keeps the quotes of a
 -- tenant in memory (server/src/book) reads the lanes with a newer version than its own, and so does an integration that

@@ -29,7 +29,8 @@ create table lane_changes (
   tenant_id integer not null,
   lane_id bigint not null,
   change_number integer not null,
-  source text not null check (source in ('dashboard', 'tms', 'import')),
+  -- `lanewise`: the service itself.
+  source text not null check (source in ('dashboard', 'tms', 'import', 'lanewise')),
   user_id integer,
   token_id integer,
   import_id integer,
@@ -107,6 +108,10 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
+        voided_at = case when new_values ? 'voided_at'
+          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+        void_reason = case when new_values ? 'void_reason'
+          then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -139,6 +144,10 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
+        voided_at = case when new_values ? 'voided_at'
+          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+        void_reason = case when new_values ? 'void_reason'
+          then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -156,7 +165,7 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
         (change ->> 'token_id')::integer, (change ->> 'import_id')::integer, at,
         change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer, change ->> 'rule');
       -- Most tenants have no event endpoint. This check saves building the event for them.
-      if exists (select from public.event_endpoints where tenant_id = tenant and state = 'active') then
+      if exists (select from public.event_endpoints where tenant_id = tenant and state <> 'removed') then
         about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'rule', change -> 'rule',
           'before', change -> 'before', 'after', change -> 'after');
         for kind in select jsonb_array_elements_text(change -> 'events') loop

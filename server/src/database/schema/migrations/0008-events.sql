@@ -129,7 +129,8 @@ create index service_tokens_by_expiry on service_tokens (expires_at) where revok
 create index signing_secrets_by_expiry on signing_secrets (expires_at)
   where revoked_at is null and expires_at is not null;
 
--- Whether events are on and an active endpoint subscribes to a type.
+-- Whether events are on and an endpoint subscribes to a type. The events of a paused endpoint, and of one that is disabled
+-- because it failed, wait until it is active again.
 create function has_subscriber(tenant integer, kind text) returns boolean
   language plpgsql stable
   as $$
@@ -141,7 +142,8 @@ create function has_subscriber(tenant integer, kind text) returns boolean
     end if;
     return exists (
       select from public.event_endpoints
-      where tenant_id = tenant and state = 'active' and kind = any (event_types)
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
     );
   end $$;
 revoke all on function has_subscriber(integer, text) from public;
@@ -181,7 +183,8 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
     insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
     select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
     from public.event_endpoints
-    where tenant_id = tenant and state = 'active' and kind = any (event_types);
+    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+      and kind = any (event_types);
   end $$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;

@@ -1,5 +1,6 @@
 import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
+import type { StoredOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
@@ -146,7 +147,7 @@ export function readDay(text: string): Cell<string> {
 
 export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 export interface ReadOutcome {
-  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly outcome: StoredOutcome
   readonly reason: OutcomeReason | null
 }
 
@@ -210,15 +211,8 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   ],
   'lost service': ['lost service', 'lost on service'],
   'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
-  'lost no_response': [
-    'expired',
-    'no response',
-    'no answer',
-    'no reply',
-    'lost no response',
-    'unanswered',
-    'stale',
-  ],
+  'lost no_response': ['no response', 'no answer', 'no reply', 'lost no response', 'unanswered'],
+  expired: ['expired', 'quote expired', 'lapsed', 'stale'],
   pending: [
     'pending',
     'sent',
@@ -250,8 +244,11 @@ function foldedWords(text: string): string {
     .trim()
 }
 
+const isOutcome = (word: string | undefined): word is StoredOutcome =>
+  word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
+
 /**
- * Reads an outcome. An expired or unanswered quote is lost for lack of response. A cancelled load is rejected, because
+ * Reads an outcome. An unanswered quote is lost for lack of response; an expired one is neither won nor lost. A cancelled load is rejected, because
  * it was neither won nor lost on its rate.
  *
  * @example readOutcome('Lost - Price') // { value: { outcome: 'lost', reason: 'price' } }
@@ -265,8 +262,10 @@ export function readOutcome(text: string): Cell<ReadOutcome> {
     }
   }
   const [outcome, reason] = outcomeOfWord.get(word)?.split(' ') ?? []
-  if (outcome !== 'won' && outcome !== 'lost' && outcome !== 'pending') {
-    return { wrong: 'a known word for won, lost or pending, such as WON, LOST, SENT, EXPIRED or Booked' }
+  if (!isOutcome(outcome)) {
+    return {
+      wrong: 'a known word for won, lost, pending or expired, such as WON, LOST, SENT, EXPIRED or Booked',
+    }
   }
   return { value: { outcome, reason: (reason as OutcomeReason | undefined) ?? null } }
 }

@@ -1,0 +1,301 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Lanewise } from '#client/index.ts'
+import { importFieldNames, importFields } from '#server/csv/index.ts'
+import { type Integration, makeIntegration } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { scriptedServer } from '../../client/testing/scripted-server.ts'
+import { runCommandLine } from '../testing/command-line.ts'
+import { readPushFile } from './push-file.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Tests `lanewise quotes push` against a running service. */
+
+let app: TestApp
+let integration: Integration
+let reader: Lanewise
+let folder: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  app = await testApp({ now: Date.now() })
+})
+afterAll(() => app.close())
+
+beforeEach(async () => {
+  integration = await makeIntegration(app, 'quotes:write read')
+  folder = mkdtempSync(join(tmpdir(), 'lanewise-push-'))
+  const { token, secret } = integration
+  env = { LANEWISE_URL: app.url, LANEWISE_TOKEN: token, LANEWISE_SECRET: secret }
+  reader = new Lanewise({ baseUrl: app.url, token, cache: false })
+  return () => rmSync(folder, { recursive: true })
+})
+
+const file = (name: string, text: string) => writeFileSync(join(folder, name), text)
+
+function push(words: readonly string[], more: Partial<Surroundings> = {}) {
+  return runCommandLine(['quotes', 'push', ...words], {
+    env: { ...env, LANEWISE_CONFIG: join(folder, 'config.json') },
+    folder,
+    now: () => app.now,
+    ...more,
+  })
+}
+
+async function quoteOf(externalId: string) {
+  const { quotes } = await reader.readQuotes({ external_id: externalId })
+  const [found] = quotes
+  return found?.removed === false ? found.lane : null
+}
+
+const header = 'Load ID,Ship From,Dest City,Dest State,Equip,Quote Price,Customer,Sales Rep,Expires,Status'
+const row = (id: string, more = '2150,Harvest,Dana Reyes,,Sent') =>
+  `${id},"Dallas, TX",Atlanta,GA,Van,${more}`
+
+describe('a file', () => {
+  test('creates, updates and repeats quotes by their ids, with the column names of imports', async () => {
+    file(
+      'quotes.csv',
+      [
+        `${header},Quote Date,Est Cost,Market,Rate Type,Lost Reason`,
+        `${row('A-1', '"$2,150.50",Café Zürich,Dana Reyes,3/1/2030,Sent')},3/1/2026 2:30 PM,0,99,Spot,`,
+        `${row('A-2', '1900,Harvest,,,Lost - Price')},2026-03-01,1500,,contract,too high`,
+        '',
+      ].join('\r\n'),
+    )
+    const pushed = await push(['quotes.csv'])
+    expect(pushed).toMatchObject({
+      exit: 0,
+      printed: expect.stringMatching(/^rows +2\ncreated +2\nupdated +0\nunchanged +0\nwith errors +0$/),
+    })
+    expect(pushed.remarked).toBe('Not pushed: the columns "Market".\n2 of 2 rows')
+    expect(existsSync(join(folder, 'quotes.csv.push.jsonl'))).toBe(false)
+    expect(await quoteOf('A-1')).toMatchObject({
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'Van',
+      quoted_rate: 2150.5,
+      estimated_cost: null,
+      customer_name: 'Café Zürich',
+      rep_name: 'Dana Reyes',
+      valid_until: '2030-03-01T00:00:00.000Z',
+      rate_type: 'spot',
+      outcome: 'pending',
+      created_at: '2026-03-01T14:30:00.000Z',
+    })
+    expect(await quoteOf('A-2')).toMatchObject({
+      estimated_cost: 1500,
+      rate_type: 'contract',
+      outcome: 'lost',
+      outcome_reason: 'price',
+    })
+
+    const again = JSON.parse((await push(['quotes.csv', '--json'])).printed)
+    expect(again).toMatchObject({ rows: 2, created: 0, updated: 0, unchanged: 2, refused: 0 })
+    file('quotes.csv', `${header}\n${row('A-1', '2200,Harvest,,,Won')}\n${row('A-3')}\n`)
+    const changed = JSON.parse((await push(['quotes.csv', '--json'])).printed)
+    expect(changed.results).toMatchObject([
+      { row: 2, external_id: 'A-1', result: 'updated', lane_ref: (await quoteOf('A-1'))?.lane_ref },
+      { row: 3, external_id: 'A-3', result: 'created' },
+    ])
+    expect(await quoteOf('A-1')).toMatchObject({ quoted_rate: 2200, outcome: 'won' })
+  })
+
+  test('with only ids and outcomes updates known quotes', async () => {
+    file('quotes.csv', `${header}\n${row('B-1')}\n${row('B-3')}\n`)
+    await push(['quotes.csv'])
+    file('outcomes.csv', 'My Id;Result;Decided\nB-1;Declined;2026-03-02\nB-2;Won;\nB-3;Expired;2026-03-02\n')
+    const pushed = await push(['outcomes.csv', '--column', 'external_id=My Id'])
+    expect(pushed).toMatchObject({
+      exit: 6,
+      printed: expect.stringContaining(
+        'row 3: origin is required: there is no quote with this external_id yet.',
+      ),
+    })
+    expect(await quoteOf('B-1')).toMatchObject({
+      outcome: 'lost',
+      outcome_reason: null,
+      decided_at: '2026-03-02T00:00:00.000Z',
+    })
+    expect(await quoteOf('B-3')).toMatchObject({ outcome: 'expired' })
+  })
+})
+
+describe('a wrong row', () => {
+  test('is reported with its row and column, by this command or by the service, and the others are pushed', async () => {
+    file(
+      'quotes.csv',
+      [
+        header,
+        row('C-1'),
+        row('C-2', '2.150,Harvest,,,Sent'),
+        row('C-3', '=1+1,Harvest,,soon,maybe'),
+        row(''),
+        row('C-1', '1,Harvest,,,Sent'),
+        'C-4,"Dalas, TX",,ZZ,Van,1900,Harvest,,,',
+        `${row('C-5')},surplus`,
+        '',
+        row('C-6', ',,,,'),
+        row('C-7'),
+      ].join('\n'),
+    )
+    const pushed = await push(['quotes.csv', '--json'])
+    expect(pushed.exit).toBe(6)
+    const { created, refused, results } = JSON.parse(pushed.printed)
+    expect({ created, refused }).toEqual({ created: 2, refused: 7 })
+    const errors = results.flatMap((one: { row: number; errors?: { column: string; detail: string }[] }) =>
+      (one.errors ?? []).map(({ column, detail }) => [one.row, column, detail.slice(0, 50)]),
+    )
+    expect(errors).toEqual([
+      [3, 'Quote Price', expect.stringContaining('Quote Price must be an amount of dollars')],
+      [4, 'Status', expect.stringContaining('Status must be a known word')],
+      [4, 'Quote Price', expect.stringContaining('Quote Price must be a value, not a formula')],
+      [4, 'Expires', expect.stringContaining('Expires must be a date')],
+      [5, 'Load ID', 'The id of the quote is missing.'],
+      [6, 'Load ID', expect.stringContaining('"C-1" is also in row 2')],
+      [7, 'Dest City', expect.any(String)],
+      [8, null, 'The row has 11 cells, but the header has 10.'],
+      [10, 'Quote Price', expect.stringContaining('quoted_rate is required')],
+      [10, 'Customer', expect.stringContaining('customer_name is required')],
+    ])
+    expect(await quoteOf('C-1')).toMatchObject({ quoted_rate: 2150 })
+    expect(await quoteOf('C-7')).not.toBeNull()
+    for (const id of ['C-2', 'C-3', 'C-4', 'C-5', 'C-6']) expect(await quoteOf(id)).toBeNull()
+  })
+
+  test('is reported by --dry-run, which pushes nothing', async () => {
+    file('quotes.csv', `${header}\n${row('D-1')}\n${row('D-2', 'much,Harvest,,,')}\n`)
+    const tried = await push(['quotes.csv', '--dry-run'])
+    expect(tried).toMatchObject({
+      exit: 6,
+      printed: expect.stringMatching(/^rows +2\nready to push +1\nwith errors +1\nrow 3, Quote Price: /),
+    })
+    expect(await quoteOf('D-1')).toBeNull()
+  })
+})
+
+test('an interrupted push continues after its last call, also after a journal line was written in part', async () => {
+  const ids = Array.from({ length: 1_200 }, (_, at) => `E-${at}`)
+  file('quotes.csv', `${header}\n${ids.map((id) => row(id)).join('\n')}\n`)
+  const stop = new AbortController()
+  const remarked: string[] = []
+  const stopped = await push(['quotes.csv'], {
+    signal: stop.signal,
+    remark: (text) => {
+      remarked.push(text)
+      if (/^\d+ of 1200 rows/.test(text)) stop.abort()
+    },
+  })
+  expect(stopped.exit).toBe(130)
+  const journal = join(folder, 'quotes.csv.push.jsonl')
+  const lines = readFileSync(journal, 'utf8').trimEnd().split('\n')
+  const pushed = lines.length - 1
+  expect(pushed).toBeLessThanOrEqual(500)
+  expect(remarked.join()).toContain(
+    `${pushed} of 1200 rows are pushed. Run the same command again to continue.`,
+  )
+  writeFileSync(journal, lines.join('\n').slice(0, -20))
+  const done = await push(['quotes.csv', '--json'])
+  expect(done.exit).toBe(0)
+  const { rows, created, unchanged } = JSON.parse(done.printed)
+  // The row of the incomplete line was pushed again, which changed nothing.
+  expect({ rows, created, unchanged }).toEqual({ rows: 1_200, created: 1_199, unchanged: 1 })
+  expect(done.remarked).toContain(`Continuing: ${pushed - 1} rows of an unfinished run are pushed.`)
+
+  writeFileSync(journal, `${lines.join('\n')}\n`)
+  file('quotes.csv', `${header}\n${row('E-0')}\n`)
+  const other = await push(['quotes.csv'])
+  expect(other).toMatchObject({
+    exit: 0,
+    remarked: expect.stringContaining('changed since the unfinished run'),
+  })
+})
+
+describe('the command line', () => {
+  test('rejects a file without ids, an ambiguous file, and one with nothing to push, before any request', async () => {
+    env.LANEWISE_URL = 'http://127.0.0.1:1'
+    for (const [text, message] of [
+      ['From,To\nx,y\n', 'No column is recognized as the external_id'],
+      ['Load ID,Quote ID,From\n1,2,3\n', 'Several columns may be the external_id: "Load ID", "Quote ID"'],
+      ['Load ID,Whatever\n1,2\n', 'Only "Load ID" is recognized'],
+      ['', 'The file is empty.'],
+    ] as const) {
+      file('quotes.csv', text)
+      expect(await push(['quotes.csv'])).toMatchObject({
+        exit: 2,
+        printed: '',
+        remarked: expect.stringContaining(message),
+      })
+    }
+    expect((await push(['none.csv'])).remarked).toContain('there is no such file')
+  })
+
+  test('reports missing credentials, and a token without the scope', async () => {
+    file('quotes.csv', `${header}\n${row('F-1')}\n`)
+    delete env.LANEWISE_SECRET
+    expect(await push(['quotes.csv'])).toMatchObject({
+      exit: 3,
+      remarked: expect.stringContaining('A signing secret is required'),
+    })
+    const narrow = await makeIntegration(app, 'read')
+    Object.assign(env, { LANEWISE_TOKEN: narrow.token, LANEWISE_SECRET: narrow.secret })
+    expect(await push(['quotes.csv'])).toMatchObject({
+      exit: 3,
+      remarked: expect.stringContaining('0 of 1 rows are pushed. Run the same command again'),
+    })
+  })
+
+  test('sends items again that the service did not reach, and gives up after three calls without progress', async () => {
+    const busy = await scriptedServer()
+    try {
+      file('quotes.csv', `${header}\n${row('G-1')}\n${row('G-2')}\n`)
+      const reached = {
+        index: 0,
+        status: 200,
+        result: 'created',
+        external_id: 'G-1',
+        lane_ref: '1-1-1',
+        lane_id: 1,
+      }
+      const late = (index: number) => ({ index, status: 503, detail: 'This item was not reached.' })
+      const answer = (results: object[]) => ({ status: 200, body: { results } })
+      env.LANEWISE_URL = busy.url
+      busy.play(answer([reached, late(1)]), answer([late(0)]), answer([late(0)]), answer([late(0)]))
+      const pushed = await push(['quotes.csv'])
+      expect(pushed).toMatchObject({
+        exit: 5,
+        remarked: expect.stringContaining('1 of 2 rows are pushed. Run the same command again to continue.'),
+      })
+      expect(busy.arrived.map(({ body }) => JSON.parse(body).quotes.length)).toEqual([2, 1, 1, 1])
+    } finally {
+      await busy.close()
+    }
+  })
+})
+
+test('no column name of an import is a field that only pushes have', () => {
+  for (const name of [
+    'Rep',
+    'Sales Rep',
+    'Expires',
+    'Expiration Date',
+    'Rate Type',
+    'valid_until',
+    'rep_name',
+  ]) {
+    const { columns } = readPushFile(Buffer.from(`external_id,${name}\n`), [])
+    expect(Object.values(columns)).toContain(1)
+  }
+  for (const field of importFieldNames) {
+    for (const name of importFields[field].aliases) {
+      const { columns } = readPushFile(Buffer.from(`external_id,customer_name,${name}\n`), [
+        'external_id=#1',
+        'customer_name=#2',
+      ])
+      const found = Object.entries(columns).find(([, at]) => at === 2)?.[0]
+      expect(['rep_name', 'valid_until', 'rate_type']).not.toContain(found)
+    }
+  }
+})

@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isLanewiseFailure, type Lanewise } from '#client/index.ts'
+import type { Answer } from '#client/sent.ts'
+import { pushedItemsMax } from '#contract/limits.ts'
+import { readBytes } from './booking-commands.ts'
+import { serviceClient, urlOf } from './clients.ts'
+import { type AddCommands, type Run, withExample } from './command.ts'
+import { listed } from './csv-file.ts'
+import { CommandFailed, failureOutput } from './exits.ts'
+import {
+  columnName,
+  type PushFile,
+  type PushRow,
+  pushFieldNames,
+  pushRows,
+  readPushFile,
+} from './push-file.ts'
+import { progressBar } from './quote-commands.ts'
+import { pairs } from './show.ts'
+
+/** Calls in a row in which the service reached no item, before the command gives up. */
+const fruitlessCallsMax = 3
+
+/** The result of a row, as printed with --json and kept in the journal. */
+interface RowResult {
+  readonly row: number
+  readonly external_id: string
+  readonly result: 'created' | 'updated' | 'unchanged' | 'refused'
+  readonly lane_ref?: string
+  readonly kept?: readonly string[]
+  readonly errors?: readonly { readonly column: string | null; readonly detail: string }[]
+}
+
+interface PushOptions {
+  readonly column?: string[]
+  readonly dryRun?: boolean
+  readonly restart?: boolean
+}
+
+const addPush: AddCommands = (quotes, action) => {
+  quotes
+    .command('push <file>')
+    .summary('push the quotes of a CSV file under your own ids, signed')
+    .description(
+      `Creates and updates quotes by your own ids (external_id). Columns are recognized by the same names as in imports, such as Load ID, Ship From, Sell Price or Status. Rows that are not valid are reported with row and column; the others are pushed, ${pushedItemsMax} per call. Pushing the same file again changes nothing. A push counts as newer than everything before it: do not push an old file over newer values. If the command is interrupted, run it again: it continues after the last call.`,
+    )
+    .option(
+      '-c, --column <field=column...>',
+      `the column of a field, by name or number (#3). Fields: ${pushFieldNames.join(', ')}`,
+    )
+    .option('--dry-run', 'read and check the file without pushing it')
+    .option('--restart', 'start again, and discard an unfinished run')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise quotes push quotes.csv --dry-run',
+        'lanewise quotes push quotes.csv --column "quoted_rate=Sell Rate"',
+      ),
+    )
+    .action(
+      action<PushOptions>(async (run, [name = ''], own) => {
+        const bytes = await readBytes(run, name)
+        const file = readPushFile(bytes, own.column ?? [])
+        if (file.unused.length > 0) run.remark(`Not pushed: the columns ${listed(file.unused)}.`)
+        const rows = pushRows(file)
+        const wrong = rows.flatMap(wrongRow)
+        if (own.dryRun === true) {
+          const ready = rows.length - wrong.length
+          run.answer(
+            { rows: rows.length, ready, refused: wrong.length, results: wrong },
+            [
+              pairs([
+                ['rows', rows.length],
+                ['ready to push', ready],
+                ['with errors', wrong.length],
+              ]),
+              ...errorLines(wrong),
+            ].join('\n'),
+          )
+          if (wrong.length > 0) run.exitWith(6)
+          return
+        }
+        // Long timeouts, because a push waits for the rate limit of the brokerage.
+        const lanewise = serviceClient(run.options, run, 'token and secret', {
+          retries: 20,
+          attemptTimeoutMs: 45_000,
+          timeoutMs: 180_000,
+        })
+        const of = createHash('sha256')
+          .update(JSON.stringify([file.columns, urlOf(run.options, run)]))
+          .update(bytes)
+          .digest('hex')
+        const journal = await openJournal(
+          run,
+          `${resolve(run.folder, name)}.push.jsonl`,
+          of,
+          own.restart === true,
+        )
+        const pushed = await pushAll(run, { lanewise, file, rows, journal })
+        await rm(journal.path, { force: true })
+        printResults(
+          run,
+          [...wrong, ...pushed].sort((a, b) => a.row - b.row),
+          rows.length,
+        )
+      }),
+    )
+}
+
+/** Commands for many quotes. */
+export const addPushCommand: AddCommands = (program, action) => {
+  const quotes = program
+    .command('quotes')
+    .summary('push the quotes of a CSV file')
+    .addHelpText('after', withExample('lanewise quotes push quotes.csv'))
+  addPush(quotes, action)
+}
+
+const wrongRow = ({ row, quote, errors }: PushRow): RowResult[] =>
+  errors.length === 0 ? [] : [{ row, external_id: quote.external_id, result: 'refused', errors }]
+
+/** The results of an unfinished run, next to its file, one per line after the digest of the run. */
+interface Journal {
+  readonly path: string
+  readonly done: readonly RowResult[]
+}
+
+/** Opens the journal of an unfinished run of the same file, or starts a new one. */
+async function openJournal(run: Run, path: string, of: string, restart: boolean): Promise<Journal> {
+  const text = restart ? '' : await readFile(path, 'utf8').catch(() => '')
+  const [head = '', ...lines] = text.split('\n')
+  if (head === of) {
+    // A line that was written in part is pushed again.
+    const done = lines.flatMap((line) => parsedLine(line))
+    await writeFile(path, journalText([of, ...done.map((one) => JSON.stringify(one))]))
+    if (done.length > 0) run.remark(`Continuing: ${counted(done.length)} of an unfinished run are pushed.`)
+    return { path, done }
+  }
+  if (head !== '') run.remark('The file or the options changed since the unfinished run. Pushing all rows.')
+  await writeFile(path, journalText([of]))
+  return { path, done: [] }
+}
+
+const journalText = (lines: readonly string[]) => `${lines.join('\n')}\n`
+
+function parsedLine(line: string): RowResult[] {
+  try {
+    return [JSON.parse(line) as RowResult]
+  } catch {
+    return []
+  }
+}
+
+interface Push {
+  readonly lanewise: Lanewise
+  readonly file: PushFile
+  readonly rows: readonly PushRow[]
+  readonly journal: Journal
+}
+
+/** Pushes the valid rows that are not in the journal yet, and returns the results of all valid rows. */
+async function pushAll(run: Run, { lanewise, file, rows, journal }: Push): Promise<RowResult[]> {
+  const results = [...journal.done]
+  const before = new Set(results.map(({ row }) => row))
+  let left = rows.filter(({ row, errors }) => errors.length === 0 && !before.has(row))
+  const total = left.length + results.length
+  const bar = progressBar(run, total, 'rows')
+  let fruitless = 0
+  try {
+    while (left.length > 0) {
+      const chunk = left.slice(0, pushedItemsMax)
+      const answer = await lanewise.pushQuotes(
+        { quotes: chunk.map(({ quote }) => quote) },
+        { signal: run.signal },
+      )
+      const { done, late } = resultsOf(file, chunk, answer)
+      // An item that the service did not reach in time is sent again.
+      left = [...late, ...left.slice(chunk.length)]
+      fruitless = done.length === 0 ? fruitless + 1 : 0
+      if (fruitless === fruitlessCallsMax) {
+        throw new CommandFailed(5, 'The service is too busy: it reached none of the rows of three calls.')
+      }
+      await appendFile(journal.path, journalText(done.map((one) => JSON.stringify(one))))
+      results.push(...done)
+      if (bar !== null) bar.update(results.length)
+      else run.remark(`${results.length} of ${total} rows`)
+    }
+    return results
+  } catch (error) {
+    if (!isLanewiseFailure(error) && !(error instanceof CommandFailed) && !run.signal.aborted) throw error
+    const { exit, shown } = run.signal.aborted
+      ? { exit: 130 as const, shown: 'Stopped.' }
+      : failureOutput(error, () => urlOf(run.options, run))
+    throw new CommandFailed(
+      exit,
+      `${shown}\n${results.length} of ${total} rows are pushed. Run the same command again to continue.`,
+      error,
+    )
+  } finally {
+    bar?.stop()
+  }
+}
+
+/** The results of a call, and the rows that the service did not reach in time. */
+function resultsOf(
+  file: PushFile,
+  chunk: readonly PushRow[],
+  { results }: Answer<'push-quotes'>,
+): { done: RowResult[]; late: PushRow[] } {
+  const done: RowResult[] = []
+  const late: PushRow[] = []
+  for (const result of results) {
+    const sent = chunk[result.index]
+    if (sent === undefined) continue
+    const row = { row: sent.row, external_id: sent.quote.external_id }
+    if (result.status === 200) {
+      const { lane_ref, kept } = result
+      done.push({ ...row, result: result.result, lane_ref, ...(kept === undefined ? {} : { kept }) })
+    } else if (result.status === 503) late.push(sent)
+    else done.push({ ...row, result: 'refused', errors: errorsOf(file, result) })
+  }
+  return { done, late }
+}
+
+type Refused = Exclude<Answer<'push-quotes'>['results'][number], { status: 200 }>
+
+const errorsOf = (file: PushFile, { errors, detail }: Refused) =>
+  errors === undefined || errors.length === 0
+    ? [{ column: null, detail }]
+    : errors.map((error) => ({ column: columnName(file, error.pointer.slice(1)), detail: error.detail }))
+
+const counted = (rows: number) => `${rows} row${rows === 1 ? '' : 's'}`
+
+const errorLines = (results: readonly RowResult[]) =>
+  shortened(
+    results.flatMap(({ row, errors = [] }) =>
+      errors.map(({ column, detail }) => `row ${row}${column === null ? '' : `, ${column}`}: ${detail}`),
+    ),
+  )
+
+function printResults(run: Run, results: readonly RowResult[], rows: number): void {
+  const count = (wanted: RowResult['result']) => results.filter(({ result }) => result === wanted).length
+  const refused = count('refused')
+  const kept = results.flatMap(({ row, kept: fields = [] }) =>
+    fields.length === 0
+      ? []
+      : `row ${row}: not applied, because the quote has newer values: ${fields.join(', ')}`,
+  )
+  const counts = {
+    rows,
+    created: count('created'),
+    updated: count('updated'),
+    unchanged: count('unchanged'),
+    refused,
+  }
+  run.answer(
+    { ...counts, results },
+    [
+      pairs([
+        ['rows', counts.rows],
+        ['created', counts.created],
+        ['updated', counts.updated],
+        ['unchanged', counts.unchanged],
+        ['with errors', refused],
+      ]),
+      ...errorLines(results),
+      ...shortened(kept),
+    ].join('\n'),
+  )
+  if (refused > 0) run.exitWith(6)
+}
+
+const linesShown = 20
+
+const shortened = (lines: readonly string[]) =>
+  lines.length <= linesShown
+    ? lines
+    : [...lines.slice(0, linesShown), `and ${lines.length - linesShown} more: see --json`]

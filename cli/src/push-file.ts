@@ -1,0 +1,190 @@
+import type { Body } from '#client/sent.ts'
+import {
+  amountText,
+  type Cell,
+  cellText,
+  foldedHeader,
+  pushedOnlyFieldOfHeader,
+  readCost,
+  readDay,
+  readMiles,
+  readMoment,
+  readMoney,
+  readOutcome,
+  readReason,
+  readText,
+} from '#server/csv/index.ts'
+import {
+  type ColumnsOf,
+  type CsvFile,
+  columnsOf,
+  isEmptyRow,
+  isNamed,
+  listed,
+  placeFields,
+  placeOf,
+  readCsvFile,
+  widthError,
+} from './csv-file.ts'
+import { CommandFailed } from './exits.ts'
+
+const pushFields = [
+  'external_id',
+  ...placeFields,
+  'miles',
+  'equipment',
+  'quoted_rate',
+  'estimated_cost',
+  'customer_name',
+  'rep_name',
+  'quoted_at',
+  'valid_until',
+  'rate_type',
+  'pickup_date',
+  'outcome',
+  'outcome_reason',
+  'decided_at',
+] as const
+type PushField = (typeof pushFields)[number]
+
+export const pushFieldNames: readonly string[] = pushFields
+
+/** A CSV file of quotes. */
+export interface PushFile extends CsvFile {
+  readonly columns: ColumnsOf<PushField>
+  /** The names of the columns that are not pushed. */
+  readonly unused: readonly string[]
+}
+
+export type PushedQuote = Body<'push-quotes'>['quotes'][number]
+
+/** An error of a row. `column` is null if no single column is wrong. */
+export interface RowError {
+  readonly column: string | null
+  readonly detail: string
+}
+
+/** A row of the file. `row` counts from 1 with the header, as spreadsheets do. */
+export interface PushRow {
+  readonly row: number
+  readonly quote: PushedQuote
+  readonly errors: readonly RowError[]
+}
+
+/**
+ * Whether a column name means a field, by the names of the import. The import's `reference` is the file's own id of a quote,
+ * which is the external_id of a push.
+ */
+function means(field: PushField, header: string): boolean {
+  if (field === 'external_id') return isNamed('reference', header)
+  return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
+}
+
+/** Reads a CSV file of quotes. @throws CommandFailed if the file is invalid, or has no column with your ids */
+export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
+  const file = readCsvFile(bytes)
+  const columns = columnsOf(file.header, map, pushFields, means)
+  if (columns.external_id === undefined) {
+    throw new CommandFailed(
+      2,
+      `No column is recognized as the external_id, your own id of each quote (the file has ${listed(file.header)}). Choose one with --column external_id=NAME.`,
+    )
+  }
+  const used = new Set(Object.values(columns))
+  if (used.size === 1) {
+    throw new CommandFailed(
+      2,
+      `Only "${file.header[columns.external_id]}" is recognized. Name the other columns with --column FIELD=NAME. The fields are ${pushFields.join(', ')}.`,
+    )
+  }
+  return {
+    ...file,
+    columns,
+    unused: file.header.filter((name, at) => !used.has(at) && name.trim() !== ''),
+  }
+}
+
+/** Reads the rows of a file. Empty rows are left out. An id counts once: later rows with the same id are errors. */
+export function pushRows(file: PushFile): PushRow[] {
+  const rowOf = new Map<string, number>()
+  return file.rows.flatMap((cells, at) => {
+    if (isEmptyRow(cells)) return []
+    const row = at + 2
+    const read = readPushRow(cells, file)
+    const first = rowOf.get(read.quote.external_id)
+    if (read.errors.length > 0) return [{ row, ...read }]
+    if (first === undefined) rowOf.set(read.quote.external_id, row)
+    const repeated: RowError = {
+      column: columnName(file, 'external_id'),
+      detail: `${JSON.stringify(read.quote.external_id)} is also in row ${first}, which counts. Keep one of the two rows.`,
+    }
+    return [{ row, ...read, errors: first === undefined ? [] : [repeated] }]
+  })
+}
+
+/** The column of a field of the service, by its name in the file. */
+export function columnName({ header, columns }: PushFile, field: string): string | null {
+  const at = [field, `${field}_city`, `${field}_zip`].flatMap((one) => columns[one as PushField] ?? [])[0]
+  return at === undefined ? null : (header[at] ?? null)
+}
+
+function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'quote' | 'errors'> {
+  const { columns } = file
+  const errors: RowError[] = []
+  const tooWide = widthError(cells, file)
+  if (tooWide !== null) errors.push({ column: null, detail: tooWide })
+  const text = (field: PushField) => cellText(cells[columns[field] ?? -1])
+  const read = <T>(field: PushField, reader: (cell: string) => Cell<T>): T | undefined => {
+    const cell = text(field)
+    if (cell === null) return undefined
+    const result = reader(cell)
+    if ('value' in result) return result.value
+    const column = columnName(file, field)
+    errors.push({ column, detail: `${column} must be ${result.wrong}; it is ${JSON.stringify(cell)}.` })
+    return undefined
+  }
+  const amount = (field: PushField, reader: (cell: string) => Cell<number | null>) => {
+    const cents = read(field, (cell) =>
+      amountText(cell) === '' ? { value: null } : reader(amountText(cell)),
+    )
+    return typeof cents === 'number' ? cents / 100 : undefined
+  }
+  const time = (field: PushField) => {
+    const moment = read(field, readMoment)
+    return moment === undefined ? undefined : new Date(moment).toISOString()
+  }
+  const externalId = read('external_id', readText)
+  if (text('external_id') === null) {
+    errors.push({ column: columnName(file, 'external_id'), detail: 'The id of the quote is missing.' })
+  }
+  const outcome = read('outcome', readOutcome)
+  const reasonText = text('outcome_reason')
+  const reason = outcome?.reason ?? (reasonText === null ? undefined : readReason(reasonText))
+  const decidedAt = time('decided_at')
+  const isDecided = outcome?.outcome === 'won' || outcome?.outcome === 'lost'
+  const quote: PushedQuote = {
+    external_id: externalId ?? '',
+    origin: placeOf(cells, columns, 'origin') || undefined,
+    destination: placeOf(cells, columns, 'destination') || undefined,
+    miles: read('miles', readMiles),
+    equipment: text('equipment') ?? undefined,
+    quoted_rate: amount('quoted_rate', readMoney),
+    estimated_cost: amount('estimated_cost', readCost),
+    customer_name: read('customer_name', readText),
+    rep_name: read('rep_name', readText),
+    quoted_at: time('quoted_at'),
+    valid_until: time('valid_until'),
+    rate_type: read('rate_type', readRateType),
+    pickup_date: read('pickup_date', readDay),
+    outcome: outcome?.outcome,
+    ...(outcome?.outcome === 'lost' ? { outcome_reason: reason } : {}),
+    ...(isDecided ? { decided_at: decidedAt } : {}),
+  }
+  return { quote, errors }
+}
+
+function readRateType(text: string): Cell<'spot' | 'contract'> {
+  const word = text.toLowerCase()
+  if (word === 'spot') return { value: 'spot' }
+  return /^contract(ed)?$/.test(word) ? { value: 'contract' } : { wrong: 'spot or contract' }
+}

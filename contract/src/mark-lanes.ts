@@ -1,0 +1,83 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { laneRef, oneOf, sentLaneRef } from './fields.ts'
+import { decisions, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
+import { pageSizeMax, quoteListKeysMax } from './limits.ts'
+
+/** A lane that was marked, or that already had the outcome. */
+const Marked = Type.Object({ index: Type.Integer(), status: Type.Literal(200), lane: Lane })
+
+/** A lane that was not marked. */
+const NotMarked = Type.Object({
+  index: Type.Integer(),
+  status: Type.Union([Type.Literal(404), Type.Literal(409)]),
+  lane_ref: laneRef,
+  detail: Type.String({ description: 'Why the lane was not marked, as one sentence' }),
+  lane: Type.Optional({ ...Lane, description: 'With status 409: the lane as it is now' }),
+})
+
+const wonLane = {
+  ...openLane,
+  outcome: 'won' as const,
+  outcome_source: 'dashboard' as const,
+  decided_at: '2026-03-01T14:00:00.000Z',
+  updated_at: '2026-03-01T14:00:00.000Z',
+}
+
+export const markLanes = endpoint({
+  name: 'mark-lanes',
+  method: 'POST',
+  path: '/api/lane-outcomes',
+  summary: 'Mark several lanes won, lost or pending',
+  description:
+    'Each lane has its own result. expected_outcome protects the mark of another person: the lane is marked only if it still has this outcome, otherwise its result has status 409 with the current lane. A voided quote has status 409, too. A request that is not valid marks no lane.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  bodyKeysMax: quoteListKeysMax,
+  body: Type.Object({
+    lanes: Type.Array(
+      Type.Object({
+        lane_ref: sentLaneRef('The lane. Each lane may be sent once'),
+        outcome: oneOf('The outcome of the quote', decisions),
+        reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
+        expected_outcome: Type.Optional(
+          oneOf('The outcome that the lane must still have to be marked', outcomes),
+        ),
+      }),
+      {
+        minItems: 1,
+        maxItems: pageSizeMax,
+        'x-expected': `a list of 1 to ${pageSizeMax} lanes`,
+      },
+    ),
+  }),
+  status: 200,
+  answer: Type.Object({
+    results: Type.Array(Type.Union([Marked, NotMarked]), {
+      description: 'One result per lane, in the order sent',
+    }),
+    marked: Type.Integer({ description: 'Lanes with status 200' }),
+    failed: Type.Integer({ description: 'Lanes with status 404 or 409' }),
+  }),
+  examples: {
+    body: {
+      lanes: [
+        { lane_ref: openLane.lane_ref, outcome: 'won', expected_outcome: 'pending' },
+        { lane_ref: '48211093754-2-1', outcome: 'won', expected_outcome: 'pending' },
+      ],
+    },
+    answer: {
+      results: [
+        { index: 0, status: 200, lane: wonLane },
+        {
+          index: 1,
+          status: 404,
+          lane_ref: '48211093754-2-1',
+          detail: 'No lane was found for lane_ref "48211093754-2-1".',
+        },
+      ],
+      marked: 1,
+      failed: 1,
+    },
+  },
+})

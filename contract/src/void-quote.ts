@@ -1,0 +1,44 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { text } from './fields.ts'
+import { exampleLane, Lane, openLane } from './lane.ts'
+import { laneRefParams } from './quote-requests.ts'
+
+const voided: Lane = {
+  ...openLane,
+  voided_at: exampleLane.updated_at,
+  void_reason: 'Mistyped rate',
+  updated_at: exampleLane.updated_at,
+}
+
+export const voidQuote = endpoint({
+  name: 'void-quote',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/void',
+  summary: 'Void a quote that was a mistake',
+  description:
+    'The quote stays readable, and no statistic counts it: not the estimate, the counts of the interface, the lane pages or the performance. restore-quote takes it back at any time. A booked quote cannot be voided, and a later booking takes the void back. Voiding a voided quote changes its reason.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  params: laneRefParams,
+  body: Type.Object({ reason: text('Why the quote does not count') }),
+  status: 200,
+  answer: Lane,
+  problems: ['lane-not-found', 'state-conflict'],
+  examples: { body: { reason: 'Mistyped rate' }, answer: voided },
+})
+
+export const restoreQuote = endpoint({
+  name: 'restore-quote',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/restore',
+  summary: 'Take back the void of a quote',
+  description: 'Statistics count the quote again. A quote that is not void does not change.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  params: laneRefParams,
+  status: 200,
+  answer: Lane,
+  problems: ['lane-not-found'],
+  examples: { answer: openLane },
+})

@@ -1,0 +1,48 @@
+import { useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
+
+/** The selected rows of the list. Rows that leave the list are not selected any more. */
+export interface QuotesSelection {
+  readonly lanes: readonly Lane[]
+  readonly has: (laneRef: string) => boolean
+  readonly toggle: (row: number) => void
+  readonly add: (rows: readonly number[]) => void
+  readonly addAll: () => void
+  readonly clear: () => void
+  /** Selects or deselects the rows from the last one that was clicked to this one. */
+  readonly click: (row: number, isSelected: boolean, withShift: boolean) => void
+}
+
+export function useQuotesSelection(rows: readonly Lane[]): QuotesSelection {
+  const [refs, setRefs] = useState<ReadonlySet<string>>(new Set())
+  const [last, setLast] = useState<string | null>(null)
+  const change = (wanted: readonly number[], isSelected: boolean) =>
+    setRefs((before) => {
+      const next = new Set(before)
+      for (const at of wanted) {
+        const ref = rows[at]?.lane_ref
+        if (ref === undefined) continue
+        if (isSelected) next.add(ref)
+        else next.delete(ref)
+      }
+      return next
+    })
+  const has = (laneRef: string) => refs.has(laneRef)
+  return {
+    lanes: rows.filter(({ lane_ref }) => refs.has(lane_ref)),
+    has,
+    toggle: (at) => change([at], !has(rows[at]?.lane_ref ?? '')),
+    add: (wanted) => change(wanted, true),
+    addAll: () => change([...rows.keys()], true),
+    clear: () => setRefs(new Set()),
+    click: (at, isSelected, withShift) => {
+      const from = withShift ? rows.findIndex(({ lane_ref }) => lane_ref === last) : -1
+      const [first, end] = from === -1 ? [at, at] : [Math.min(from, at), Math.max(from, at)]
+      change(
+        Array.from({ length: end - first + 1 }, (_, nth) => first + nth),
+        isSelected,
+      )
+      setLast(rows[at]?.lane_ref ?? null)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { foldedNames, type ImportField } from './import-fields.ts'
+
+/** Fields of a pushed quote that imported files do not have. */
+const pushedOnlyFields = {
+  rep_name: {
+    description: 'who quoted: the name or e-mail address of a person',
+    aliases: [
+      'Rep',
+      'Sales Rep',
+      'Salesperson',
+      'Sales Person',
+      'Quoted By',
+      'Account Manager',
+      'Account Rep',
+    ],
+  },
+  valid_until: {
+    description: 'until when the rate is valid',
+    aliases: [
+      'Valid Through',
+      'Expires',
+      'Expires At',
+      'Expires On',
+      'Expiration',
+      'Expiration Date',
+      'Expiry',
+    ],
+  },
+  rate_type: {
+    description: 'spot or contract',
+    aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
+  },
+} as const satisfies Record<string, ImportField>
+
+type PushedOnlyField = keyof typeof pushedOnlyFields
+
+/** Folded header -> field that only a pushed quote has. No such header means a field of an import. */
+export const pushedOnlyFieldOfHeader: ReadonlyMap<string, PushedOnlyField> = new Map(
+  (Object.keys(pushedOnlyFields) as PushedOnlyField[]).flatMap((field) =>
+    foldedNames(field, pushedOnlyFields[field]),
+  ),
+)

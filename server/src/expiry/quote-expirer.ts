@@ -1,0 +1,71 @@
+import {
+  laneChanges as changes,
+  type EndedQuote,
+  lockEndedQuotes,
+  tenantsWithEndedQuotes,
+} from '../database/queries/index.ts'
+import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
+
+const everyMs = 60_000
+/** Quotes that expire in one transaction: it locks them, and other writes of the brokerage wait for its end. */
+const quotesPerTransaction = 200
+
+/** The values of a quote that expires. Its decision was due when its validity ended. */
+const expired = ({ ended_at }: EndedQuote) =>
+  ({ outcome: 'expired', outcome_reason: null, outcome_source: 'lanewise', decided_at: ended_at }) as const
+
+/**
+ * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after the
+ * brokerage's default. Several instances may run this at once: each quote expires once, because it is locked meanwhile.
+ *
+ * `expireNow` does the same at once, and returns the number of quotes that expired.
+ */
+export function quoteExpirer({ database, log }: { database: Database; log: Log }) {
+  let stopping = false
+  let running: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    running = running.then(() =>
+      expireNow().catch((error: unknown) => log.warn({ err: error }, 'quotes could not be expired')),
+    )
+  }, everyMs)
+  timer.unref()
+
+  async function expireNow(): Promise<number> {
+    let count = 0
+    for (const tenant of await runInBackground(() => database.outsideTenants(tenantsWithEndedQuotes))) {
+      let some = quotesPerTransaction
+      while (!stopping && some === quotesPerTransaction) {
+        some = await runInBackground(() => expireSome(database, tenant))
+        count += some
+      }
+    }
+    return count
+  }
+
+  return {
+    expireNow,
+    async drain() {
+      stopping = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+async function expireSome(database: Database, tenant: TenantId): Promise<number> {
+  return database.inTenant(tenant, async (transaction) => {
+    const ended = await lockEndedQuotes(transaction, tenant, quotesPerTransaction)
+    await changes.changeLanes(
+      transaction,
+      tenant,
+      ended.map((quote) => ({
+        lane: quote,
+        next: expired(quote),
+        origin: { source: 'lanewise', rule: 'validity_ended' },
+      })),
+      await changes.databaseNow(transaction),
+    )
+    return ended.length
+  })
+}
