@@ -203,10 +203,10 @@ describe('a signing secret', () => {
     await hours.fill('0')
     await dialog.getByText('The old secret becomes invalid at once').waitFor()
     await hours.fill('48')
-    const until = new Intl.DateTimeFormat('en-US', {
-      dateStyle: 'medium',
-      timeZone: 'America/Chicago',
-    }).format(Date.now() + 48 * 3_600_000)
+    // Pages show the brokerage's time zone, which is UTC here, not the browser's.
+    const until = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+      Date.now() + 48 * 3_600_000,
+    )
     await dialog.getByText(`Both secrets are valid until ${until}`).waitFor()
     const successor = await secretOfPage(page, 'Rotate secret')
     expect(successor).not.toBe(old.secret)

@@ -419,7 +419,7 @@ describe('a quote that was a mistake', () => {
     expect(await dialog.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('Mistyped rate')
     expect(await accessibilityProblems(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Void quote' }).click()
-    await page.getByText('No statistic counts it.').waitFor()
+    await page.getByText(`${lane_ref} is void`).waitFor()
     const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
     expect(body.lanes).toEqual([])
     await page.getByRole('button', { name: 'Undo' }).click()
