@@ -65,6 +65,6 @@ export async function prepareImport(
 ): Promise<void> {
   if (importStatus === undefined) return
   // With a heartbeat, so that it counts as alive however long the walk took.
-  await sql`update imports set status = ${importStatus}, finished_at = null, progress_at = clock_timestamp()
+  await sql`update imports set status = ${importStatus}, finished_at = null, progress_at = now()
             where tenant_id = ${idsOf(label).tenant}`.execute(transaction)
 }

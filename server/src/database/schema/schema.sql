@@ -877,7 +877,12 @@ AS $function$
     number integer;
     about jsonb;
     kind text;
+    -- Converted here, because Citus refuses an update with a cast to a time in a CASE.
     at constant timestamptz := (change ->> 'changed_at')::timestamptz;
+    new_booked_at constant timestamptz := (new_values ->> 'booked_at')::timestamptz;
+    new_cancelled_at constant timestamptz := (new_values ->> 'cancelled_at')::timestamptz;
+    new_decided_at constant timestamptz := (new_values ->> 'decided_at')::timestamptz;
+    new_voided_at constant timestamptz := (new_values ->> 'voided_at')::timestamptz;
   begin
     if new_values ?| '{customer_name, carrier_name}' then
       update public.lanes as known set
@@ -894,9 +899,9 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -908,11 +913,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -930,9 +935,9 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -944,11 +949,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -1520,12 +1525,13 @@ AS $function$
   -- In the database for one round trip: settling a delivery also releases the next one of its lane.
   declare
     moment constant timestamptz := clock_timestamp();
+    -- Computed here, because Citus refuses an update with the sum of a time and an interval in a CASE.
+    retry_at constant timestamptz := moment + make_interval(secs => (result ->> 'retry_seconds')::float8);
     settled public.event_deliveries;
   begin
     update public.event_deliveries set
       state = result ->> 'state',
-      next_at = case when result ->> 'state' = 'due' then moment + make_interval(secs => (result ->> 'retry_seconds')::float8)
-        else next_at end,
+      next_at = case when result ->> 'state' = 'due' then retry_at else next_at end,
       settled_at = case when result ->> 'state' = 'due' then null else moment end,
       response_status = (result ->> 'status')::integer,
       response_text = result ->> 'text',
