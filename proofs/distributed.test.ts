@@ -148,6 +148,8 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     ])
     // The same request at another instance returns the same response and changes nothing.
     expect((await pushUpdate(other, acme, update, seconds)).body).toEqual(first.body)
+    // A newer request with the same values is acknowledged, and changes nothing.
+    expect(await pushUpdate(app, acme, update, seconds + 1)).toMatchObject({ status: 200 })
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
