@@ -112,6 +112,47 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
   }, 60_000)
 
+  test('faults on one worker are reported with its address: a shard without row-level security, rights, the role', async () => {
+    const url = new URL(citusUrl ?? '')
+    url.pathname = `/${database.name}`
+    const coordinator = new pg.Client({ connectionString: url.href })
+    await coordinator.connect()
+    const { rows: shards } = await coordinator.query<{ shard: string; host: string; port: number }>(
+      `select shard_name as shard, nodename as host, nodeport as port from citus_shards
+       where table_name::text = 'audit_log' limit 1`,
+    )
+    await coordinator.end()
+    const { shard, host, port } = shards[0] ?? { shard: '', host: '', port: 0 }
+    url.hostname = host
+    url.port = String(port)
+    const worker = new pg.Client({ connectionString: url.href })
+    await worker.connect()
+    const planted = [
+      ['alter table SHARD disable row level security', 'alter table SHARD enable row level security'],
+      ['grant update on SHARD to lanewise_service', 'revoke update on SHARD from lanewise_service'],
+      ['alter role lanewise_service superuser', 'alter role lanewise_service nosuperuser'],
+      ['alter role lanewise_service bypassrls', 'alter role lanewise_service nobypassrls'],
+    ]
+    try {
+      await worker.query(
+        'set citus.enable_ddl_propagation = off; set citus.enable_manual_changes_to_shards = on',
+      )
+      for (const [fault = '', undo = ''] of planted) {
+        await worker.query(fault.replace('SHARD', shard))
+        try {
+          expect((await databaseSafetyFaults(app.database)).join('\n')).toContain(
+            `The worker ${host}:${port}: `,
+          )
+        } finally {
+          await worker.query(undo.replace('SHARD', shard))
+        }
+      }
+      expect(await databaseSafetyFaults(app.database)).toEqual([])
+    } finally {
+      await worker.end()
+    }
+  }, 60_000)
+
   test('append-only tables are append-only on every shard, too', async () => {
     const owner = new pg.Client(database.owner)
     await owner.connect()
