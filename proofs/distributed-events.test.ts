@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { citusUrl, distributedDatabase } from '#testing/citus-database.ts'
-import { killUnderEvents } from './event-crashes.ts'
+import { killUnderEvents, makingAllDue } from './event-crashes.ts'
 
 /**
  * Promise: on a distributed database, every committed change is delivered at least once and in order, and only committed
@@ -32,6 +32,8 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
           }
         },
         drop: database.drop,
+        // Citus does not distribute a statement that skips locked rows, so each shard gets its own.
+        makingAllDue: `select run_command_on_placements('event_deliveries', $$${makingAllDue('%1$s')}$$)`,
       },
     )
     expect(finding.faults).toEqual([])

@@ -1,7 +1,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { takePermit } from '#server/database/queries/index.ts'
-import { DistributionRefused, distribute, notSpread } from '#server/database/schema/index.ts'
+import {
+  DistributionRefused,
+  distribute,
+  migrate,
+  notSpread,
+  readMigrations,
+} from '#server/database/schema/index.ts'
 import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
@@ -194,6 +200,34 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
+  }, 60_000)
+
+  test('a migration distributes the table that it creates, while instances of the version before answer', async () => {
+    const planted = {
+      name: '9999-planted.sql',
+      sql: `
+        create table planted (
+          tenant_id integer not null references tenants, note text not null, primary key (tenant_id, note)
+        );
+        alter table planted enable row level security;
+        alter table planted force row level security;
+        create policy tenant_isolation on planted
+          using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+          with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+        grant select on planted to lanewise_service`,
+    }
+    const acme = await makeIntegration(app)
+    const answers: number[] = []
+    let over = false
+    const asking = (async () => {
+      while (!over) answers.push((await call(app, 'GET', '/api/lanes', { token: acme.tenant.owner })).status)
+    })()
+    await migrate(database.owner, () => {}, [...(await readMigrations()), planted])
+    over = true
+    await asking
+    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(await app.database.outsideTenants(notSpread)).toEqual([])
+    expect(await databaseSafetyFaults(app.database)).toEqual([])
   }, 60_000)
 
   test('the rate limit is exact across connections', async () => {

@@ -47,13 +47,23 @@ function unreliable(receiver: EventReceiver, random: () => number) {
   }
 }
 
-/** Makes all waiting deliveries due now. In this form, Citus distributes the statement, too. */
-const makeAllDue = (database: ProofDatabase) =>
-  database.ask(`update event_deliveries set next_at = now() where state = 'due'`)
+/** A statement that makes all waiting deliveries of a table due now, except those locked by an instance. */
+export const makingAllDue = (table: string) => `
+  with waiting as (
+    select tenant_id, endpoint_id, event_number from ${table} where state = 'due' for update skip locked
+  )
+  update ${table} set next_at = now()
+  where (tenant_id, endpoint_id, event_number) in (select * from waiting)`
+
+const makeAllDue = (database: EventDatabase) =>
+  database.ask(database.makingAllDue ?? makingAllDue('event_deliveries'))
+
+/** A database with the statement that makes all waiting deliveries due, if it is another one. */
+type EventDatabase = ProofDatabase & { readonly makingAllDue?: string }
 
 /** Waits until a receiver has had `count` requests, accepted or not. */
 async function waitForRequests(
-  database: ProofDatabase,
+  database: EventDatabase,
   receiver: EventReceiver,
   count: number,
 ): Promise<void> {
@@ -66,7 +76,7 @@ async function waitForRequests(
 }
 
 /** Waits until no delivery is due. Returns false if that takes longer than 60 s. */
-async function drained(database: ProofDatabase): Promise<boolean> {
+async function drained(database: EventDatabase): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   while (performance.now() < deadline) {
     await makeAllDue(database)
@@ -117,7 +127,7 @@ async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Pr
 export async function killUnderEvents(
   kills: number,
   { seed, onProgress, signal }: Pick<ProofOptions, 'seed' | 'onProgress' | 'signal'>,
-  database: ProofDatabase,
+  database: EventDatabase,
   prepare: (database: ProofDatabase) => Promise<void> = async () => {},
 ): Promise<Finding> {
   const random = seeded(seed)
