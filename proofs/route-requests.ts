@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { password, updateOf } from './seeded-tenants.ts'
+import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {
@@ -14,6 +14,15 @@ export interface WalkRequest {
 export type Operation = (typeof allEndpoints)[number]['name']
 
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+const marketRate = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  basis: 'all_in',
+  mid: 1960,
+  source: 'Walk',
+  as_of: '2026-02-27',
+}
 const period = 'from=2020-01-01&to=2100-01-01'
 
 /** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
@@ -23,9 +32,9 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     text: { type: 'application/json', bytes: updateOf(of) },
   }),
   markup: () => ({
-    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market`,
   }),
-  'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence` }),
+  'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence,market` }),
   'insight-batch': () => ({
     path: '/api/integrations/insights/batch',
     body: {
@@ -193,6 +202,23 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/performance/export?by=customer&${period}&quoted_by=${of.owner}`,
   }),
   'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
+  'push-market-rates': () => ({ path: '/api/integrations/market-rates', body: { rates: [marketRate] } }),
+  'get-market-standing': () => ({ path: `/api/market-standing?${period}` }),
+  'export-market-standing': () => ({ path: `/api/market-standing/export?${period}` }),
+  'list-market-rates': () => ({ path: '/api/market-rates' }),
+  'add-market-rates': () => ({ path: '/api/market-rates', body: { rates: [marketRate] } }),
+  'load-market-file': () => ({
+    path: '/api/market-rate-files',
+    body: {
+      text: 'Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n',
+      source: 'Walk',
+      basis: 'all_in',
+      as_of: '2026-02-27',
+    },
+  }),
+  'erase-market-source': (of) => ({
+    path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
+  }),
   'create-import': () => ({
     path: '/api/imports?file_name=walk.csv',
     text: {

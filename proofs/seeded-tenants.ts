@@ -32,6 +32,10 @@ export const password = 'correct horse battery staple'
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
+/** The source of the seeded market rate. It contains an id, so that a source that does not exist is as long. */
+export const marketSourceOf = ({ label, import: id }: Pick<TenantIds, 'label' | 'import'>) =>
+  `${canaryOf(label)}market_rates-source ${id}`
+
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
   return createHash('sha256').update(`import ${importId}`).digest()
@@ -156,6 +160,19 @@ function rowsOf(
           columns: [],
           views: [{ name: `${canaryOf(label)}quote_list_settings-settings`, query: '', columns: [] }],
         }),
+      },
+    ],
+    market_rates: [
+      {
+        scope: 'lane',
+        source: marketSourceOf(ids),
+        basis: 'all_in',
+        currency: 'USD',
+        as_of: earlier(24),
+        low_cents: null,
+        high_cents: null,
+        mid_cents: cents,
+        entered_by: 'push',
       },
     ],
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({

@@ -29,6 +29,14 @@ import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
 import { markLanes } from './mark-lanes.ts'
+import {
+  addMarketRates,
+  eraseMarketSource,
+  listMarketRates,
+  loadMarketFile,
+  pushMarketRates,
+} from './market-rates.ts'
+import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
@@ -87,6 +95,7 @@ export const allEndpoints = [
   pushQuotes,
   pushOutcomes,
   pushShipmentUpdates,
+  pushMarketRates,
   readQuotes,
   readShipments,
   searchShipments,
@@ -156,6 +165,12 @@ export const allEndpoints = [
   getPerformance,
   exportPerformance,
   listMarginGaps,
+  getMarketStanding,
+  exportMarketStanding,
+  listMarketRates,
+  addMarketRates,
+  loadMarketFile,
+  eraseMarketSource,
   matchImportColumns,
   createImport,
   listImports,

@@ -120,6 +120,10 @@ export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
+/** A file of market rates: a weekly export of some thousand lanes. It is read at once, so it is smaller than an import. */
+export const marketFileRowsMax = 5_000
+export const marketFileLengthMax = 1_000_000
+
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000
 /** Lanes of a batch that count as one request. A batch has the HTTP overhead, the main cost of a request, only once. */

@@ -37,6 +37,8 @@ import {
   laneListEndpoints,
   laneRecordEndpoint,
   lanesAdviceEndpoint,
+  marketRateEndpoints,
+  marketStandingEndpoints,
   markLanesEndpoint,
   markupEndpoint,
   type Parts,
@@ -99,6 +101,8 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   pushShipmentUpdatesEndpoint,
   ...readBackEndpoints,
   ...performanceEndpoints,
+  ...marketStandingEndpoints,
+  ...marketRateEndpoints,
   ...importEndpoints,
   backtestEndpoint,
 ]

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
+import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 
@@ -31,6 +32,7 @@ export interface Tables {
   lanes: LanesTable
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
+  market_rates: MarketRatesTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -121,6 +123,27 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
+}
+
+interface MarketRatesTable {
+  tenant_id: number
+  scope: MarketScope
+  origin_area: string
+  destination_area: string
+  equipment_code: string
+  source: string
+  basis: MarketBasis
+  currency: string
+  as_of: Date
+  low_cents: number | null
+  mid_cents: number
+  high_cents: number | null
+  sample: number | null
+  valid_until: Date | null
+  origin: string
+  destination: string
+  entered_by: 'push' | 'file' | 'hand' | 'adapter'
+  said_at: Date
 }
 
 interface ServiceTokensTable {
