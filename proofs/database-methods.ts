@@ -29,7 +29,7 @@ import { importMethods } from './import-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { sessionOf, type TenantIds } from './seeded-ids.ts'
-import { canaryOf, marketSourceOf } from './seeded-tenants.ts'
+import { canaryOf, marketRateDay, marketSourceOf } from './seeded-tenants.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -64,7 +64,7 @@ function seededMarketRate(ids: TenantIds, now: Date): market.NewMarketRate {
     source: marketSourceOf(ids),
     basis: 'all_in',
     currency: 'USD',
-    as_of: new Date(now.getTime() - 24 * 3_600_000),
+    as_of: marketRateDay,
     mid_cents: 200_000,
     origin: 'Dallas, TX',
     destination: 'Atlanta, GA',

@@ -32,9 +32,11 @@ export const password = 'correct horse battery staple'
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
-/** The source of the seeded market rate. It contains an id, so that a source that does not exist is as long. */
-export const marketSourceOf = ({ label, import: id }: Pick<TenantIds, 'label' | 'import'>) =>
-  `${canaryOf(label)}market_rates-source ${id}`
+/** The date of the seeded market rate. */
+export const marketRateDay = new Date('2025-12-01T00:00:00Z')
+
+/** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
+export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
@@ -168,10 +170,11 @@ function rowsOf(
         source: marketSourceOf(ids),
         basis: 'all_in',
         currency: 'USD',
-        as_of: earlier(24),
+        as_of: marketRateDay,
         low_cents: null,
         high_cents: null,
         mid_cents: cents,
+        said_at: earlier(24),
         entered_by: 'push',
       },
     ],

@@ -22,6 +22,7 @@ const withoutCanary = [
   'market_rates.currency',
   'market_rates.entered_by',
   'market_rates.scope',
+  'market_rates.source',
   'tenants.status',
   'tenants.time_zone',
   'tenants.win_probability_method',

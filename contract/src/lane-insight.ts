@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
-import { MarketReference } from './market-rates.ts'
+import { MarketReference } from './market-reference.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const

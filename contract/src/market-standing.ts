@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
-import { marketBases, marketScopes } from './market-rates.ts'
+import { marketBases, marketScopes } from './market-reference.ts'
 import { LaneKey } from './performance.ts'
 
 const number = nullable(Type.Number())

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
 import { equipment, includeOf, nullable, oneOf, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
-import { MarketReference } from './market-rates.ts'
+import { MarketReference } from './market-reference.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const

@@ -13,6 +13,7 @@ export const pagePaths = {
   shipments: '/shipments',
   lane: '/lane',
   performance: '/performance',
+  market: '/market',
   integration: '/integration',
   imports: '/imports',
   team: '/team',

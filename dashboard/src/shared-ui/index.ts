@@ -33,6 +33,7 @@ export { type IntegrationExample, useIntegrationExample } from './integration-ex
 export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 export { ButtonLink, TextLink } from './links.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
+export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'

@@ -1,6 +1,7 @@
 import {
   IconApi,
   IconChartBar,
+  IconChartLine,
   IconFileImport,
   IconListDetails,
   IconReceipt,
@@ -22,6 +23,7 @@ export const navigation = [
   { path: pagePaths.shipments, label: 'Shipments', icon: IconTruckDelivery, needs: 'viewer' },
   { path: pagePaths.lane, label: 'Lanes', icon: IconRoute, needs: 'viewer' },
   { path: pagePaths.performance, label: 'Performance', icon: IconChartBar, needs: 'viewer' },
+  { path: pagePaths.market, label: 'Market', icon: IconChartLine, needs: 'viewer' },
   { path: pagePaths.imports, label: 'Import', icon: IconFileImport, needs: 'viewer' },
   { path: pagePaths.team, label: 'Team', icon: IconUsers, needs: 'viewer' },
   { path: pagePaths.settings, label: 'Settings', icon: IconSettings, needs: 'viewer' },

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { invalid } from '#contract/errors.ts'
-import type * as contract from '#contract/market-rates.ts'
+import type * as contract from '#contract/market-reference.ts'
 import { newestQuotes, type Scope } from '#engine/book/scope-counts.ts'
 import { chooseMarketRate, type MarketRateState } from '#engine/market-rate.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'

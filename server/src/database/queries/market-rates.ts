@@ -238,26 +238,32 @@ export async function laneDays(
   tenant: TenantId,
   { from, to, equipmentCode }: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
 ): Promise<LaneDayRow[]> {
-  const rate = sql`coalesce(customer_rate_cents, quoted_rate_cents)`
   const { rows } = await sql<LaneDayRow>`
-    select origin_key, destination_key, equipment_code,
-      date_trunc('day', created_at at time zone 'UTC') at time zone 'UTC' as day,
+    with priced as (
+      select origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
+        destination_market, origin, destination, outcome, truck_cost_cents,
+        coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents,
+        date_trunc('day', created_at at time zone 'UTC') at time zone 'UTC' as day
+      from counted_lanes as lanes
+      where tenant_id = ${tenant}
+        and (${from ?? null}::timestamptz is null or created_at >= ${from ?? null}::timestamptz)
+        and (${to ?? null}::timestamptz is null or created_at < ${to ?? null}::timestamptz)
+        and (${equipmentCode ?? null}::text is null or equipment_code = ${equipmentCode ?? null}::text)
+      offset 0
+    )
+    select origin_key, destination_key, equipment_code, day,
       min(origin_state) as origin_state, min(destination_state) as destination_state,
       min(origin_market) as origin_market, min(destination_market) as destination_market,
       max(origin) as origin, max(destination) as destination,
-      (count(*) filter (where outcome = 'won' and ${rate} > 0))::integer as won,
-      coalesce(sum(${rate}) filter (where outcome = 'won' and ${rate} > 0), 0)::float8 as won_cents,
-      (count(*) filter (where outcome = 'lost' and ${rate} > 0))::integer as lost,
-      coalesce(sum(${rate}) filter (where outcome = 'lost' and ${rate} > 0), 0)::float8 as lost_cents,
+      (count(*) filter (where outcome = 'won' and rate_cents > 0))::integer as won,
+      coalesce(sum(rate_cents) filter (where outcome = 'won' and rate_cents > 0), 0)::float8 as won_cents,
+      (count(*) filter (where outcome = 'lost' and rate_cents > 0))::integer as lost,
+      coalesce(sum(rate_cents) filter (where outcome = 'lost' and rate_cents > 0), 0)::float8 as lost_cents,
       (count(*) filter (where truck_cost_cents > 0))::integer as paid,
       coalesce(sum(truck_cost_cents) filter (where truck_cost_cents > 0), 0)::float8 as paid_cents
-    from counted_lanes
-    where tenant_id = ${tenant}
-      and (outcome in ('won', 'lost') or truck_cost_cents > 0)
-      and (${from ?? null}::timestamptz is null or created_at >= ${from ?? null}::timestamptz)
-      and (${to ?? null}::timestamptz is null or created_at < ${to ?? null}::timestamptz)
-      and (${equipmentCode ?? null}::text is null or equipment_code = ${equipmentCode ?? null}::text)
-    group by origin_key, destination_key, equipment_code, 4
+    from priced
+    where outcome in ('won', 'lost') or truck_cost_cents > 0
+    group by origin_key, destination_key, equipment_code, day
   `.execute(transaction)
   return rows
 }
