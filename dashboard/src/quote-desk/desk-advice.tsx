@@ -53,7 +53,7 @@ export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: Adv
           </Paper>
         )}
         {advice?.market !== undefined && (
-          <Paper withBorder p="sm">
+          <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
             <MarketReferences
               references={advice.market}
               lane={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}

@@ -53,7 +53,7 @@ export function MarketReferences({
 }) {
   const { own, market, market_why: marketWhy, used, reference_rate: rate, why, others } = references
   return (
-    <Stack gap="xs" component="section" aria-label="Your rates and the market">
+    <Stack gap="xs">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" component="dl" m={0}>
         <Reference
           name="Your rates"
