@@ -87,7 +87,7 @@ export function AddRate({ search }: { search: AddressParams }) {
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Enter a market rate">
       <Stack gap="sm">
         <Title order={2} size="h4">
-          Enter a market rate
+          Enter a market rate, in dollars per load
         </Title>
         <NativeSelect
           label="The rate covers"
@@ -117,9 +117,9 @@ export function AddRate({ search }: { search: AddressParams }) {
         </Group>
         <Group grow align="flex-start">
           <TextInput label="Low" inputMode="decimal" {...input('low')} />
-          <TextInput label="Rate per load" inputMode="decimal" required {...input('mid')} />
+          <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
           <TextInput label="High" inputMode="decimal" {...input('high')} />
-          <TextInput label="Loads behind it" inputMode="numeric" {...input('sample')} />
+          <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
         </Group>
         <Group grow align="flex-start">
           <TextInput label="Source" required placeholder="DAT" {...input('source')} />

@@ -35,9 +35,9 @@ type Month = Standing['months'][number]
 type Show = NonNullable<Query<'get-market-standing'>['show']>
 
 const shows: Readonly<Record<Show, string>> = {
-  all: 'All lanes with a market rate',
-  paying_above: 'Lanes where you pay above the market',
-  quoting_below: 'Lanes that you quote below the market',
+  all: 'All lanes',
+  paying_above: 'Paying above market',
+  quoting_below: 'Quoting below market',
 }
 const showOf = (search: AddressParams): Show =>
   Object.hasOwn(shows, search.show ?? '') ? (search.show as Show) : 'all'
@@ -161,7 +161,9 @@ function Cell({ against }: { against: Against }) {
     <>
       <b>{above(against)}</b>
       <Text size="xs" c="dimmed">
-        {roundDollars(against.own)} · market {roundDollars(against.market)} · {counted(against.loads, 'load')}
+        {roundDollars(against.own)} of {counted(against.loads, 'load')}
+        <br />
+        market {roundDollars(against.market)}
       </Text>
     </>
   )
@@ -174,8 +176,8 @@ function figureColumns<Row extends Figured>(): Column<Row>[] {
     { key: 'won', header: 'Won', align: 'right', cell: (row) => <Cell against={row.won} /> },
     { key: 'lost', header: 'Lost', align: 'right', cell: (row) => <Cell against={row.lost} /> },
     { key: 'paid', header: 'Paid', align: 'right', cell: (row) => <Cell against={row.paid} /> },
-    { key: 'above', header: 'Paid above market', align: 'right', cell: (row) => dollars(row.paid_above) },
-    { key: 'below', header: 'Quoted below market', align: 'right', cell: (row) => dollars(row.quoted_below) },
+    { key: 'above', header: 'Paid above', align: 'right', cell: (row) => dollars(row.paid_above) },
+    { key: 'below', header: 'Quoted below', align: 'right', cell: (row) => dollars(row.quoted_below) },
   ]
 }
 
