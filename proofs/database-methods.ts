@@ -9,7 +9,6 @@ import {
   instances,
   lanes,
   laneLists as lists,
-  marketRates as market,
   packedQuotes as packed,
   people,
   performance,
@@ -26,10 +25,10 @@ import type { LaneRow } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
+import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
-import { sessionOf, type TenantIds } from './seeded-ids.ts'
-import { canaryOf, marketRateDay, marketSourceOf } from './seeded-tenants.ts'
+import { sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -45,33 +44,6 @@ const recordedUpdate = (digest: Buffer, laneId: number) => ({
   applied: [],
   updated: true,
 })
-
-/** The areas of the seeded market rate. */
-const marketPairOf = ({ label }: Pick<TenantIds, 'label'>) => ({
-  scope: 'lane' as const,
-  originArea: `${canaryOf(label)}market_rates-origin_area`,
-  destinationArea: `${canaryOf(label)}market_rates-destination_area`,
-})
-
-/** A rate with the key of the seeded one. */
-function seededMarketRate(ids: TenantIds, now: Date): market.NewMarketRate {
-  const { scope, originArea, destinationArea } = marketPairOf(ids)
-  return {
-    scope,
-    origin_area: originArea,
-    destination_area: destinationArea,
-    equipment_code: `${canaryOf(ids.label)}market_rates-equipment_code`,
-    source: marketSourceOf(ids),
-    basis: 'all_in',
-    currency: 'USD',
-    as_of: marketRateDay,
-    mid_cents: 200_000,
-    origin: 'Dallas, TX',
-    destination: 'Atlanta, GA',
-    entered_by: 'push',
-    said_at: now,
-  }
-}
 
 /** Removes the generated identifiers, which differ between two calls of the same function. */
 const withoutIdentifiers = (rows: readonly LaneRow[]) =>
@@ -215,6 +187,7 @@ export const methods: Readonly<Record<string, Method>> = {
   },
   ...eventMethods,
   ...importMethods,
+  ...marketMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {
@@ -497,30 +470,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'performance.marginGapTotals': returnsResult(({ transaction, tenant }) =>
     performance.marginGapTotals(transaction, tenant, {}),
-  ),
-  'market-rates.lockSameMarketRates': returnsCanary(({ transaction, tenant, ids, now }) =>
-    market.lockSameMarketRates(transaction, tenant, [seededMarketRate(ids, now)]),
-  ),
-  'market-rates.putMarketRates': changesRows(({ transaction, tenant, ids, now }) =>
-    market.putMarketRates(transaction, tenant, [{ ...seededMarketRate(ids, now), mid_cents: 1 }]),
-  ),
-  'market-rates.marketRatesOf': returnsCanary(({ transaction, tenant, ids }) =>
-    market.marketRatesOf(transaction, tenant, [marketPairOf(ids)], null),
-  ),
-  'market-rates.marketRatesSince': returnsCanary(({ transaction, tenant, ids }) =>
-    market.marketRatesSince(transaction, tenant, [marketPairOf(ids)], new Date(0)),
-  ),
-  'market-rates.newestMarketRates': returnsCanary(({ transaction, tenant }) =>
-    market.newestMarketRates(transaction, tenant, null, 10),
-  ),
-  'market-rates.listMarketSources': returnsCanary(({ transaction, tenant }) =>
-    market.listMarketSources(transaction, tenant),
-  ),
-  'market-rates.eraseMarketSource': changesRows(({ transaction, tenant, ids }) =>
-    market.eraseMarketSource(transaction, tenant, marketSourceOf(ids)),
-  ),
-  'market-rates.laneDays': returnsCanary(({ transaction, tenant }) =>
-    market.laneDays(transaction, tenant, {}),
   ),
   // Books a request that was processed before, and then a new one.
   'shipment-updates.bookShipment': {

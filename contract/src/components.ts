@@ -23,6 +23,9 @@ import { IntegrationCall } from './integration-calls.ts'
 import { CostRange, changeSources, GivenAdvice, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
+import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
+import { MarketRate, MarketReference, OwnRates } from './market-reference.ts'
+import { AgainstMarket } from './market-standing.ts'
 import {
   confidences,
   MarkupEvidence,
@@ -89,6 +92,13 @@ export const components: Readonly<
     description:
       'The role of a person, from fewest to most permissions. Each role includes the permissions of the roles before it',
   },
+  MarketRate: { schema: MarketRate, description: 'A stored market rate' },
+  SentMarketRate: { schema: sentMarketRate, description: 'A market rate as it is sent' },
+  MarketRateResult: { schema: MarketRateResult, description: 'The result of a market rate that is valid' },
+  MarketRateResults: { schema: resultsAnswer, description: 'The results of sent market rates' },
+  OwnRates: { schema: OwnRates, description: 'The own rates on a lane' },
+  MarketReference: { schema: MarketReference, description: 'Both references of a lane side by side' },
+  AgainstMarket: { schema: AgainstMarket, description: 'Own rates compared with the market' },
   EventType: { schema: Type.Enum([...eventTypes]), description: 'A type of event' },
   Confidence: {
     schema: Type.Enum([...confidences]),

@@ -12,7 +12,6 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import { LaneFieldError } from './insight-batch.ts'
 import {
   labelLengthMax,
   marketFileLengthMax,
@@ -29,7 +28,7 @@ import {
   marketRateState,
   marketScopes,
 } from './market-reference.ts'
-import { countedAs, pushCounts, pushedItems, signsAddress } from './push-items.ts'
+import { countedAs, pushCounts, pushedItems, RefusedItem, signsAddress } from './push-items.ts'
 
 const area = (end: string) =>
   place(
@@ -55,7 +54,7 @@ export const sentMarketRate = Type.Object({
   valid_until: Type.Optional(time('Until when the source says that the rate is valid')),
 })
 
-const MarketRateResult = Type.Object({
+export const MarketRateResult = Type.Object({
   index: Type.Integer({ description: 'Index of the rate in the request, from 0' }),
   status: Type.Literal(200),
   result: Type.Enum(['created', 'updated', 'unchanged']),
@@ -65,19 +64,12 @@ const MarketRateResult = Type.Object({
   state: marketRateState,
 })
 
-const RefusedMarketRate = Type.Object({
-  index: Type.Integer({ description: 'Index of the rate in the request, from 0' }),
-  status: Type.Union([Type.Literal(422), Type.Literal(503)]),
-  detail: Type.String(),
-  errors: Type.Optional(Type.Array(LaneFieldError)),
-})
-
 const moment = Type.String({ format: 'date-time' })
 
-const resultsAnswer = Type.Object({
+export const resultsAnswer = Type.Object({
   ...pushCounts,
   failed: Type.Integer({ description: 'Rates with status 422 or 503' }),
-  results: Type.Array(Type.Union([MarketRateResult, RefusedMarketRate])),
+  results: Type.Array(Type.Union([MarketRateResult, RefusedItem])),
 })
 
 const exampleSent = {
@@ -112,13 +104,13 @@ const exampleResults = {
       index: 1,
       status: 422,
       detail:
-        'mid must be dollars per load; $2.51 looks like dollars per mile, which is $1,962.82 for 782 miles.',
+        'mid must be dollars per load; $2.50 looks like dollars per mile, which is $2,142.50 for 857 miles.',
       errors: [
         {
           pointer: '/mid',
           code: 'invalid',
           detail:
-            'mid must be dollars per load; $2.51 looks like dollars per mile, which is $1,962.82 for 782 miles.',
+            'mid must be dollars per load; $2.50 looks like dollars per mile, which is $2,142.50 for 857 miles.',
         },
       ],
     },
@@ -143,7 +135,7 @@ export const pushMarketRates = endpoint({
   status: 200,
   answer: resultsAnswer,
   problems: ['request-in-progress'],
-  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.51 }] }, answer: exampleResults },
+  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.5 }] }, answer: exampleResults },
 })
 
 const member = { kind: 'dashboard', role: 'member' } as const
@@ -162,7 +154,7 @@ export const addMarketRates = endpoint({
   itemsOf: 'rates',
   status: 200,
   answer: resultsAnswer,
-  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.51 }] }, answer: exampleResults },
+  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.5 }] }, answer: exampleResults },
 })
 
 /** The fields of a row of a file. */

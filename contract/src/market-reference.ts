@@ -34,17 +34,20 @@ export const MarketRate = Type.Object({
   state: marketRateState,
 })
 
+/** The brokerage's own rates on a lane. */
+export const OwnRates = Type.Object({
+  median: { ...number, description: 'Median of the rates quoted on the lane' },
+  won_median: { ...number, description: 'Median of the rates won on the lane' },
+  quotes: Type.Integer({ description: 'Priced quotes on the lane' }),
+  won: Type.Integer({ description: 'Priced quotes that were won' }),
+  newest_at: { ...nullable(moment), description: 'When the newest of them was quoted' },
+  age_days: nullable(Type.Integer()),
+})
+
 /** Both references of a lane: your own rates, and the market. */
 export const MarketReference = Type.Object(
   {
-    own: Type.Object({
-      median: { ...number, description: 'Median of the rates quoted on the lane' },
-      won_median: { ...number, description: 'Median of the rates won on the lane' },
-      quotes: Type.Integer({ description: 'Priced quotes on the lane' }),
-      won: Type.Integer({ description: 'Priced quotes that were won' }),
-      newest_at: { ...nullable(moment), description: 'When the newest of them was quoted' },
-      age_days: nullable(Type.Integer()),
-    }),
+    own: OwnRates,
     market: {
       ...nullable(MarketRate),
       description: 'The market rate to compare with; null if none is usable',

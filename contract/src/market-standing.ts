@@ -7,7 +7,7 @@ import { LaneKey } from './performance.ts'
 
 const number = nullable(Type.Number())
 
-const AgainstMarket = Type.Object({
+export const AgainstMarket = Type.Object({
   loads: Type.Integer({ description: 'Loads with a market rate on their day' }),
   own: { ...number, description: 'Average of your rates; null without a load' },
   market: { ...number, description: 'Average of the market rates of the same loads' },
@@ -23,6 +23,9 @@ const figures = {
     description: 'Dollars by which won and lost quotes are below the market; 0 if they are not',
   }),
 }
+
+/** The figures of all lanes. */
+const MarketFigures = Type.Object(figures)
 
 const selection = {
   from: Type.Optional(time('Only lanes quoted at or after this time')),
@@ -74,7 +77,7 @@ export const getMarketStanding = endpoint({
     months: Type.Array(Type.Object({ month: Type.String(), ...figures }), {
       description: 'Oldest first, over all lanes with a market rate',
     }),
-    totals: Type.Object(figures),
+    totals: MarketFigures,
     without_market: Type.Object({
       lanes: Type.Integer({ description: 'Lanes without a market rate for any of their quotes' }),
       loads: Type.Integer({ description: 'Won and lost quotes, and paid loads, without a market rate' }),

@@ -15,10 +15,12 @@ import {
   type Standing,
 } from '#engine/market-standing.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import type { Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { type MarketPair, marketRates } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs, readEquipment } from '../lanes/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { comparedBasis, engineRate } from './market-rate-items.ts'
 
@@ -94,18 +96,23 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
     if (list === undefined) ratesOf.set(key, [engineRate(row)])
     else list.push(engineRate(row))
   }
-  return compare(days, (day) =>
-    (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? [])
-      .flatMap((pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [])
-      .sort(compareRates),
+  return yieldBetweenSteps(
+    compare(days, (day) =>
+      (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? [])
+        .flatMap((pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [])
+        .sort(compareRates),
+    ),
   )
 }
 
-/** Adds up the days of each lane, of each month, and of all. */
-function compare(
+/** Lanes per step: some milliseconds. */
+const lanesPerStep = 200
+
+/** Adds up the days of each lane, of each month, and of all, in steps. */
+function* compare(
   days: readonly marketRates.LaneDayRow[],
   ratesOfLane: (day: marketRates.LaneDayRow) => readonly MarketRate[],
-): WholeStanding {
+): Steps<WholeStanding> {
   const byLane = new Map<string, marketRates.LaneDayRow[]>()
   for (const day of days) {
     const key = `${day.origin_key}\n${day.destination_key}\n${day.equipment_code}`
@@ -118,6 +125,7 @@ function compare(
   const without = { lanes: 0, loads: 0 }
   for (const [first, ...others] of byLane.values()) {
     if (first === undefined) continue
+    if ((lanes.length + without.lanes) % lanesPerStep === lanesPerStep - 1) yield
     const rates = ratesOfLane(first)
     let sums = noStanding
     let newest: MarketRate | null = null

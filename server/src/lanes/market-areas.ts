@@ -20,7 +20,7 @@ interface MarketArea {
 }
 
 /** Both ends of a market rate, and the miles between them; null for areas. */
-export interface MarketEnds {
+interface MarketEnds {
   readonly origin: MarketArea
   readonly destination: MarketArea
   readonly miles: number | null
