@@ -115,17 +115,7 @@ export function AddRate({ search }: { search: AddressParams }) {
           />
           <NativeSelect label="Currency" {...input('currency')} data={['USD', 'CAD', 'MXN']} />
         </Group>
-        <Group grow align="flex-start">
-          <TextInput label="Low" inputMode="decimal" {...input('low')} />
-          <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
-          <TextInput label="High" inputMode="decimal" {...input('high')} />
-          <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
-        </Group>
-        <Group grow align="flex-start">
-          <TextInput label="Source" required placeholder="DAT" {...input('source')} />
-          <TextInput label="As of" type="date" required {...input('as_of')} />
-          <TextInput label="Valid until" type="date" {...input('valid_until')} />
-        </Group>
+        <RateFields input={input} />
         {add.error !== null && <Failed error={add.error} title="The rate was not stored" />}
         <Group justify="flex-end">
           <Button type="submit" loading={add.isPending}>
@@ -134,5 +124,30 @@ export function AddRate({ search }: { search: AddressParams }) {
         </Group>
       </Stack>
     </Paper>
+  )
+}
+
+type Input = (name: keyof Fields) => {
+  readonly value: string
+  readonly onChange: (event: { currentTarget: { value: string } }) => void
+  readonly error: string | undefined
+}
+
+/** The amounts, the source and the dates. */
+function RateFields({ input }: { input: Input }) {
+  return (
+    <>
+      <Group grow align="flex-start">
+        <TextInput label="Low" inputMode="decimal" {...input('low')} />
+        <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
+        <TextInput label="High" inputMode="decimal" {...input('high')} />
+        <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
+      </Group>
+      <Group grow align="flex-start">
+        <TextInput label="Source" required placeholder="DAT" {...input('source')} />
+        <TextInput label="As of" type="date" required {...input('as_of')} />
+        <TextInput label="Valid until" type="date" {...input('valid_until')} />
+      </Group>
+    </>
   )
 }

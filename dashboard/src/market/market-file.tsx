@@ -9,13 +9,12 @@ type Loaded = Answer<'load-market-file'>
 /** Loads market rates from a CSV file: checks it first, and stores it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
-  const [source, setSource] = useState('')
-  const [basis, setBasis] = useState('')
-  const [asOf, setAsOf] = useState('')
+  const [assumed, setAssumed] = useState({ source: '', basis: '', asOf: '' })
   const load = useChange('load-market-file')
   const queries = useQueryClient()
   const send = async (dryRun: boolean) => {
     if (file === null) return
+    const { source, basis, asOf } = assumed
     const body: Body<'load-market-file'> = {
       text: await file.text(),
       ...(source.trim() === '' ? {} : { source: source.trim() }),
@@ -55,29 +54,7 @@ export function RateFile() {
           value={file}
           onChange={changed(setFile)}
         />
-        <Group grow align="flex-start">
-          <TextInput
-            label="Source, if the file has none"
-            value={source}
-            onChange={(event) => changed(setSource)(event.currentTarget.value)}
-          />
-          <NativeSelect
-            label="Basis, if the file has none"
-            value={basis}
-            onChange={(event) => changed(setBasis)(event.currentTarget.value)}
-            data={[
-              { value: '', label: 'Choose' },
-              { value: 'all_in', label: 'All-in: with fuel' },
-              { value: 'linehaul', label: 'Linehaul: without fuel' },
-            ]}
-          />
-          <TextInput
-            label="Date, if the file has none"
-            type="date"
-            value={asOf}
-            onChange={(event) => changed(setAsOf)(event.currentTarget.value)}
-          />
-        </Group>
+        <Assumed assumed={assumed} onChange={changed(setAssumed)} />
         {load.error !== null && <Failed error={load.error} title="The file was not loaded" />}
         {checked !== undefined && <Result loaded={checked} />}
         <Group justify="flex-end">
@@ -92,6 +69,41 @@ export function RateFile() {
         </Group>
       </Stack>
     </Paper>
+  )
+}
+
+interface WholeFile {
+  readonly source: string
+  readonly basis: string
+  readonly asOf: string
+}
+
+/** What holds for rows that do not say it themselves. */
+function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
+  return (
+    <Group grow align="flex-start">
+      <TextInput
+        label="Source, if the file has none"
+        value={assumed.source}
+        onChange={(event) => onChange({ ...assumed, source: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Basis, if the file has none"
+        value={assumed.basis}
+        onChange={(event) => onChange({ ...assumed, basis: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'Choose' },
+          { value: 'all_in', label: 'All-in: with fuel' },
+          { value: 'linehaul', label: 'Linehaul: without fuel' },
+        ]}
+      />
+      <TextInput
+        label="Date, if the file has none"
+        type="date"
+        value={assumed.asOf}
+        onChange={(event) => onChange({ ...assumed, asOf: event.currentTarget.value })}
+      />
+    </Group>
   )
 }
 
