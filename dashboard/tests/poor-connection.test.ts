@@ -27,14 +27,12 @@ async function openDesk() {
 
 /** The texts of elements with their places on the page, in pixels. */
 async function placesOfText(page: Page, selector: string): Promise<string[]> {
-  return page.locator(selector).evaluateAll((elements) =>
-    elements.map((element) => {
-      const range = document.createRange()
-      range.selectNodeContents(element)
-      const { x, y, width, height } = range.getBoundingClientRect()
-      return `${element.textContent} at ${[x, y, width, height].map(Math.round).join(' ')}`
-    }),
-  )
+  return page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    const { x, y, width, height } = range.getBoundingClientRect()
+    return element.textContent + ' at ' + [x, y, width, height].map(Math.round).join(' ')
+  })`)
 }
 
 describe('without a connection', () => {
