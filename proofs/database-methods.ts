@@ -5,6 +5,7 @@ import {
   laneChanges as changes,
   credentials,
   endedQuotes,
+  fuel,
   laneHistory as history,
   instances,
   lanes,
@@ -435,6 +436,24 @@ export const methods: Readonly<Record<string, Method>> = {
       version: 1,
       settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
     }),
+  ),
+  'fuel.listFuelPeriods': returnsCanary(({ transaction, tenant }) =>
+    fuel.listFuelPeriods(transaction, tenant),
+  ),
+  'fuel.replaceFuelPeriods': changesRows(({ transaction, tenant }) =>
+    fuel.replaceFuelPeriods(transaction, tenant, 'Walk', [
+      {
+        fromDay: '2026-01-01',
+        untilDay: null,
+        rule: { kind: 'miles_per_gallon', baseMills: 1200, milesPerGallon: 6 },
+      },
+    ]),
+  ),
+  'fuel.putDieselPrices': changesRows(({ transaction, tenant }) =>
+    fuel.putDieselPrices(transaction, tenant, [{ week: '2020-03-02', mills: 4000 }]),
+  ),
+  'fuel.newestDieselPrices': returnsResult(({ transaction, tenant }) =>
+    fuel.newestDieselPrices(transaction, tenant, '2020-03-05'),
   ),
   'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
     people.insertSession(transaction, tenant, {

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
@@ -24,6 +25,8 @@ export interface Tables {
   users: UsersTable
   sessions: SessionsTable
   quote_list_settings: QuoteListSettingsTable
+  diesel_prices: DieselPricesTable
+  fuel_periods: FuelPeriodsTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -121,6 +124,21 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
+}
+
+interface DieselPricesTable {
+  tenant_id: number
+  week: string
+  mills: number
+}
+
+interface FuelPeriodsTable {
+  tenant_id: number
+  customer_key: string
+  customer_name: string
+  from_day: string
+  until_day: string | null
+  rule: Json<FuelRule>
 }
 
 interface ServiceTokensTable {
