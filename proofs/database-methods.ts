@@ -5,7 +5,6 @@ import {
   laneChanges as changes,
   credentials,
   endedQuotes,
-  fuel,
   laneHistory as history,
   instances,
   lanes,
@@ -25,6 +24,7 @@ import {
 import type { LaneRow } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
+import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
@@ -186,6 +186,7 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...fuelMethods,
   ...importMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
@@ -436,24 +437,6 @@ export const methods: Readonly<Record<string, Method>> = {
       version: 1,
       settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
     }),
-  ),
-  'fuel.listFuelPeriods': returnsCanary(({ transaction, tenant }) =>
-    fuel.listFuelPeriods(transaction, tenant),
-  ),
-  'fuel.replaceFuelPeriods': changesRows(({ transaction, tenant }) =>
-    fuel.replaceFuelPeriods(transaction, tenant, 'Walk', [
-      {
-        fromDay: '2026-01-01',
-        untilDay: null,
-        rule: { kind: 'miles_per_gallon', baseMills: 1200, milesPerGallon: 6 },
-      },
-    ]),
-  ),
-  'fuel.putDieselPrices': changesRows(({ transaction, tenant }) =>
-    fuel.putDieselPrices(transaction, tenant, [{ week: '2020-03-02', mills: 4000 }]),
-  ),
-  'fuel.newestDieselPrices': returnsResult(({ transaction, tenant }) =>
-    fuel.newestDieselPrices(transaction, tenant, '2020-03-05'),
   ),
   'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
     people.insertSession(transaction, tenant, {

@@ -28,7 +28,7 @@ const milesPerGallon = Type.Number({
   maximum: 30,
   'x-expected': 'a number of miles per gallon from 1 to 30',
 })
-const FuelStep = Type.Object({
+export const FuelStep = Type.Object({
   diesel_price: perGallon('The diesel price from which the step applies, in dollars per gallon'),
   per_mile: mills('The surcharge in dollars per mile', 0, 10),
 })
@@ -51,11 +51,12 @@ const SentFuelPeriod = Type.Object({
 })
 export type SentFuelPeriod = Type.Static<typeof SentFuelPeriod>
 
-export const FuelSchedule = Type.Object({
+const FuelSchedule = Type.Object({
   customer_name: nullable(text('The customer that the schedule is for; null for the brokerage')),
   periods: Type.Array(
     Type.Object({
       from: day('The first day of the period'),
+      in_force: Type.Boolean({ description: 'Whether the period covers today, in UTC' }),
       until: nullable(until),
       base_price: nullable(basePrice),
       miles_per_gallon: nullable(milesPerGallon),
@@ -77,7 +78,16 @@ const exampleFuel = {
   schedules: [
     {
       customer_name: null,
-      periods: [{ from: '2026-01-01', until: null, base_price: 1.2, miles_per_gallon: 6, steps: null }],
+      periods: [
+        {
+          from: '2026-01-01',
+          in_force: true,
+          until: null,
+          base_price: 1.2,
+          miles_per_gallon: 6,
+          steps: null,
+        },
+      ],
     },
   ],
 }

@@ -77,16 +77,20 @@ describe('200', () => {
         { ...ofBrokerage, until: '2026-06-30' },
       ],
     })
+    const today = new Date(app.now).toISOString().slice(0, 10)
     const stored = { base_price: 1.2, miles_per_gallon: 6, steps: null }
     expect(body.schedules).toEqual([
       {
         customer_name: null,
         periods: [
-          { from: '2026-01-01', until: '2026-06-30', ...stored },
-          { from: '2026-07-01', until: null, ...stored },
+          { from: '2026-01-01', in_force: today <= '2026-06-30', until: '2026-06-30', ...stored },
+          { from: '2026-07-01', in_force: today > '2026-06-30', until: null, ...stored },
         ],
       },
-      { customer_name: 'Acme Foods', periods: [{ from: '2026-01-01', until: null, ...stored }] },
+      {
+        customer_name: 'Acme Foods',
+        periods: [{ from: '2026-01-01', in_force: true, until: null, ...stored }],
+      },
     ])
     expect(await read()).toEqual(body)
     expect((await change({ customer_name: 'acme foods', periods: [] })).body.schedules).toHaveLength(1)

@@ -31,7 +31,6 @@ import { type ServedEndpoint, serve } from './endpoint-call.ts'
 const millsOf = (dollars: number) => Math.round(dollars * 1000)
 const dollarsOf = (mills: number) => Math.round(mills) / 1000
 const weekAnswer = ({ week, mills }: DieselPrice) => ({ week, price: dollarsOf(mills) })
-const dayOf = (now: number) => new Date(now).toISOString().slice(0, 10)
 
 /** The rule of a sent period: exactly one of its two forms. */
 function ruleOf(period: SentFuelPeriod, index: number): FuelRule | FieldError {
@@ -76,10 +75,12 @@ function readPeriods(sent: readonly SentFuelPeriod[]): FuelPeriod[] {
   return periods.toSorted((one, other) => (one.fromDay < other.fromDay ? -1 : 1))
 }
 
-function periodAnswer({ fromDay, untilDay, rule }: FuelPeriod) {
+function periodAnswer(period: FuelPeriod, today: string) {
+  const { fromDay, untilDay, rule } = period
   const withSteps = rule.kind === 'steps'
   return {
     from: fromDay,
+    in_force: fuelPeriodOn([period], today) !== null,
     until: untilDay,
     base_price: withSteps ? null : dollarsOf(rule.baseMills),
     miles_per_gallon: withSteps ? null : rule.milesPerGallon,
@@ -115,13 +116,14 @@ async function fuelAnswer(
   now: number,
 ): Promise<AnswerOf<typeof getFuel>> {
   const periods = await fuel.listFuelPeriods(transaction, tenant)
-  const [newest] = await fuel.newestDieselPrices(transaction, tenant, dayOf(now))
+  const today = new Date(now).toISOString().slice(0, 10)
+  const [newest] = await fuel.newestDieselPrices(transaction, tenant, today)
   const byCustomer = Map.groupBy(periods, ({ customerName }) => customerName)
   return {
     diesel: newest === undefined ? null : weekAnswer(newest),
     schedules: [...byCustomer].map(([customerName, own]) => ({
       customer_name: customerName === '' ? null : customerName,
-      periods: own.map(periodAnswer),
+      periods: own.map((period) => periodAnswer(period, today)),
     })),
   }
 }
