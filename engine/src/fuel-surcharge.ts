@@ -147,3 +147,12 @@ export function surchargePerMile(rule: FuelRule, dieselMills: number): number {
 export function fuelSurchargeCents(rule: FuelRule, dieselMills: number, miles: number): number {
   return Math.round((surchargePerMile(rule, dieselMills) * miles) / 10)
 }
+
+/**
+ * The key of a customer's schedule: the name without surrounding spaces, in lower case. Empty for the brokerage.
+ *
+ * @example fuelCustomerKey(' Acme Foods ') // 'acme foods'
+ */
+export function fuelCustomerKey(customerName: string): string {
+  return customerName.trim().toLowerCase()
+}

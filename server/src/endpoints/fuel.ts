@@ -14,6 +14,7 @@ import {
   type FuelPeriod,
   type FuelRule,
   formatMills,
+  fuelCustomerKey,
   fuelMistakes,
   fuelPeriodOn,
   fuelSurchargeCents,
@@ -152,9 +153,9 @@ export const fuelEndpoints: ServedEndpoint[] = [
     const periods = readPeriods(body.periods)
     const customerName = body.customer_name ?? ''
     return database.inTenant(caller.tenant, async (transaction) => {
-      const key = fuel.fuelCustomerKey(customerName)
+      const key = fuelCustomerKey(customerName)
       const stored = await fuel.listFuelPeriods(transaction, caller.tenant)
-      const before = stored.filter((period) => fuel.fuelCustomerKey(period.customerName) === key)
+      const before = stored.filter((period) => fuelCustomerKey(period.customerName) === key)
       await fuel.replaceFuelPeriods(transaction, caller.tenant, customerName, periods)
       const answer = await fuelAnswer(transaction, caller.tenant, now)
       const [was, is] = [inWords(before), inWords(periods)]
@@ -196,10 +197,10 @@ export const fuelEndpoints: ServedEndpoint[] = [
       }))
       const of = (name: string) =>
         fuelPeriodOn(
-          periods.filter(({ customerName }) => fuel.fuelCustomerKey(customerName) === name),
+          periods.filter(({ customerName }) => fuelCustomerKey(customerName) === name),
           query.day,
         )
-      const own = query.customer_name === undefined ? null : of(fuel.fuelCustomerKey(query.customer_name))
+      const own = query.customer_name === undefined ? null : of(fuelCustomerKey(query.customer_name))
       const period = own ?? of('')
       if (period === null) return { ...nothingFound, missing: 'schedule' }
       const diesel = dieselPriceOn(prices, query.day)

@@ -1,4 +1,4 @@
-import type { DieselPrice, FuelPeriod } from '#engine/fuel-surcharge.ts'
+import { type DieselPrice, type FuelPeriod, fuelCustomerKey } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 
@@ -6,9 +6,6 @@ import type { TenantId } from '../session/index.ts'
 export interface CustomerFuelPeriod extends FuelPeriod {
   readonly customerName: string
 }
-
-/** The key of a customer's schedule. @example fuelCustomerKey(' Acme Foods ') // 'acme foods' */
-export const fuelCustomerKey = (customerName: string): string => customerName.trim().toLowerCase()
 
 /** The periods of all schedules, first that of the brokerage, then those of customers by name; oldest first. */
 export async function listFuelPeriods(

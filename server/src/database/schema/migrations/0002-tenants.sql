@@ -164,7 +164,7 @@ grant select, insert, update on diesel_prices to lanewise_service;
 -- The fuel surcharge schedules of a tenant and of its customers, a row per period.
 create table fuel_periods (
   tenant_id integer not null references tenants,
-  -- The customer's name in lower case. Empty for the schedule of the brokerage.
+  -- The customer's name without surrounding spaces, in lower case. Empty for the schedule of the brokerage.
   customer_key text not null,
   customer_name text not null,
   from_day date not null,
