@@ -94,7 +94,8 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an outcome, and advice numbers and one word.
+    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
+    // outcome, and advice numbers and one word.
     expect(without.sort()).toEqual(
       [
         ...withoutCanary,
