@@ -189,6 +189,16 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
   }),
   'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
+  'get-fuel': () => ({ path: '/api/fuel' }),
+  'get-fuel-surcharge': () => ({ path: '/api/fuel/surcharge?day=2026-03-05&miles=780' }),
+  'change-fuel-schedule': () => ({
+    path: '/api/fuel/schedule',
+    body: { periods: [{ from: '2026-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
+  }),
+  'load-diesel-prices': () => ({
+    path: '/api/fuel/diesel-prices',
+    body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
+  }),
   'change-quote-list-settings': () => ({
     path: '/api/quote-list-settings',
     body: { version: 0, default_view: 'My quotes' },

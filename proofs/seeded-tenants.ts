@@ -178,6 +178,18 @@ function rowsOf(
         entered_by: 'push',
       },
     ],
+    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
+    diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
+    fuel_periods: [
+      {
+        from_day: '2020-01-01',
+        until_day: '2020-12-31',
+        rule: JSON.stringify({
+          kind: 'steps',
+          steps: [{ fromMills: 3_000, perMileMills: label === 'A' ? 7_151 : 7_252 }],
+        }),
+      },
+    ],
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),

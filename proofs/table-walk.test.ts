@@ -99,9 +99,16 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // signed_at contains times by field name, outcome_before_booking contains an outcome, and advice numbers and one word.
+    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
+    // outcome, and advice numbers and one word.
     expect(without.sort()).toEqual(
-      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking', 'lanes.advice'].sort(),
+      [
+        ...withoutCanary,
+        'fuel_periods.rule',
+        'lanes.signed_at',
+        'lanes.outcome_before_booking',
+        'lanes.advice',
+      ].sort(),
     )
   }
 })

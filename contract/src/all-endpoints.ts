@@ -12,6 +12,7 @@ import {
   testEventEndpoint,
 } from './event-endpoints.ts'
 import { firstSteps } from './first-steps.ts'
+import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
   createImport,
   getImport,
@@ -152,6 +153,10 @@ export const allEndpoints = [
   exportLanes,
   getQuoteListSettings,
   changeQuoteListSettings,
+  getFuel,
+  getFuelSurcharge,
+  changeFuelSchedule,
+  loadDieselPrices,
   getLane,
   listShipments,
   exportShipments,

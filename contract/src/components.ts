@@ -17,6 +17,7 @@ import {
   sentLaneRef,
   time,
 } from './fields.ts'
+import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { IntegrationCall } from './integration-calls.ts'
@@ -241,6 +242,14 @@ export const components: Readonly<
     description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
   MarginGap: { schema: MarginGap, description: 'A shipment whose actual margin is below the quoted margin' },
+  DieselWeek: {
+    schema: DieselWeek,
+    description: 'The U.S. average retail price of diesel in a week, as the EIA publishes it',
+  },
+  FuelStep: {
+    schema: FuelStep,
+    description: 'A step of a fuel surcharge table: from this diesel price, this surcharge per mile',
+  },
   QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },

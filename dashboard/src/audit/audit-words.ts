@@ -243,6 +243,8 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   time_zone: { name: 'time zone' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
+  fuel_schedule: { name: 'fuel surcharge schedule' },
+  diesel_prices: { name: 'diesel prices' },
   floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },
 }
 

@@ -38,6 +38,19 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table diesel_prices (
+  tenant_id integer not null,
+  week date not null,
+  mills integer not null,
+  constraint diesel_prices_pkey PRIMARY KEY (tenant_id, week),
+  constraint diesel_prices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint diesel_prices_mills_check CHECK (((mills >= 500) AND (mills <= 20000)))
+);
+alter table diesel_prices enable row level security;
+alter table diesel_prices force row level security;
+create policy tenant_isolation on diesel_prices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on diesel_prices to lanewise_service;
+
 create table event_deliveries (
   tenant_id integer not null,
   endpoint_id integer not null,
@@ -141,6 +154,22 @@ alter table expiry_notices force row level security;
 create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
 create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on expiry_notices to lanewise_service;
+
+create table fuel_periods (
+  tenant_id integer not null,
+  customer_key text not null,
+  customer_name text not null,
+  from_day date not null,
+  until_day date,
+  rule jsonb not null,
+  constraint fuel_periods_pkey PRIMARY KEY (tenant_id, customer_key, from_day),
+  constraint fuel_periods_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint fuel_periods_check CHECK ((until_day >= from_day))
+);
+alter table fuel_periods enable row level security;
+alter table fuel_periods force row level security;
+create policy tenant_isolation on fuel_periods for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on fuel_periods to lanewise_service;
 
 create table imports (
   tenant_id integer not null,

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
@@ -25,6 +26,8 @@ export interface Tables {
   users: UsersTable
   sessions: SessionsTable
   quote_list_settings: QuoteListSettingsTable
+  diesel_prices: DieselPricesTable
+  fuel_periods: FuelPeriodsTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -144,6 +147,21 @@ interface MarketRatesTable {
   destination: string
   entered_by: 'push' | 'file' | 'hand' | 'adapter'
   said_at: Date
+}
+
+interface DieselPricesTable {
+  tenant_id: number
+  week: string
+  mills: number
+}
+
+interface FuelPeriodsTable {
+  tenant_id: number
+  customer_key: string
+  customer_name: string
+  from_day: string
+  until_day: string | null
+  rule: Json<FuelRule>
 }
 
 interface ServiceTokensTable {
