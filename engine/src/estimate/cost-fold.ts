@@ -1,0 +1,260 @@
+import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import {
+  type CostChain,
+  chainOf,
+  countIn,
+  type NewestLoads,
+  newestGap,
+  type Residual,
+  weightOf,
+} from './cost-scopes.ts'
+import { type CostDays, earlierMovement, type SeasonLoad, type SeasonShare } from './cost-season.ts'
+import { clip } from './vector.ts'
+
+/** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
+export const AHEAD_DAYS = [0, 7, 14, 28] as const
+
+/** Lanes with about the same number of own loads have about the same error. Each row goes up to a number of loads. */
+export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
+
+/** The speed of the market index: a day with n loads moves it by 1 - e^(-.02 n) times their mean surprise. */
+const INDEX_SPEED = 0.02
+/** Limit of a load's surprise, and of a lane's gap from its newest loads, in ln cost. */
+const SURPRISE_MAX = 0.4
+/** The shares from which `follow` is chosen. */
+const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
+/** What past forecasts teach is learned from at most this number of newest loads. */
+const TAUGHT_LOADS_MAX = 20_000
+
+/** The market index of a tenant's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
+export interface CostIndex {
+  readonly days: readonly number[]
+  readonly mornings: readonly number[]
+  readonly now: number
+}
+
+/** What a tenant's past forecasts over a number of days teach. */
+export interface AheadFit {
+  readonly season: SeasonShare
+  /** For each of `OWN_LOADS_ROWS`: the sum of absolute errors in ln cost, and the number of loads. */
+  readonly errors: readonly { readonly sum: number; readonly loads: number }[]
+}
+
+/** The scopes of a tenant's loads, and the market index. */
+export interface CostScopes {
+  loads: number
+  readonly residuals: Map<string, Residual>
+  /** By the key of the lane. */
+  readonly newest: Map<string, NewestLoads>
+}
+
+/** Loads in the order of time (null if not usable), and the scope keys of each lane. */
+export interface FoldedLoads {
+  readonly count: number
+  readonly load: (nth: number) => SeasonLoad | null
+  readonly keysOf: (lane: number) => readonly string[]
+}
+
+const TENANT_KEY = 'tenant'
+
+/** The scopes of a lane and its newest loads, as far as they are known. */
+export function knownChain({ residuals, newest }: CostScopes, costKeys: readonly string[]): CostChain {
+  return {
+    scopes: [TENANT_KEY, ...costKeys].map((key) => residuals.get(key)),
+    newest: newest.get(costKeys.at(-1) ?? ''),
+  }
+}
+
+/** Like `knownChain`, but creates the missing ones. */
+export function chainFor({ residuals, newest }: CostScopes, costKeys: readonly string[]): CostChain {
+  const scopes = [TENANT_KEY, ...costKeys].map((key) => {
+    const known = residuals.get(key) ?? { weight: 0, sum: 0, moved: 0, loads: 0 }
+    residuals.set(key, known)
+    return known
+  })
+  const key = costKeys.at(-1)
+  if (key === undefined) return { scopes, newest: undefined }
+  const known = newest.get(key) ?? { days: [], values: [] }
+  newest.set(key, known)
+  return { scopes, newest: known }
+}
+
+/** The row of `OWN_LOADS_ROWS` for a lane. */
+export function ownLoadsRow({ scopes }: CostChain): number {
+  const loads = scopes.at(-1)?.loads ?? 0
+  return OWN_LOADS_ROWS.findIndex((most) => loads <= most)
+}
+
+/** The market index on the morning of a day. */
+export function indexOn({ days, mornings, now }: CostIndex, day: number): number {
+  let low = 0
+  let high = days.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((days[middle] as number) < day) low = middle + 1
+    else high = middle
+  }
+  return mornings[low] ?? now
+}
+
+/** The expected residual of a lane, some days ahead, as seen from the evening of the day `from`. */
+export interface ResidualAhead {
+  /** The shrunk residual of its scopes. */
+  readonly level: number
+  /** The limited distance of its newest loads from the level. */
+  readonly gap: number
+  /** The movement of the season. */
+  readonly season: number
+}
+
+export function residualAhead(
+  chain: CostChain,
+  seen: {
+    from: number
+    ahead: number
+    scale: number
+    index: number
+    costDays: CostDays | null
+    share: number
+  },
+): ResidualAhead {
+  const level = chainOf(chain, seen)
+  const gap = clip(newestGap(chain, level, seen.from), -SURPRISE_MAX, SURPRISE_MAX)
+  const moved =
+    seen.costDays === null || seen.share === 0 ? null : earlierMovement(seen.costDays, seen.from, seen.ahead)
+  return { level, gap, season: seen.share * (moved ?? 0) }
+}
+
+/** Sums of absolute errors, for each of `OWN_LOADS_ROWS`. */
+class Errors {
+  readonly rows = OWN_LOADS_ROWS.map(() => ({ sum: 0, loads: 0 }))
+
+  add(row: number, error: number): void {
+    const known = this.rows[row]
+    if (known === undefined) return
+    known.sum += Math.abs(error)
+    known.loads++
+  }
+}
+
+/** Learns the share of `FOLLOWED` with the least sum of absolute errors, for each of `OWN_LOADS_ROWS`. */
+class Following {
+  /** The smallest of equal ones. */
+  readonly shares: number[] = OWN_LOADS_ROWS.map(() => 0)
+  readonly #misses = OWN_LOADS_ROWS.map(() => FOLLOWED.map(() => 0))
+
+  learn(row: number, gap: number, rest: number): void {
+    const misses = this.#misses[row]
+    if (gap === 0 || misses === undefined) return
+    let least = Number.POSITIVE_INFINITY
+    for (let i = 0; i < FOLLOWED.length; i++) {
+      const share = FOLLOWED[i] as number
+      const missed = (misses[i] as number) + Math.abs(rest - share * gap)
+      misses[i] = missed
+      if (missed >= least) continue
+      least = missed
+      this.shares[row] = share
+    }
+  }
+}
+
+/**
+ * Folds a tenant's loads in the order of time into the residuals of their scopes, the market index, and what its
+ * forecasts taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
+ */
+export function* foldedInSteps(
+  { count, load: loadOf, keysOf }: FoldedLoads,
+  known: { day: number; costDays: CostDays | null; seasons: readonly SeasonShare[] },
+): Steps<CostScopes & { index: CostIndex; follow: readonly number[]; ahead: readonly AheadFit[] }> {
+  const scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
+  const chains = new Map<number, CostChain>()
+  const chainOfLane = (lane: number) => {
+    const chain = chains.get(lane) ?? chainFor(scopes, keysOf(lane))
+    chains.set(lane, chain)
+    return chain
+  }
+  const following = new Following()
+  const errors = AHEAD_DAYS.map(() => new Errors())
+  const taughtFrom = Math.max(0, count - TAUGHT_LOADS_MAX)
+  const next = AHEAD_DAYS.map(() => taughtFrom)
+  const days: number[] = []
+  const mornings: number[] = []
+  const market = { index: 0, surprise: 0, loads: 0 }
+  /** Forecasts a load from the loads counted so far. */
+  const forecast = (which: number, load: SeasonLoad, from: number) =>
+    residualAhead(chainOfLane(load.lane), {
+      from,
+      ahead: AHEAD_DAYS[which] as number,
+      scale: 1 / weightOf(from, known.day),
+      index: market.index,
+      costDays: known.costDays,
+      share: known.seasons[which]?.share ?? 0,
+    })
+  /** Forecasts the loads that are 7, 14 or 28 days after a day before `day`: all loads of that day are counted. */
+  function* lookAhead(day: number): Steps<undefined> {
+    for (let which = 1; which < AHEAD_DAYS.length; which++) {
+      const ahead = AHEAD_DAYS[which] as number
+      for (; (next[which] as number) < count; next[which] = (next[which] as number) + 1) {
+        const nth = next[which] as number
+        if (nth % QUOTES_PER_STEP === 0) yield
+        const load = loadOf(nth)
+        if (load === null) continue
+        if (load.day - ahead >= day) break
+        if (scopes.loads === 0) continue
+        const seen = forecast(which, load, load.day - ahead)
+        const row = ownLoadsRow(chainOfLane(load.lane))
+        errors[which]?.add(row, missOf(seen, load.value, following.shares[row]))
+      }
+    }
+    return undefined
+  }
+  let today = Number.NEGATIVE_INFINITY
+  const endDay = () => {
+    if (market.loads === 0) return
+    market.index += (1 - Math.exp(-INDEX_SPEED * market.loads)) * (market.surprise / market.loads)
+    market.surprise = 0
+    market.loads = 0
+  }
+  for (let nth = 0; nth < count; nth++) {
+    // A load updates seven scopes, so these steps are shorter than those of other loops.
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const load = loadOf(nth)
+    if (load === null) continue
+    if (load.day !== today) {
+      endDay()
+      yield* lookAhead(load.day)
+      today = load.day
+      days.push(today)
+      mornings.push(market.index)
+    }
+    const chain = chainOfLane(load.lane)
+    const seen = forecast(0, load, load.day)
+    // The first load of a tenant sets its level, and says nothing about the market.
+    if (scopes.loads > 0) market.surprise += clip(load.value - seen.level, -SURPRISE_MAX, SURPRISE_MAX)
+    market.loads++
+    if (nth >= taughtFrom) {
+      const row = ownLoadsRow(chain)
+      errors[0]?.add(row, missOf(seen, load.value, following.shares[row]))
+      following.learn(row, seen.gap, load.value - seen.level)
+    }
+    const weight = weightOf(load.day, known.day)
+    countIn(chain, { day: load.day, weight, value: load.value, index: mornings.at(-1) ?? 0, count: 1 })
+    scopes.loads++
+  }
+  endDay()
+  yield* lookAhead(known.day + 1)
+  return {
+    ...scopes,
+    index: { days, mornings, now: market.index },
+    follow: following.shares,
+    ahead: errors.map(({ rows }, which) => ({
+      season: known.seasons[which] ?? { share: 0, checks: 0 },
+      errors: rows,
+    })),
+  }
+}
+
+/** How far a residual is from the expected one. */
+function missOf({ level, gap, season }: ResidualAhead, value: number, follow = 0): number {
+  return value - level - follow * gap - season
+}
