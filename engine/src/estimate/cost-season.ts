@@ -10,10 +10,10 @@ const LOADS_MIN = 5
 /** Weight of "no season", in years. */
 const NO_SEASON_YEARS = 1
 /** The number of weeks in which a movement could be compared with the same weeks of earlier years. */
-const CHECKS_MIN = 13
+export const SEASON_WEEKS_MIN = 13
 /** Weight of "no season" in the share of the earlier movement that is expected again, in weeks. */
 const SHARE_WEIGHT = 13
-/** Earlier years are evidence if they reduce the mean absolute error to at most this share. */
+/** Earlier years are evidence only if they reduce the mean absolute error to at most this share. */
 const ERROR_SHARE_MAX = 0.9
 const HISTORY_DAYS = (YEARS_MAX + 1) * YEAR_DAYS + 60
 
@@ -39,8 +39,8 @@ export interface SeasonShare {
 }
 
 /**
- * Cumulates the loads of at most the last four years by day. Null if the loads span less than a year and a half: then no
- * week can be compared with earlier years often enough.
+ * Cumulates the loads of at most the last four years by day. Null if the loads span less than 13 weeks more than a year:
+ * then too few weeks can be compared with an earlier year.
  *
  * @param load a load by its number, in the order of time; null if it is not usable
  */
@@ -58,7 +58,7 @@ export function* costDaysInSteps(
     // Loads are in the order of time, so the first usable one is the oldest.
     if (lanes.size === 0) {
       first = one.day
-      if (day - first < YEAR_DAYS + 7 * CHECKS_MIN) return null
+      if (day - first < YEAR_DAYS + 7 * SEASON_WEEKS_MIN) return null
     }
     const lane = lanes.get(one.lane) ?? { sum: 0, loads: 0 }
     lane.sum += one.value
@@ -84,7 +84,7 @@ export function* costDaysInSteps(
   return { first, sums, loads }
 }
 
-/** The mean level of costs within ten days of a day. Null with fewer than five loads. */
+/** The mean level of costs within a week of a day. Null with fewer than five loads. */
 function levelAround({ first, sums, loads }: CostDays, day: number): number | null {
   const inside = (at: number) => Math.min(Math.max(at, 0), sums.length - 1)
   const from = inside(day - AROUND_DAYS - first)
@@ -117,8 +117,8 @@ export function earlierMovement(days: CostDays, from: number, ahead: number): nu
 
 /**
  * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share
- * is the least squares slope, shrunk by 13 weeks without a season, from 0 to 1. It is 0 with fewer than 26 weeks, or if
- * the earlier years do not reduce the mean absolute error by 5 %.
+ * is the least squares slope, shrunk by 13 weeks without a season, from 0 to 1. It is 0 with fewer than 13 weeks, or if
+ * the earlier years do not reduce the mean absolute error by 10 %.
  *
  * @example seasonShare(null, { day: 20_000, ahead: 28 }) // { share: 0, checks: 0 }
  */
@@ -134,7 +134,7 @@ export function seasonShare(
     if (actual !== null && earlier !== null) pairs.push({ actual, earlier })
   }
   const checks = pairs.length
-  if (checks < CHECKS_MIN) return { share: 0, checks }
+  if (checks < SEASON_WEEKS_MIN) return { share: 0, checks }
   const sum = (of: (pair: { actual: number; earlier: number }) => number) =>
     pairs.reduce((total, pair) => total + of(pair), 0)
   const spread = sum(({ earlier }) => earlier * earlier)

@@ -1,4 +1,5 @@
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { counted } from '../wording.ts'
 import {
   AHEAD_DAYS,
   type AheadFit,
@@ -12,7 +13,7 @@ import {
   residualAhead,
 } from './cost-fold.ts'
 import { countIn, weightOf } from './cost-scopes.ts'
-import { type CostDays, costDaysInSteps, seasonShare } from './cost-season.ts'
+import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from './cost-season.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
@@ -28,10 +29,10 @@ const CURVE_LOADS_MAX = 10_000
  * to 4, 5 to 14, more). Measured on 4,476 US truckloads, each predicted before it moved.
  */
 const SPREADS = [
-  [0.26, 0.17, 0.11, 0.1],
-  [0.27, 0.18, 0.13, 0.11],
-  [0.28, 0.2, 0.14, 0.12],
-  [0.29, 0.21, 0.16, 0.15],
+  [0.24, 0.16, 0.11, 0.1],
+  [0.25, 0.18, 0.11, 0.11],
+  [0.26, 0.18, 0.12, 0.12],
+  [0.28, 0.19, 0.13, 0.12],
 ] as const
 /** The weight of the measured error beside the tenant's own errors, in loads. */
 const SPREAD_WEIGHT = 8
@@ -160,10 +161,17 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
     })
   }
   const { curve, own } = yield* fitHaulCurveInSteps(newest.reverse())
-  const usable = (nth: number) => {
+  const values = new Float64Array(count)
+  for (let nth = 0; nth < count; nth++) {
+    if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
-    if (!isUsable(load, day)) return null
-    return { day: dayOf(load.at), lane: load.lane, value: residualOf(curve, load) }
+    values[nth] = isUsable(load, day) ? residualOf(curve, load) : Number.NaN
+  }
+  const usable = (nth: number) => {
+    const value = values[nth] as number
+    if (Number.isNaN(value)) return null
+    const { at, lane } = loadOf(nth)
+    return { day: dayOf(at), lane, value }
   }
   const costDays = yield* costDaysInSteps(count, usable, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
@@ -222,6 +230,30 @@ export function costsAhead(
   lane: { costKeys: readonly string[]; miles: number | null },
 ): CostAhead[] {
   return expectedOver(model, lane, [1, 2, 3])
+}
+
+/**
+ * Whether the tenant's earlier years are evidence of a season, in one sentence.
+ *
+ * @example seasonOf(prepareCosts([], now)).sentence
+ * // 'No seasonal evidence: your costs cannot be compared with the same weeks of an earlier year.'
+ */
+export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: string } {
+  const seasons = ahead.slice(1).map(({ season }) => season)
+  const checks = Math.max(...seasons.map((season) => season.checks))
+  if (seasons.some(({ share }) => share > 0)) {
+    return {
+      evidence: true,
+      sentence: `The costs ahead include the season: in ${checks} past weeks, the same weeks of earlier years predicted how your costs moved.`,
+    }
+  }
+  const why =
+    checks === 0
+      ? 'your costs cannot be compared with the same weeks of an earlier year'
+      : checks < SEASON_WEEKS_MIN
+        ? `your costs can be compared with the same weeks of an earlier year in ${counted(checks, 'week')}, and ${SEASON_WEEKS_MIN} are needed`
+        : `in ${checks} past weeks, the same weeks of earlier years did not predict how your costs moved`
+  return { evidence: false, sentence: `No seasonal evidence: ${why}.` }
 }
 
 /** @param horizons positions in `AHEAD_DAYS` */
