@@ -17,8 +17,8 @@ export const AHEAD_DAYS = [0, 7, 14, 28] as const
 /** Lanes with about the same number of own loads have about the same error. Each row goes up to a number of loads. */
 export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
 
-/** The speed of the market index: a day with n loads moves it by 1 - e^(-.02 n) times their mean surprise. */
-const INDEX_SPEED = 0.02
+/** The speed of the market index: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
+const INDEX_SPEED = 0.05
 /** Limit of a load's surprise, and of a lane's gap from its newest loads, in ln cost. */
 const SURPRISE_MAX = 0.4
 /** The shares from which `follow` is chosen. */
@@ -229,8 +229,13 @@ export function* foldedInSteps(
     }
     const chain = chainOfLane(load.lane)
     const seen = forecast(0, load, load.day)
-    // The first load of a tenant sets its level, and says nothing about the market.
-    if (scopes.loads > 0) market.surprise += clip(load.value - seen.level, -SURPRISE_MAX, SURPRISE_MAX)
+    // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
+    // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
+    if (scopes.loads > 0) {
+      const scale = 1 / weightOf(load.day, known.day)
+      const moved = chainOf(chain, { scale, index: market.index, moving: chain.scopes.length })
+      market.surprise += clip(load.value - moved, -SURPRISE_MAX, SURPRISE_MAX)
+    }
     market.loads++
     if (nth >= taughtFrom) {
       const row = ownLoadsRow(chain)

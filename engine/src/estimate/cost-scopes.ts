@@ -78,10 +78,13 @@ export function weightOf(day: number, on: number): number {
 
 /**
  * The shrunk residual of a chain of scopes, with their weights multiplied by `scale`. Same formula as `chainResidual`, but
- * without an array per load, and with the means of the wide scopes moved from the market index of their loads' days to
- * `index`. It starts at `index`.
+ * without an array per load, and with the means of the `moving` widest scopes moved from the market index of their loads'
+ * days to `index`. It starts at `index`.
  */
-export function chainOf({ scopes }: CostChain, { scale, index }: { scale: number; index: number }): number {
+export function chainOf(
+  { scopes }: CostChain,
+  { scale, index, moving = MARKET_SCOPES }: { scale: number; index: number; moving?: number },
+): number {
   let wider = index
   for (let i = 0; i < scopes.length; i++) {
     const residual = scopes[i]
@@ -89,9 +92,7 @@ export function chainOf({ scopes }: CostChain, { scale, index }: { scale: number
     const prior = CHAIN_WEIGHTS[i] ?? 1
     const weight = residual.weight * scale
     const mean =
-      i < MARKET_SCOPES
-        ? (residual.sum - residual.moved) / residual.weight + index
-        : residual.sum / residual.weight
+      i < moving ? (residual.sum - residual.moved) / residual.weight + index : residual.sum / residual.weight
     wider = (weight * mean + prior * wider) / (weight + prior)
   }
   return wider
