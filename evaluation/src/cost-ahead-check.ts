@@ -10,6 +10,8 @@ const HALF_LIFE_DAYS = 45
 
 /** The forecasts of one load, as ln(actual cost / forecast), from what was known `days` before it. */
 export interface AheadForecast {
+  readonly laneId: number
+  readonly at: number
   readonly days: number
   readonly ownLoads: number
   readonly error: number
@@ -80,6 +82,8 @@ export function forecastAhead(loads: readonly CostSeen[], onDay?: (day: number) 
         if (!today || !then || !before) continue
         const against = (cents: number) => Math.log(load.costCents / cents)
         out.push({
+          laneId: load.laneId,
+          at: load.at,
           days: ahead,
           ownLoads: today.ownLoads,
           error: against(then.costCents),
@@ -93,4 +97,70 @@ export function forecastAhead(loads: readonly CostSeen[], onDay?: (day: number) 
     }
   }
   return out
+}
+
+/** Mean absolute errors in ln cost of the forecasts over a number of days, and the coverage of their 80 % ranges. */
+export interface AheadQuality {
+  readonly days: number
+  readonly count: number
+  readonly model: number
+  readonly carried: number
+  readonly chain: number
+  readonly last: number
+  readonly within80: number
+  /** The share of forecasts with a season. */
+  readonly seasonal: number
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+export function aheadQuality(forecasts: readonly AheadForecast[]): AheadQuality[] {
+  return AHEAD.map((days) => {
+    const of = forecasts.filter((forecast) => forecast.days === days)
+    const error = (which: 'error' | 'carried' | 'chain' | 'last') =>
+      mean(of.map((forecast) => Math.abs(forecast[which])))
+    return {
+      days,
+      count: of.length,
+      model: error('error'),
+      carried: error('carried'),
+      chain: error('chain'),
+      last: error('last'),
+      within80: mean(of.map(({ within80 }) => Number(within80))),
+      seasonal: mean(of.map(({ seasonal }) => Number(seasonal))),
+    }
+  })
+}
+
+/** Weight of "no effect" in the mean error of a group, in loads. */
+const GROUP_WEIGHT = 50
+
+/**
+ * The mean absolute error of the forecasts seven days ahead if they are corrected by the mean error of the earlier loads of
+ * the same group, such as the weekday of the pickup. An error counts once it was known on the day of the forecast.
+ */
+export function correctedError(
+  forecasts: readonly AheadForecast[],
+  groupOf: (forecast: AheadForecast) => number,
+): { uncorrected: number; corrected: number } {
+  const week = forecasts.filter(({ days }) => days === 7).sort((one, other) => one.at - other.at)
+  const groups = new Map<number, { sum: number; loads: number }>()
+  let known = 0
+  const errors = week.map((forecast) => {
+    for (; dayOf(week[known]?.at ?? 0) <= dayOf(forecast.at) - 7 && known < week.length; known++) {
+      const earlier = week[known] as AheadForecast
+      const group = groups.get(groupOf(earlier)) ?? { sum: 0, loads: 0 }
+      group.sum += earlier.error
+      group.loads++
+      groups.set(groupOf(earlier), group)
+    }
+    const group = groups.get(groupOf(forecast)) ?? { sum: 0, loads: 0 }
+    return forecast.error - group.sum / (group.loads + GROUP_WEIGHT)
+  })
+  return {
+    uncorrected: mean(week.map(({ error }) => Math.abs(error))),
+    corrected: mean(errors.map(Math.abs)),
+  }
 }
