@@ -27,7 +27,10 @@ test('a planted tenant setting for the session instead of the transaction is fou
   expect(faults.some((fault) => fault.startsWith('outside all tenants'))).toBe(true)
 }, 60_000)
 
-test('a planted connection that keeps the tenant of its first transaction is found', async () => {
+test('a planted connection that keeps the tenant of its first transaction is found', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
   const opened = new WeakSet<object>()
   const { faults } = await concurrencyWalk({
     requests: 300,
@@ -41,4 +44,4 @@ test('a planted connection that keeps the tenant of its first transaction is fou
     },
   })
   expect(faults.some((fault) => /returned (401|404)/.test(fault))).toBe(true)
-}, 60_000)
+})

@@ -43,7 +43,7 @@ describe('hostile requests to every operation, in process and over sockets', () 
 describe('a planted fault is found:', () => {
   const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
 
-  test('code that throws for a NUL byte', async () => {
+  test('code that throws for a NUL byte', { tags: 'long', timeout: 90_000 }, async () => {
     const { faults } = await hostileInput(cluster, soon, (server) => {
       server.addHook('preHandler', async ({ body }) => {
         if (Buffer.isBuffer(body) && body.includes(0)) throw new Error('NUL')
@@ -51,7 +51,7 @@ describe('a planted fault is found:', () => {
     })
     expect(faults.join('\n')).toContain('returned 500')
     expect(faults.join('\n')).toMatch(/printf '.*\\000/)
-  }, 90_000)
+  })
 
   test('a response with an undocumented member', { tags: 'long', timeout: 90_000 }, async () => {
     const { faults } = await hostileInput(cluster, soon, undocumentedMember)

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { batchLanesMax, headersArrivalSecondsMax } from '#contract/limits.ts'
+import { readConfig } from '#server/configuration/index.ts'
 import { call, makeIntegration, makeTenant } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import type { RunningService } from '#testing/running-service.ts'
@@ -48,6 +49,9 @@ interface Neighbour {
   ): Promise<{ readonly figure: string; readonly faults: string[] }>
 }
 
+/** PostgreSQL shares the machine's cores with the service here, as the embedded database does. */
+const env = { TRANSACTIONS_PER_BROKERAGE: String(readConfig({}).transactionsPerBrokerage) }
+
 /** Reads as one brokerage, eight times per second, first alone and then beside the neighbor, and compares the latencies. */
 async function readBeside(
   neighbour: Neighbour,
@@ -61,7 +65,7 @@ async function readBeside(
   let over = false
   let disturbed: ReturnType<Neighbour['disturb']> | null = null
   try {
-    const service = await services.start(fault === undefined ? {} : { fault })
+    const service = await services.start({ env, ...(fault === undefined ? {} : { fault }) })
     const reader = await makeKnownBrokerage(service.url)
     const read: ReadNth = neighbour.read ?? readInsight
     await neighbour.prepare?.(service, share)

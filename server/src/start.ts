@@ -59,6 +59,7 @@ export async function startService(
     const opened = await openDatabase({
       connection,
       ...(instance === null ? {} : { instance }),
+      transactionsPerBrokerage: config.transactionsPerBrokerage,
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
     undo.push(() => opened.close())

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, readConfig } from './config.ts'
 
@@ -18,6 +20,22 @@ test('THREADS, a removed setting, is rejected unless it is 1', () => {
       expect.stringMatching(/^THREADS was removed: start one process per core .*docs\/scaling\.md/),
     ])
   }
+})
+
+describe('transactions of one brokerage', () => {
+  test('are four, and with the embedded database at most one more than the machine has cores', () => {
+    const embedded = readConfig({}).transactionsPerBrokerage
+    expect(embedded).toBe(Math.min(4, availableParallelism() + 1))
+    const own = {
+      DATABASE_URL: 'postgres://localhost/lanewise',
+      LANEWISE_SECRET_KEY: randomBytes(32).toString('base64'),
+    }
+    expect(readConfig(own).transactionsPerBrokerage).toBe(4)
+    expect(readConfig({ ...own, TRANSACTIONS_PER_BROKERAGE: '7' }).transactionsPerBrokerage).toBe(7)
+    expect(problemsOf({ TRANSACTIONS_PER_BROKERAGE: '0' })).toEqual([
+      'TRANSACTIONS_PER_BROKERAGE must be a number from 1 to 20, of one brokerage at a time in the database; it is "0".',
+    ])
+  })
 })
 
 describe('metrics', () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
 import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../security/index.ts'
 
@@ -12,6 +13,8 @@ export interface Config {
   readonly databaseReplicaUrl: string | null
   /** The Redis in which instances share the rate limit; null to share it in the database. */
   readonly redisUrl: string | null
+  /** Concurrent transactions of one brokerage in this process. */
+  readonly transactionsPerBrokerage: number
   /** The connection of the schema owner, for migrations at start; null to run `npm run migrate` separately. */
   readonly migrationDatabaseUrl: string | null
   readonly dataDirectory: string
@@ -82,6 +85,7 @@ export function readConfig(env: Environment): Config {
     metrics: metricsOf(settings, port),
     databaseUrl,
     ...databasesOf(settings, databaseUrl),
+    transactionsPerBrokerage: transactionsPerBrokerageOf(settings, databaseUrl),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
     memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {
@@ -174,6 +178,21 @@ class Settings {
     }
     return text
   }
+}
+
+const transactionsMax = 4
+
+/**
+ * The embedded database computes on the cores of this machine: with many more transactions of one brokerage than cores,
+ * other brokerages wait for a core (decision 43 has the measurements).
+ */
+function transactionsPerBrokerageOf(settings: Settings, databaseUrl: string | null): number {
+  const ofCores = Math.min(transactionsMax, availableParallelism() + 1)
+  return settings.wholeNumber('TRANSACTIONS_PER_BROKERAGE', {
+    fallback: databaseUrl === null ? ofCores : transactionsMax,
+    max: 20,
+    purpose: 'of one brokerage at a time in the database',
+  })
 }
 
 function metricsOf(settings: Settings, servicePort: number): Config['metrics'] {

@@ -1,7 +1,7 @@
 /**
  * The embedded PostgreSQL, which the service starts if DATABASE_URL is not set: its binaries, folder, account, and process.
  */
-export { asAccount, giveTo } from './account.ts'
+export { asAccount, giveTo, postgresAccount } from './account.ts'
 export { copyRunningCluster } from './base-backup.ts'
 export { postgresBinaries } from './binaries.ts'
 export { findPlace, makeFolderFor, makePlace, type Place } from './cluster-location.ts'

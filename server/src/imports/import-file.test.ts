@@ -573,32 +573,29 @@ describe('the command', () => {
     }
   }
 
-  it(
-    'loses and repeats no row when it is killed and run again',
-    () =>
-      inFolder(async (folder) => {
-        const tenant = await newTenant('Killed Brokers')
-        const path = join(folder, 'loads.csv')
-        await writeFile(path, manyRows(5_000))
-        const killed = command([path, '--tenant', 'killed brokers'])
-        while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
-        killed.child.kill('SIGKILL')
-        await killed.ended
-        const before = await countOf(tenant, 'lanes')
-        expect(before).toBeLessThan(5_000)
-        expect(await countOf(tenant, 'quote_requests')).toBe(before)
-        const refused = await command([path, '--tenant', String(tenant)]).ended
-        expect(refused).toMatchObject({
-          code: 1,
-          output: expect.stringContaining('Import 1 (loads.csv) is still'),
-        })
-        await silence(tenant, 1)
-        const { code, output } = await command([path, '--tenant', String(tenant)]).ended
-        expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
-        expect(code).toBe(0)
-        expect(await countOf(tenant, 'lanes')).toBe(5_000)
-      }),
-    120_000,
+  it('loses and repeats no row when it is killed and run again', { tags: 'long', timeout: 120_000 }, () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Killed Brokers')
+      const path = join(folder, 'loads.csv')
+      await writeFile(path, manyRows(5_000))
+      const killed = command([path, '--tenant', 'killed brokers'])
+      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+      killed.child.kill('SIGKILL')
+      await killed.ended
+      const before = await countOf(tenant, 'lanes')
+      expect(before).toBeLessThan(5_000)
+      expect(await countOf(tenant, 'quote_requests')).toBe(before)
+      const refused = await command([path, '--tenant', String(tenant)]).ended
+      expect(refused).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('Import 1 (loads.csv) is still'),
+      })
+      await silence(tenant, 1)
+      const { code, output } = await command([path, '--tenant', String(tenant)]).ended
+      expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
+      expect(code).toBe(0)
+      expect(await countOf(tenant, 'lanes')).toBe(5_000)
+    }),
   )
 
   it('stops at Ctrl-C after the current rows, and says how to continue', () =>

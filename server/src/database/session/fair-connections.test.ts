@@ -15,8 +15,12 @@ afterAll(() => ownDatabase.drop())
 const [ours, theirs] = [tenantId(7), tenantId(8)] as const
 
 /** A database with a pool of `connectionsMax`, and transactions that run until the test ends them. */
-async function transactionsOn(connectionsMax: number) {
-  const database = await openDatabase({ connection: ownDatabase.service, connectionsMax })
+async function transactionsOn(connectionsMax: number, transactionsPerBrokerage?: number) {
+  const database = await openDatabase({
+    connection: ownDatabase.service,
+    connectionsMax,
+    ...(transactionsPerBrokerage === undefined ? {} : { transactionsPerBrokerage }),
+  })
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const all: Promise<unknown>[] = []
@@ -54,6 +58,16 @@ const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 })
 
 const untilWaiting = (database: Database, waiting: number) =>
   eventually(() => database.connections().waiting).toBe(waiting)
+
+test('a brokerage runs as many transactions at once as the setting says', async () => {
+  const { database, started, startAll, close } = await transactionsOn(20, 2)
+  startAll(ours, ['one', 'two', 'three'])
+  await eventually(() => started).toEqual(['one', 'two'])
+  await untilWaiting(database, 1)
+  startAll(theirs, ['other'])
+  await eventually(() => started).toEqual(['one', 'two', 'other'])
+  await close()
+})
 
 test('a brokerage runs four transactions at once, further ones follow in order, and another brokerage does not wait', async () => {
   const { database, started, start, startAll, end, close } = await transactionsOn(20)

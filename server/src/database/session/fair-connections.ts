@@ -5,7 +5,7 @@ import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** Concurrent transactions of one brokerage in one process. Further ones wait in the brokerage's queue. */
-const perBrokerageMax = 4
+const perBrokerageUsual = 4
 /** Requests of one brokerage that may wait for a connection. Further ones are refused at once. */
 export const waitingPerBrokerageMax = 128
 
@@ -48,14 +48,14 @@ interface Queue {
 /**
  * Lends the connections of a pool fairly. Each brokerage has its own queue, first come, first served. A free connection
  * goes to the next queue in rotation, so a brokerage with hundreds of waiting calls delays the others by one call at
- * most. A brokerage has up to four transactions at once. At most half of them may be background work (imports,
+ * most. A brokerage has up to `perBrokerage` transactions at once. At most half of them may be background work (imports,
  * backtests, events), and background work takes at most half of all connections.
  *
  * A transaction must not open another transaction of the same brokerage and wait for it: enough of those at once would
  * deadlock until their deadlines pass.
  */
-export function fairConnections(pool: pg.Pool): FairConnections {
-  return new FairPool(pool)
+export function fairConnections(pool: pg.Pool, perBrokerage = perBrokerageUsual): FairConnections {
+  return new FairPool(pool, perBrokerage)
 }
 
 class FairPool implements FairConnections {
@@ -69,12 +69,12 @@ class FairPool implements FairConnections {
   #running = 0
   #background = 0
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, perBrokerage: number) {
     const { max } = pool.options
     this.#pool = pool
     this.#connectionsMax = max
     // In a small pool, one brokerage gets little more than half of the connections.
-    this.#perBrokerage = Math.min(perBrokerageMax, Math.floor(max / 2) + 1, max)
+    this.#perBrokerage = Math.min(perBrokerage, Math.floor(max / 2) + 1, max)
     this.#backgroundPerBrokerage = Math.max(1, Math.floor(this.#perBrokerage / 2))
     this.#backgroundMax = Math.max(1, Math.floor(max / 2))
   }

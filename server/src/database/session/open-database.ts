@@ -71,6 +71,8 @@ const types: pg.CustomTypesConfig = {
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
   readonly connectionsMax?: number
+  /** Concurrent transactions of one brokerage; four if absent. */
+  readonly transactionsPerBrokerage?: number
   /** The id of this instance of the service; absent with the embedded database. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
@@ -93,7 +95,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     query_timeout: watchTimeoutMs,
     application_name: 'lanewise watch',
   })
-  const connections = fairConnections(pool)
+  const connections = fairConnections(pool, options.transactionsPerBrokerage)
   const versions = versionsListeners()
   const transactions = new Transactions(connections, versions.notify)
   const begin = options.readOnly === true ? 'begin read only' : 'begin'
