@@ -247,9 +247,11 @@ function evaluateThinLanes(folder: string): Findings['thin'] {
   const rates = readUsdaRates(folder)
   return [
     ...(rates === null ? [] : [4, 8, 12].map((weeks) => thinLanesOf(rates, weeks))),
-    ...[1, 5, 20].flatMap((quotesADay) =>
-      [0.01, 0.03].map((indexError) =>
-        simulateThinLanes({ tenants: TENANTS, seed: SEED, quotesADay, indexError }),
+    ...[0.004, 0.014].flatMap((dailyMove) =>
+      [1, 20].flatMap((quotesADay) =>
+        [0.01, 0.03].map((indexError) =>
+          simulateThinLanes({ tenants: TENANTS, seed: SEED, quotesADay, dailyMove, indexError }),
+        ),
       ),
     ),
   ]

@@ -55,20 +55,22 @@ const DAYS = 180
 const ASKED_LANES = 20
 
 /**
- * Simulated brokers whose market moves by 0.4 % a day: the going rate of thin lanes (about one quote in 60 days) from the
+ * Simulated brokers in a market that moves every day: the going rate of thin lanes (about one quote in 60 days) from the
  * broker's own quotes, and from its quotes relative to an outside index that is wrong by `indexError` each week.
  */
 export function simulateThinLanes(options: {
   tenants: number
   seed: number
   quotesADay: number
+  /** Standard deviation of the market's movement in a day, in ln rate. */
+  dailyMove: number
   indexError: number
 }): ThinLanes {
   const [without, withIndex]: [number[], number[]] = [[], []]
   for (let tenant = 0; tenant < options.tenants; tenant++) {
     const random = seededNumbers(options.seed + tenant)
     const walk = [0]
-    for (let day = 1; day <= DAYS; day++) walk.push((walk[day - 1] ?? 0) + 0.004 * normal(random))
+    for (let day = 1; day <= DAYS; day++) walk.push((walk[day - 1] ?? 0) + options.dailyMove * normal(random))
     const outside = walk.map(() => 0)
     for (let day = 0; day <= DAYS; day++) {
       const isReport = day % 7 === 0
@@ -105,7 +107,7 @@ export function simulateThinLanes(options: {
     }
   }
   return {
-    name: `simulated, ${options.quotesADay} other quotes a day, index wrong by ${100 * options.indexError} %`,
+    name: `simulated, market moves ${(100 * options.dailyMove).toFixed(1)} % a day, ${options.quotesADay} other quotes a day, index wrong by ${100 * options.indexError} %`,
     count: without.length,
     without: mean(without),
     with: mean(withIndex),
