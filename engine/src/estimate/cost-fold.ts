@@ -23,6 +23,8 @@ const INDEX_SPEED = 0.05
 const SURPRISE_MAX = 0.4
 /** The shares from which `follow` is chosen. */
 const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
+/** The number of loads that a share must be learned from. With fewer, it is 0. */
+const FOLLOW_LOADS_MIN = 10
 /** What past forecasts teach is learned from at most this number of newest loads. */
 const TAUGHT_LOADS_MAX = 20_000
 
@@ -137,24 +139,41 @@ class Errors {
   }
 }
 
-/** Learns the share of `FOLLOWED` with the least sum of absolute errors, for each of `OWN_LOADS_ROWS`. */
-class Following {
-  /** The smallest of equal ones. */
-  readonly shares: number[] = OWN_LOADS_ROWS.map(() => 0)
-  readonly #misses = OWN_LOADS_ROWS.map(() => FOLLOWED.map(() => 0))
+/** Learns the share of `FOLLOWED` with the least sum of absolute errors; the smallest of equal ones. */
+class Share {
+  share = 0
+  loads = 0
+  readonly #misses = FOLLOWED.map(() => 0)
 
-  learn(row: number, gap: number, rest: number): void {
-    const misses = this.#misses[row]
-    if (gap === 0 || misses === undefined) return
+  learn(gap: number, rest: number): void {
+    this.loads++
     let least = Number.POSITIVE_INFINITY
     for (let i = 0; i < FOLLOWED.length; i++) {
       const share = FOLLOWED[i] as number
-      const missed = (misses[i] as number) + Math.abs(rest - share * gap)
-      misses[i] = missed
+      const missed = (this.#misses[i] as number) + Math.abs(rest - share * gap)
+      this.#misses[i] = missed
       if (missed >= least) continue
       least = missed
-      this.shares[row] = share
+      this.share = share
     }
+  }
+}
+
+/** The shares for each of `OWN_LOADS_ROWS`; that of all lanes where a row has too few loads. */
+class Following {
+  readonly #all = new Share()
+  readonly #rows = OWN_LOADS_ROWS.map(() => new Share())
+
+  share(row: number): number {
+    const own = this.#rows[row]
+    const found = own !== undefined && own.loads >= FOLLOW_LOADS_MIN ? own : this.#all
+    return found.loads >= FOLLOW_LOADS_MIN ? found.share : 0
+  }
+
+  learn(row: number, gap: number, rest: number): void {
+    if (gap === 0) return
+    this.#all.learn(gap, rest)
+    this.#rows[row]?.learn(gap, rest)
   }
 }
 
@@ -203,7 +222,7 @@ export function* foldedInSteps(
         if (scopes.loads === 0) continue
         const seen = forecast(which, load, load.day - ahead)
         const row = ownLoadsRow(chainOfLane(load.lane))
-        errors[which]?.add(row, missOf(seen, load.value, following.shares[row]))
+        errors[which]?.add(row, missOf(seen, load.value, following.share(row)))
       }
     }
     return undefined
@@ -239,7 +258,7 @@ export function* foldedInSteps(
     market.loads++
     if (nth >= taughtFrom) {
       const row = ownLoadsRow(chain)
-      errors[0]?.add(row, missOf(seen, load.value, following.shares[row]))
+      errors[0]?.add(row, missOf(seen, load.value, following.share(row)))
       following.learn(row, seen.gap, load.value - seen.level)
     }
     const weight = weightOf(load.day, known.day)
@@ -251,7 +270,7 @@ export function* foldedInSteps(
   return {
     ...scopes,
     index: { days, mornings, now: market.index },
-    follow: following.shares,
+    follow: OWN_LOADS_ROWS.map((_, row) => following.share(row)),
     ahead: errors.map(({ rows }, which) => ({
       season: known.seasons[which] ?? { share: 0, checks: 0 },
       errors: rows,
@@ -260,6 +279,6 @@ export function* foldedInSteps(
 }
 
 /** How far a residual is from the expected one. */
-function missOf({ level, gap, season }: ResidualAhead, value: number, follow = 0): number {
+function missOf({ level, gap, season }: ResidualAhead, value: number, follow: number): number {
   return value - level - follow * gap - season
 }

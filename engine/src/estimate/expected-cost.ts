@@ -35,7 +35,7 @@ const SPREADS = [
   [0.28, 0.19, 0.13, 0.12],
 ] as const
 /** The weight of the measured error beside the tenant's own errors, in loads. */
-const SPREAD_WEIGHT = 6
+const SPREAD_WEIGHT = 8
 /** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
 const RANGE_80 = 1.6
 
