@@ -177,104 +177,148 @@ class Following {
   }
 }
 
+/** What is known before the fold. */
+interface Known {
+  /** The day of the model. */
+  readonly day: number
+  readonly costDays: CostDays | null
+  readonly seasons: readonly SeasonShare[]
+}
+
+interface FoldedCosts extends CostScopes {
+  readonly index: CostIndex
+  readonly follow: readonly number[]
+  readonly ahead: readonly AheadFit[]
+}
+
 /**
  * Folds a tenant's loads in the order of time into the residuals of their scopes, the market index, and what its
  * forecasts taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
  */
-export function* foldedInSteps(
-  { count, load: loadOf, keysOf }: FoldedLoads,
-  known: { day: number; costDays: CostDays | null; seasons: readonly SeasonShare[] },
-): Steps<CostScopes & { index: CostIndex; follow: readonly number[]; ahead: readonly AheadFit[] }> {
-  const scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
-  const chains = new Map<number, CostChain>()
-  const chainOfLane = (lane: number) => {
-    const chain = chains.get(lane) ?? chainFor(scopes, keysOf(lane))
-    chains.set(lane, chain)
+export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
+  const fold = new CostFold(loads, known)
+  for (let nth = 0; nth < loads.count; nth++) {
+    // A load updates seven scopes, so these steps are shorter than those of other loops.
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const load = loads.load(nth)
+    if (load === null) continue
+    if (load.day !== fold.today) {
+      fold.endDay()
+      yield* fold.lookAhead(load.day)
+      fold.startDay(load.day)
+    }
+    fold.add(load, nth)
+  }
+  fold.endDay()
+  yield* fold.lookAhead(known.day + 1)
+  return fold.result()
+}
+
+class CostFold {
+  today = Number.NEGATIVE_INFINITY
+  readonly #loads: FoldedLoads
+  readonly #known: Known
+  readonly #scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
+  readonly #chains = new Map<number, CostChain>()
+  readonly #following = new Following()
+  readonly #errors = AHEAD_DAYS.map(() => new Errors())
+  readonly #taughtFrom: number
+  /** For each of `AHEAD_DAYS`, the next load to forecast. */
+  readonly #next: number[]
+  readonly #days: number[] = []
+  readonly #mornings: number[] = []
+  #index = 0
+  #surprise = 0
+  #surprised = 0
+
+  constructor(loads: FoldedLoads, known: Known) {
+    this.#loads = loads
+    this.#known = known
+    this.#taughtFrom = Math.max(0, loads.count - TAUGHT_LOADS_MAX)
+    this.#next = AHEAD_DAYS.map(() => this.#taughtFrom)
+  }
+
+  #chain(lane: number): CostChain {
+    const chain = this.#chains.get(lane) ?? chainFor(this.#scopes, this.#loads.keysOf(lane))
+    this.#chains.set(lane, chain)
     return chain
   }
-  const following = new Following()
-  const errors = AHEAD_DAYS.map(() => new Errors())
-  const taughtFrom = Math.max(0, count - TAUGHT_LOADS_MAX)
-  const next = AHEAD_DAYS.map(() => taughtFrom)
-  const days: number[] = []
-  const mornings: number[] = []
-  const market = { index: 0, surprise: 0, loads: 0 }
-  /** Forecasts a load from the loads counted so far. */
-  const forecast = (which: number, load: SeasonLoad, from: number) =>
-    residualAhead(chainOfLane(load.lane), {
+
+  /** Forecasts a load from the loads counted so far. `which` is a position in `AHEAD_DAYS`. */
+  #forecast(which: number, load: SeasonLoad, from: number): ResidualAhead {
+    return residualAhead(this.#chain(load.lane), {
       from,
       ahead: AHEAD_DAYS[which] as number,
-      scale: 1 / weightOf(from, known.day),
-      index: market.index,
-      costDays: known.costDays,
-      share: known.seasons[which]?.share ?? 0,
+      scale: 1 / weightOf(from, this.#known.day),
+      index: this.#index,
+      costDays: this.#known.costDays,
+      share: this.#known.seasons[which]?.share ?? 0,
     })
+  }
+
   /** Forecasts the loads that are 7, 14 or 28 days after a day before `day`: all loads of that day are counted. */
-  function* lookAhead(day: number): Steps<undefined> {
+  *lookAhead(day: number): Steps<undefined> {
     for (let which = 1; which < AHEAD_DAYS.length; which++) {
       const ahead = AHEAD_DAYS[which] as number
-      for (; (next[which] as number) < count; next[which] = (next[which] as number) + 1) {
-        const nth = next[which] as number
+      for (let nth = this.#next[which] as number; nth < this.#loads.count; nth++) {
+        this.#next[which] = nth
         if (nth % QUOTES_PER_STEP === 0) yield
-        const load = loadOf(nth)
-        if (load === null) continue
-        if (load.day - ahead >= day) break
-        if (scopes.loads === 0) continue
-        const seen = forecast(which, load, load.day - ahead)
-        const row = ownLoadsRow(chainOfLane(load.lane))
-        errors[which]?.add(row, missOf(seen, load.value, following.share(row)))
+        const load = this.#loads.load(nth)
+        if (load !== null && load.day - ahead >= day) break
+        this.#next[which] = nth + 1
+        if (load === null || this.#scopes.loads === 0) continue
+        const seen = this.#forecast(which, load, load.day - ahead)
+        const row = ownLoadsRow(this.#chain(load.lane))
+        this.#errors[which]?.add(row, missOf(seen, load.value, this.#following.share(row)))
       }
     }
     return undefined
   }
-  let today = Number.NEGATIVE_INFINITY
-  const endDay = () => {
-    if (market.loads === 0) return
-    market.index += (1 - Math.exp(-INDEX_SPEED * market.loads)) * (market.surprise / market.loads)
-    market.surprise = 0
-    market.loads = 0
+
+  startDay(day: number): void {
+    this.today = day
+    this.#days.push(day)
+    this.#mornings.push(this.#index)
   }
-  for (let nth = 0; nth < count; nth++) {
-    // A load updates seven scopes, so these steps are shorter than those of other loops.
-    if (nth % QUOTES_PER_STEP === 0) yield
-    const load = loadOf(nth)
-    if (load === null) continue
-    if (load.day !== today) {
-      endDay()
-      yield* lookAhead(load.day)
-      today = load.day
-      days.push(today)
-      mornings.push(market.index)
-    }
-    const chain = chainOfLane(load.lane)
-    const seen = forecast(0, load, load.day)
+
+  /** Moves the index by the surprises of the day. */
+  endDay(): void {
+    if (this.#surprised === 0) return
+    this.#index += (1 - Math.exp(-INDEX_SPEED * this.#surprised)) * (this.#surprise / this.#surprised)
+    this.#surprise = 0
+    this.#surprised = 0
+  }
+
+  add(load: SeasonLoad, nth: number): void {
+    const chain = this.#chain(load.lane)
+    const weight = weightOf(load.day, this.#known.day)
+    const seen = this.#forecast(0, load, load.day)
     // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
-    if (scopes.loads > 0) {
-      const scale = 1 / weightOf(load.day, known.day)
-      const moved = chainOf(chain, { scale, index: market.index, moving: chain.scopes.length })
-      market.surprise += clip(load.value - moved, -SURPRISE_MAX, SURPRISE_MAX)
+    if (this.#scopes.loads > 0) {
+      const moved = chainOf(chain, { scale: 1 / weight, index: this.#index, moving: chain.scopes.length })
+      this.#surprise += clip(load.value - moved, -SURPRISE_MAX, SURPRISE_MAX)
     }
-    market.loads++
-    if (nth >= taughtFrom) {
+    this.#surprised++
+    if (nth >= this.#taughtFrom) {
       const row = ownLoadsRow(chain)
-      errors[0]?.add(row, missOf(seen, load.value, following.share(row)))
-      following.learn(row, seen.gap, load.value - seen.level)
+      this.#errors[0]?.add(row, missOf(seen, load.value, this.#following.share(row)))
+      this.#following.learn(row, seen.gap, load.value - seen.level)
     }
-    const weight = weightOf(load.day, known.day)
-    countIn(chain, { day: load.day, weight, value: load.value, index: mornings.at(-1) ?? 0, count: 1 })
-    scopes.loads++
+    countIn(chain, { day: load.day, weight, value: load.value, index: this.#mornings.at(-1) ?? 0, count: 1 })
+    this.#scopes.loads++
   }
-  endDay()
-  yield* lookAhead(known.day + 1)
-  return {
-    ...scopes,
-    index: { days, mornings, now: market.index },
-    follow: OWN_LOADS_ROWS.map((_, row) => following.share(row)),
-    ahead: errors.map(({ rows }, which) => ({
-      season: known.seasons[which] ?? { share: 0, checks: 0 },
-      errors: rows,
-    })),
+
+  result(): FoldedCosts {
+    return {
+      ...this.#scopes,
+      index: { days: this.#days, mornings: this.#mornings, now: this.#index },
+      follow: OWN_LOADS_ROWS.map((_, row) => this.#following.share(row)),
+      ahead: this.#errors.map(({ rows }, which) => ({
+        season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
+        errors: rows,
+      })),
+    }
   }
 }
 
