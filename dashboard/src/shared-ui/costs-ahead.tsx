@@ -15,7 +15,7 @@ interface CostsExpected {
 export function CostsAhead({ cost }: { cost: CostsExpected }) {
   if (cost.ahead.length === 0) return null
   return (
-    <Text size="xs" c="dimmed">
+    <Text size="xs" c="dimmed" mt="xs">
       Expected cost ahead:{' '}
       {cost.ahead.map(({ days, amount, low, high }, at) => (
         <span key={days}>
