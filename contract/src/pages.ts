@@ -22,3 +22,18 @@ export const pagePaths = {
   signUp: '/sign-up',
   invitation: '/invitation',
 } as const
+
+/** The names of the pages in the menu: labels there, and headings while a page loads. */
+export const pageNames = {
+  [pagePaths.desk]: 'Quote desk',
+  [pagePaths.quotes]: 'Quotes',
+  [pagePaths.shipments]: 'Shipments',
+  [pagePaths.lane]: 'Lanes',
+  [pagePaths.performance]: 'Performance',
+  [pagePaths.imports]: 'Import',
+  [pagePaths.team]: 'Team',
+  [pagePaths.settings]: 'Settings',
+  [pagePaths.integration]: 'Integration',
+  [pagePaths.audit]: 'Audit log',
+  [pagePaths.start]: 'Get started',
+} as const
