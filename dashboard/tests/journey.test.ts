@@ -90,7 +90,8 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   }
 
   // The booked cost is the brokerage's only one, so the costs ahead are near it.
-  await page.goto('/lane?origin=Dallas, TX&destination=Atlanta, GA')
+  await page.getByRole('link', { name: 'Lanes', exact: true }).click()
+  await page.getByRole('link', { name: /Dallas, TX.*Atlanta, GA/ }).click()
   await page
     .getByText(/^Expected cost ahead: 7 days \$1,[789]\d\d .*28 days .*No seasonal evidence: /)
     .waitFor()
