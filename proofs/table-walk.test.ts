@@ -18,6 +18,11 @@ const withoutCanary = [
   'lanes.outcome_source',
   'lanes.rate_type',
   'lanes.truck_cost_source',
+  'market_rates.basis',
+  'market_rates.currency',
+  'market_rates.entered_by',
+  'market_rates.scope',
+  'market_rates.source',
   'tenants.status',
   'tenants.time_zone',
   'tenants.win_probability_method',
@@ -94,9 +99,16 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // signed_at contains times by field name, outcome_before_booking contains an outcome, and advice numbers and one word.
+    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
+    // outcome, and advice numbers and one word.
     expect(without.sort()).toEqual(
-      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking', 'lanes.advice'].sort(),
+      [
+        ...withoutCanary,
+        'fuel_periods.rule',
+        'lanes.signed_at',
+        'lanes.outcome_before_booking',
+        'lanes.advice',
+      ].sort(),
     )
   }
 })

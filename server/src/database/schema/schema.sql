@@ -38,6 +38,19 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table diesel_prices (
+  tenant_id integer not null,
+  week date not null,
+  mills integer not null,
+  constraint diesel_prices_pkey PRIMARY KEY (tenant_id, week),
+  constraint diesel_prices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint diesel_prices_mills_check CHECK (((mills >= 500) AND (mills <= 20000)))
+);
+alter table diesel_prices enable row level security;
+alter table diesel_prices force row level security;
+create policy tenant_isolation on diesel_prices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on diesel_prices to lanewise_service;
+
 create table event_deliveries (
   tenant_id integer not null,
   endpoint_id integer not null,
@@ -141,6 +154,22 @@ alter table expiry_notices force row level security;
 create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
 create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on expiry_notices to lanewise_service;
+
+create table fuel_periods (
+  tenant_id integer not null,
+  customer_key text not null,
+  customer_name text not null,
+  from_day date not null,
+  until_day date,
+  rule jsonb not null,
+  constraint fuel_periods_pkey PRIMARY KEY (tenant_id, customer_key, from_day),
+  constraint fuel_periods_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint fuel_periods_check CHECK ((until_day >= from_day))
+);
+alter table fuel_periods enable row level security;
+alter table fuel_periods force row level security;
+create policy tenant_isolation on fuel_periods for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on fuel_periods to lanewise_service;
 
 create table imports (
   tenant_id integer not null,
@@ -379,6 +408,42 @@ alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
+
+create table market_rates (
+  tenant_id integer not null,
+  scope text not null,
+  origin_area text not null,
+  destination_area text not null,
+  equipment_code text not null,
+  source text not null,
+  basis text not null,
+  currency text not null,
+  as_of timestamp with time zone not null,
+  low_cents integer,
+  mid_cents integer not null,
+  high_cents integer,
+  sample integer,
+  valid_until timestamp with time zone,
+  origin text not null,
+  destination text not null,
+  entered_by text not null,
+  said_at timestamp with time zone not null,
+  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of),
+  constraint market_rates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint market_rates_basis_check CHECK ((basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint market_rates_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'CAD'::text, 'MXN'::text]))),
+  constraint market_rates_entered_by_check CHECK ((entered_by = ANY (ARRAY['push'::text, 'file'::text, 'hand'::text, 'adapter'::text]))),
+  constraint market_rates_high_cents_check CHECK (((high_cents >= 0) AND (high_cents <= 999999999))),
+  constraint market_rates_low_cents_check CHECK (((low_cents >= 0) AND (low_cents <= 999999999))),
+  constraint market_rates_mid_cents_check CHECK (((mid_cents >= 0) AND (mid_cents <= 999999999))),
+  constraint market_rates_sample_check CHECK ((sample >= 0)),
+  constraint market_rates_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'zip3'::text, 'market'::text, 'state_pair'::text, 'region'::text])))
+);
+CREATE INDEX market_rates_by_source ON market_rates USING btree (tenant_id, source, as_of DESC);
+alter table market_rates enable row level security;
+alter table market_rates force row level security;
+create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on market_rates to lanewise_service;
 
 create table quote_list_settings (
   tenant_id integer not null,
@@ -1198,6 +1263,9 @@ AS $function$
     gone_lanes := array(
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
+    delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
     get diagnostics counted = row_count;
     erased := erased + counted;
