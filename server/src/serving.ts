@@ -151,6 +151,7 @@ export function connectParts(
     watch: () => watch.counts(),
     calls: () => calls.counts(),
     replica,
+    workers: database.workersLastSeen,
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },

@@ -1,4 +1,5 @@
 import {
+  type ChangedTenants,
   type Database,
   deadlineLeftMs,
   runInBackground,
@@ -239,7 +240,9 @@ class PollingWatch implements TenantWatch {
     const startedAt = monotonic()
     this.#looks++
     try {
-      const answer = await runInBackground(() => database.changedTenants(this.#since))
+      const answer = await runInBackground(() =>
+        database.changedTenants(this.#since, () => [...this.#watched.keys()]),
+      )
       // A replica or a backup may lack the last commits and may have reused their version numbers.
       if (this.#server !== null && this.#server !== answer.server) {
         this.#watched.clear()
@@ -247,6 +250,7 @@ class PollingWatch implements TenantWatch {
       }
       this.#server = answer.server
       for (const [tenant, versions] of answer.tenants) this.applyVersions(tenant, versions)
+      this.#forgetUncovered(answer.covered)
       this.#since = answer.next
       if (answer.others && this.#instances?.exist === false) {
         this.#notAloneSince = Math.min(monotonic(), this.#askedAt + lookHoldsMs)
@@ -261,6 +265,14 @@ class PollingWatch implements TenantWatch {
       }
       this.#isFailing = true
       this.#failed++
+    }
+  }
+
+  /** Nothing is known of tenants on a worker that is away, nor of those first read during the poll. */
+  #forgetUncovered(covered: ChangedTenants['covered']): void {
+    if (covered === undefined) return
+    for (const tenant of this.#watched.keys()) {
+      if (!covered.has(tenant)) this.#watched.delete(tenant)
     }
   }
 

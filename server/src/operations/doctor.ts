@@ -13,6 +13,8 @@ import {
   openReplica,
   replicaFaults,
   replicaReads,
+  type Worker,
+  workersAway,
 } from '../database/session/index.ts'
 import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { unsealWithAny } from '../security/index.ts'
@@ -161,6 +163,8 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     if (faults.length === 0) say('tenant isolation', ok('enforced for the role of the service'))
     for (const fault of faults)
       say('tenant isolation', wrong(fault, 'Fix it as described: the service does not start.'))
+    const workers = await database.workers()
+    if (workers.length > 0) say('workers', workersAnswer(workers))
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
     if (config.databaseReplicaUrl !== null) {
@@ -326,6 +330,16 @@ async function secretKey(config: Config, database: Database): Promise<Told> {
     : wrong(
         'it is not the key that this database was created with: no signing secret can be decrypted',
         'Restore LANEWISE_SECRET_KEY. While you replace a key, keep the old one in the list, after the new one.',
+      )
+}
+
+function workersAnswer(workers: readonly Worker[]): Told {
+  const away = workersAway(workers)
+  return away === null
+    ? ok(workers.map(({ name, brokerages }) => `${name} answers, with ${brokerages} brokerages`).join('; '))
+    : wrong(
+        away,
+        'Start the worker, or put its standby in its place. Running instances notice it within a second.',
       )
 }
 

@@ -3,7 +3,7 @@ import type { BacktestCounts } from '../backtests/index.ts'
 import type { BookCounts } from '../book/index.ts'
 import type { MemoryCounts, WatchCounts } from '../cache/index.ts'
 import type { EventQueue } from '../database/queries/index.ts'
-import type { Connections, Replica } from '../database/session/index.ts'
+import type { Connections, Replica, Worker } from '../database/session/index.ts'
 import type { EventCounts } from '../events/index.ts'
 import type { ImportCounts } from '../imports/index.ts'
 import { each, one, type ReadOnScrape } from './read-on-scrape.ts'
@@ -18,6 +18,8 @@ export interface Counted {
   readonly calls: () => CallLogCounts
   /** Null when no read replica is configured. */
   readonly replica: Pick<Replica, 'counts' | 'state'> | null
+  /** The workers of Citus at the last check; empty without Citus. */
+  readonly workers: () => readonly Worker[]
   readonly imports: () => ImportCounts
   readonly backtests: () => BacktestCounts
   /** Null when events are off. */
@@ -32,6 +34,7 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   memoryMetrics(metrics, counted)
   callLogMetrics(metrics, counted)
   replicaMetrics(metrics, counted)
+  workerMetrics(metrics, counted)
   importMetrics(metrics, counted)
   backtestMetrics(metrics, counted)
   if (counted.events !== null) eventMetrics(metrics, counted.events)
@@ -144,6 +147,23 @@ function replicaMetrics(metrics: ReadOnScrape, { replica }: Counted): void {
       const behindMs = replica?.state().behindMs ?? null
       return one(behindMs === null ? -1 : behindMs / 1000)
     },
+  )
+}
+
+function workerMetrics(metrics: ReadOnScrape, { workers }: Counted): void {
+  const ofEach = (value: (worker: Worker) => number) =>
+    each('worker', Object.fromEntries(workers().map((worker) => [worker.name, value(worker)])))
+  metrics.level(
+    'lanewise_worker_up',
+    'Whether the worker of the distributed database answered at the last check (1) or not (0).',
+    ['worker'],
+    () => ofEach(({ up }) => Number(up)),
+  )
+  metrics.level(
+    'lanewise_worker_brokerages',
+    'Brokerages whose data is on the worker: they get 503 while it is away.',
+    ['worker'],
+    () => ofEach(({ brokerages }) => brokerages),
   )
 }
 

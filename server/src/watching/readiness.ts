@@ -1,8 +1,8 @@
-import type { Database, Replica } from '../database/session/index.ts'
+import { type Database, type Replica, workersAway } from '../database/session/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
-  readonly name: 'database' | 'clock' | 'migrations' | 'replica'
+  readonly name: 'database' | 'clock' | 'migrations' | 'replica' | 'workers'
   /** Null when the check was not run because an earlier one failed. */
   readonly holds: boolean | null
   /** The reason of a failure, without internal details. */
@@ -56,6 +56,7 @@ export async function readiness({
       detail: missing.length === 0 ? null : `The database lacks ${missing.join(', ')}.`,
     },
     ...(replica === null ? [] : [await replicaCheck(replica)]),
+    ...(await workersCheck(database)),
   ]
 }
 
@@ -63,4 +64,19 @@ export async function readiness({
 async function replicaCheck(replica: Replica): Promise<Check> {
   const { up, detail } = await replica.look()
   return { name: 'replica', holds: up, detail, optional: true }
+}
+
+/**
+ * The check of the workers is optional, because brokerages on other workers are answered as usual, and every other instance
+ * misses the same worker.
+ */
+async function workersCheck(database: Database): Promise<readonly Check[]> {
+  const workers = await database.workers().catch(() => null)
+  if (workers === null)
+    return [
+      { name: 'workers', holds: false, detail: 'The workers could not be asked in time.', optional: true },
+    ]
+  if (workers.length === 0) return []
+  const away = workersAway(workers)
+  return [{ name: 'workers', holds: away === null, detail: away, optional: true }]
 }

@@ -11,6 +11,11 @@ export interface ChangedTenants {
   readonly others: boolean
   /** How long this instance has been registered, in milliseconds; null if it is not registered. */
   readonly joinedMs: number | null
+  /**
+   * While a worker of Citus is away: the tenants that were asked for and whose worker answered. Changes of all others are
+   * unknown. Absent if all tenants were asked for.
+   */
+  readonly covered?: ReadonlySet<TenantId>
 }
 
 /**
@@ -27,13 +32,14 @@ interface ChangedRow {
   readonly tenant_id: number | null
   readonly facts: number
   readonly access: number
+  readonly covered: readonly number[] | null
 }
 
 // `changed_tenants` is a stable function, so it uses the snapshot of this statement. The next poll starts from the oldest
 // transaction that runs in this snapshot (`next`).
-const changedTenantsQuery = `
+const changedTenantsQuery = (changed: string, covered: string) => `
   select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text || ' ' || (select erasures from installation) as server,
-         others, joined_ms, tenant_id, facts_version as facts, access_version as access
+         others, joined_ms, tenant_id, facts_version as facts, access_version as access, covered
   from (
     select coalesce(bool_or(instance_id <> $2::uuid), false) as others,
       (extract(epoch from clock_timestamp() - max(joined_at) filter (
@@ -41,22 +47,45 @@ const changedTenantsQuery = `
       )) * 1000)::float8 as joined_ms
     from instances where seen_at > clock_timestamp() - interval '${instanceGoneMs} milliseconds'
   ) as present
-  left join lateral changed_tenants($1::text::xid8) on true
+  cross join (select ${covered}) as asked
+  left join lateral ${changed} on true
 `
 
-/** Returns the tenants that changed since `since`, and whether other instances run. `watching` is the watch's own pool. */
+const amongAll = changedTenantsQuery('changed_tenants($1::text::xid8)', 'null::integer[] as covered')
+
+/** Only the tenants of $3 that are on none of the workers $4. Where a tenant is, the coordinator knows by itself. */
+const amongReachable = changedTenantsQuery(
+  'changed_tenants_among($1::text::xid8, asked.covered)',
+  `coalesce(array_agg(wanted.id), '{}') as covered
+   from unnest($3::integer[]) as wanted (id)
+   join pg_dist_placement as place on place.shardid = get_shard_id_for_distribution_column('tenants'::regclass, wanted.id)
+   where place.groupid <> all ($4::integer[])`,
+)
+
+/** The tenants to ask for while workers are away, and the numbers of these workers. */
+export interface Reachable {
+  readonly tenants: readonly TenantId[]
+  readonly away: readonly number[]
+}
+
+/** Returns the tenants that changed since `since`, and whether other instances run. `watching` is the watch's own pool. `reachable` is null while every worker answers. */
 export async function askChangedTenants(
   watching: pg.Pool,
   since: string | null,
   instance: string | null,
+  reachable: Reachable | null,
 ): Promise<ChangedTenants> {
-  const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [since, instance])
+  const { rows } =
+    reachable === null
+      ? await watching.query<ChangedRow>(amongAll, [since, instance])
+      : await watching.query<ChangedRow>(amongReachable, [since, instance, reachable.tenants, reachable.away])
   const [first] = rows
   return {
     next: first?.next ?? '',
     server: first?.server ?? '',
     others: first?.others ?? true,
     joinedMs: first?.joined_ms ?? null,
+    ...(reachable === null ? {} : { covered: new Set((first?.covered ?? []).map(tenantId)) }),
     tenants: rows.flatMap(({ tenant_id, facts, access }) =>
       tenant_id === null
         ? []

@@ -32,3 +32,4 @@ export {
   transactionKinds,
   watchedDatabase,
 } from './transaction-watch.ts'
+export { type Worker, workersAway } from './workers.ts'

@@ -20,6 +20,7 @@ import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import { type AuditHead, type Moves, movedAudits, moves } from './transaction-changes.ts'
+import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
 
 export interface Connections {
   readonly open: number
@@ -41,9 +42,14 @@ export interface Database {
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
    * The tenants changed by transactions that were not visible at `since`, and the `since` of the next call. With null,
-   * only the latter. Both are valid only for the `server` that answered.
+   * only the latter. Both are valid only for the `server` that answered. `watched` lists the tenants that the caller needs
+   * to know about. It is called only while a worker of Citus is away: then only those are asked for whose worker answers.
    */
-  changedTenants(since: string | null): Promise<ChangedTenants>
+  changedTenants(since: string | null, watched?: () => readonly TenantId[]): Promise<ChangedTenants>
+  /** The workers of Citus, asked within the last second; empty without Citus. */
+  workers(): Promise<readonly Worker[]>
+  /** The workers as they were when they were last asked; empty without Citus. */
+  workersLastSeen(): readonly Worker[]
   /** Calls the listener for every commit of this process that changes a tenant, before the caller gets the result. */
   onVersionsMoved(listener: VersionsListener): void
   /** The database's time and the migrations that it has. Throws if the database does not answer within one deadline. */
@@ -113,18 +119,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.readOnly !== true) await outsideTenants(makeInstallation)
   const key = await outsideTenants(installationKey)
   const isDistributed = await outsideTenants(hasWorkers)
+  const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
     identifiers: identifiers(key),
     inTenant,
     callInTenant: functionCalls({ connections, isDistributed, inTenant, onVersions: versions.notify }),
     outsideTenants,
-    async changedTenants(since) {
-      try {
-        return await askChangedTenants(watchPool, since, options.instance ?? null)
-      } catch (error) {
-        throw new DatabaseUnavailable(error)
-      }
-    },
+    changedTenants: (since, watched = () => []) =>
+      workers.around((reachable) =>
+        askChangedTenants(
+          watchPool,
+          since,
+          options.instance ?? null,
+          reachable === null ? null : { tenants: watched(), away: reachable },
+        ),
+      ),
+    workers: () => workers.recent(),
+    workersLastSeen: () => workers.lastSeen(),
     onVersionsMoved: versions.add,
     ping: () =>
       withDeadline(new RequestDeadline(), () =>

@@ -4,7 +4,9 @@ import type { TenantTransaction } from '../schema/index.ts'
 /** Security-definer functions that have been reviewed: they bypass row-level security on purpose. */
 const reviewedFunctions = sql.raw(
   [
+    'brokerages_of_workers',
     'changed_tenants',
+    'changed_tenants_among',
     'claim_sign_in',
     'due_endpoints',
     'erase_sandbox_rows',

@@ -82,6 +82,8 @@ export function watchedDatabase(database: Database, watch: TransactionWatch): Da
       watched('function', () => database.callInTenant(tenant, name, values)),
     outsideTenants: (work) => watched('no-tenant', () => database.outsideTenants(work)),
     ping: () => watched('ping', () => database.ping()),
-    changedTenants: (since) => watched('version-look', () => database.changedTenants(since)),
+    changedTenants: (since, tenants) =>
+      watched('version-look', () => database.changedTenants(since, tenants)),
+    workers: () => watched('no-tenant', () => database.workers()),
   }
 }

@@ -71,6 +71,28 @@ create function release_sign_in(email text, of_tenant integer, of_user integer) 
 revoke all on function release_sign_in(text, integer, integer) from public;
 grant execute on function release_sign_in(text, integer, integer) to lanewise_service;
 
+-- Returns each worker of Citus with the number of brokerages with people whose rows it has. Only on a database with Citus.
+create function brokerages_of_workers() returns table (group_id integer, worker text, brokerages bigint)
+  language plpgsql stable security definer set search_path = pg_catalog, public
+  as $$
+  -- In the database because it counts across all tenants: security definer, so that it passes tenant isolation and returns
+  -- nothing but counts. The addresses are on the coordinator, so it works while a worker is away.
+  begin
+    return query
+      select node.groupid, node.nodename || ':' || node.nodeport, count(placed.tenant_id)
+      from pg_dist_node as node
+      left join (
+        select known.tenant_id, place.groupid
+        from (select distinct e.tenant_id from public.sign_in_emails as e) as known
+        join pg_dist_placement as place
+          on place.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, known.tenant_id)
+      ) as placed on placed.groupid = node.groupid
+      where node.noderole = 'primary' and node.groupid <> 0
+      group by node.groupid, node.nodename, node.nodeport order by node.groupid;
+  end $$;
+revoke all on function brokerages_of_workers() from public;
+grant execute on function brokerages_of_workers() to lanewise_service;
+
 create table sessions (
   tenant_id integer not null,
   session_id uuid not null,

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { hasWorkers, type TenantTransaction } from '../schema/index.ts'
+import { DatabaseUnavailable } from './database-failures.ts'
+
+/** A worker of a Citus cluster: a server with the rows of some brokerages. */
+export interface Worker {
+  /** Its host and port, such as "10.0.0.7:5432". */
+  readonly name: string
+  /** The number by which Citus knows it. */
+  readonly group: number
+  /** Whether it answered the coordinator. */
+  readonly up: boolean
+  /** The number of brokerages with people whose rows it has: those that get 503 while it is away. */
+  readonly brokerages: number
+}
+
+/** A connection to a worker takes a few milliseconds. Without this limit, a machine that is off takes 30 seconds. */
+const workerConnectMs = 500
+
+/**
+ * The workers of this database, in the order of their numbers; empty without Citus. It connects to each worker, as the role
+ * of the transaction. A worker that cannot be reached within half a second is away.
+ */
+export async function readWorkers(transaction: TenantTransaction): Promise<readonly Worker[]> {
+  if (!(await hasWorkers(transaction))) return []
+  await sql`select set_config('citus.node_connection_timeout', ${String(workerConnectMs)}, true)`.execute(
+    transaction,
+  )
+  const { rows } = await sql<Worker>`
+    select known.worker as name, known.group_id as group, coalesce(asked.success, false) as up, known.brokerages::int as brokerages
+    from brokerages_of_workers() as known
+    left join run_command_on_workers('select 1') as asked on asked.nodename || ':' || asked.nodeport = known.worker
+    order by known.group_id
+  `.execute(transaction)
+  return rows
+}
+
+/** A sentence for each worker that is away, with the number of brokerages that it affects; null if all are up. */
+export function workersAway(workers: readonly Worker[]): string | null {
+  const all = workers.reduce((sum, { brokerages }) => sum + brokerages, 0)
+  const away = workers.filter(({ up }) => !up)
+  if (away.length === 0) return null
+  return away
+    .map(
+      ({ name, brokerages }) =>
+        `The worker ${name} does not answer: ${brokerages} of ${all} brokerages get 503.`,
+    )
+    .join(' ')
+}
+
+/** The workers are asked at most once in this time, and this often while one is away. */
+const askAgainMs = 1_000
+
+/** Knows which workers are away, and keeps polls of all brokerages from failing because of them. */
+export class WorkerWatch {
+  readonly #read: (() => Promise<readonly Worker[]>) | null
+  #workers: readonly Worker[] = []
+  #askedAt = Number.NEGATIVE_INFINITY
+
+  /** `read` asks the workers; null without Citus. */
+  constructor(read: (() => Promise<readonly Worker[]>) | null) {
+    this.#read = read
+  }
+
+  lastSeen(): readonly Worker[] {
+    return this.#workers
+  }
+
+  /** Asks the workers, unless they were asked within the last second. */
+  async recent(): Promise<readonly Worker[]> {
+    return performance.now() - this.#askedAt > askAgainMs ? this.#ask() : this.#workers
+  }
+
+  async #ask(): Promise<readonly Worker[]> {
+    if (this.#read === null) return []
+    this.#workers = await this.#read()
+    this.#askedAt = performance.now()
+    return this.#workers
+  }
+
+  /**
+   * Runs a poll. It gets null to ask for everything, or the numbers of the workers that are away. A poll that fails although
+   * all workers seemed up is repeated without the workers that turn out to be away.
+   *
+   * @throws DatabaseUnavailable
+   */
+  async around<T>(poll: (away: readonly number[] | null) => Promise<T>): Promise<T> {
+    try {
+      if (this.#away() !== null) await this.recent()
+      return await this.#pollOnceOrTwice(poll)
+    } catch (error) {
+      throw new DatabaseUnavailable(error)
+    }
+  }
+
+  async #pollOnceOrTwice<T>(poll: (away: readonly number[] | null) => Promise<T>): Promise<T> {
+    try {
+      return await poll(this.#away())
+    } catch (error) {
+      if (this.#read === null) throw error
+      await this.#ask()
+      const away = this.#away()
+      if (away === null) throw error
+      return await poll(away)
+    }
+  }
+
+  #away(): readonly number[] | null {
+    const away = this.#workers.filter(({ up }) => !up).map(({ group }) => group)
+    return away.length === 0 ? null : away
+  }
+}
