@@ -78,23 +78,26 @@ function sumsOf(server: DrillServer): Promise<Sum[]> {
   })
 }
 
-/** Adds a brokerage with quotes through the API: quoted, booked and imported. */
+/** Adds a brokerage with quotes through the API: quoted, booked and imported, with events that were not sent yet. */
 async function fill(server: DrillServer, quotes: number): Promise<void> {
   const urls = {
     owner: server.url('lanewise_owner', database),
     service: server.url('lanewise_service', database),
   }
-  const app = await appOn({
+  const target = {
     name: database,
     ownerUrl: urls.owner,
     owner: { connectionString: urls.owner },
     serviceUrl: urls.service,
     service: { connectionString: urls.service },
     drop: async () => {},
-  })
+  }
+  const app = await appOn(target, { config: { events: { toHost: () => true } } })
   try {
     const integration = await makeIntegration(app)
     const token = integration.tenant.owner
+    const url = 'https://hooks.example.com/lanewise'
+    await call(app, 'POST', '/api/event-endpoints', { token, body: { url } })
     const { lane_ref } = await makeLane(app, integration.tenant, { outcome: 'won' })
     await pushUpdate(app, integration, { lane_ref, customer_rate: 1900, truck_cost: 1700 })
     const answer = await fetch(`${app.url}/api/imports`, {

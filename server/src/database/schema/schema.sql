@@ -925,6 +925,30 @@ AS $function$
 revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
 grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
+ RETURNS TABLE(group_id integer, worker text, brokerages bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it counts across all tenants: security definer, so that it passes tenant isolation and returns
+  -- nothing but counts. The addresses are on the coordinator, so it works while a worker is away.
+  begin
+    return query
+      select node.groupid, node.nodename || ':' || node.nodeport, count(placed.tenant_id)
+      from pg_dist_node as node
+      left join (
+        select known.tenant_id, place.groupid
+        from (select distinct e.tenant_id from public.sign_in_emails as e) as known
+        join pg_dist_placement as place
+          on place.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, known.tenant_id)
+      ) as placed on placed.groupid = node.groupid
+      where node.noderole = 'primary' and node.groupid <> 0
+      group by node.groupid, node.nodename, node.nodeport order by node.groupid;
+  end $function$;
+revoke all on function brokerages_of_workers() from public;
+grant execute on function brokerages_of_workers() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.change_lane(tenant integer, lane bigint, expected_version text, new_values jsonb, change jsonb)
  RETURNS lanes
  LANGUAGE plpgsql
@@ -1067,6 +1091,23 @@ AS $function$
   end $function$;
 revoke all on function changed_tenants(xid8) from public;
 grant execute on function changed_tenants(xid8) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.changed_tenants_among(since xid8, among integer[])
+ RETURNS TABLE(tenant_id integer, facts_version bigint, access_version bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database for the same reason. The statement is built from the list because Citus chooses the shards of a
+  -- statement from values that are in its text; the list contains only integers.
+  begin
+    return query execute format(
+      'select known.tenant_id, known.facts_version, known.access_version
+       from public.tenant_facts as known where known.changed_in >= $1 and known.tenant_id = any (%L::integer[])', among)
+      using since;
+  end $function$;
+revoke all on function changed_tenants_among(xid8, integer[]) from public;
+grant execute on function changed_tenants_among(xid8, integer[]) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.claim_deliveries(tenant integer, endpoint integer, max_count integer, lease_seconds integer)
  RETURNS json
