@@ -92,7 +92,7 @@ async function fill(server: DrillServer, quotes: number): Promise<void> {
     service: { connectionString: urls.service },
     drop: async () => {},
   }
-  const app = await appOn(target, { config: { events: { toHost: () => true } } })
+  const app = await appOn(target, { config: { events: { allowPrivate: [] } } })
   try {
     const integration = await makeIntegration(app)
     const token = integration.tenant.owner
