@@ -42,7 +42,8 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     )
 
   const markupOf = async (at: TestApp, { token }: Integration) => {
-    const path = '/api/integrations/insights/markup?origin=Dallas,%20TX&destination=Atlanta,%20GA&proposed_rate=1900'
+    const path =
+      '/api/integrations/insights/markup?origin=Dallas,%20TX&destination=Atlanta,%20GA&proposed_rate=1900'
     return (await call(at, 'GET', path, { token })).status
   }
 
