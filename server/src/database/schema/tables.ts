@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
@@ -78,6 +79,7 @@ interface TenantsTable {
   floor_rate_per_mile_cents: Generated<number | null>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
+  default_basis: Generated<RateBasis>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -249,6 +251,7 @@ interface UnitColumns {
   cents: number | null
   text: string | null
   time: MaybeMoment
+  basis: RateBasis | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -273,6 +276,9 @@ export interface LanesTable extends BookingColumns {
   quoted_customer_name: string
   quoted_rate_cents: number
   estimated_cost_cents: number | null
+  quoted_basis: RateBasis | null
+  quoted_fuel_cents: number | null
+  quoted_accessorials_cents: number | null
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null
