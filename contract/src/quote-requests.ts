@@ -34,6 +34,7 @@ import {
   quoteRequestBytesMax,
   quoteRequestKeysMax,
 } from './limits.ts'
+import { accessorialsOf, basisOf, ComparedBasis, exampleBasis, fuelOf } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const QuoteRequest = Type.Object({
@@ -43,6 +44,13 @@ export const QuoteRequest = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
   lanes: Type.Array(Lane),
 })
+
+/** What a quoted rate includes. */
+const quotedCharges = {
+  quoted_basis: Type.Optional(basisOf('quoted_rate and estimated_cost')),
+  quoted_fuel: Type.Optional(fuelOf('quoted_rate')),
+  quoted_accessorials: Type.Optional(accessorialsOf('quoted_rate')),
+}
 
 /** A lane as it was just quoted, with warnings about its rate. */
 export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
@@ -104,6 +112,7 @@ export const createQuoteRequest = endpoint({
         equipment: equipment('Equipment code'),
         quoted_rate: positiveDollars('The rate quoted to the customer'),
         estimated_cost: Type.Optional(dollars('The expected truck cost')),
+        ...quotedCharges,
         market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
         miles: Type.Optional(
           Type.Number({
@@ -300,7 +309,9 @@ export const listShipments = endpoint({
   answer: Type.Object({
     ...lanePage,
     totals: Type.Object({
-      shipments: Type.Integer({ description: 'Matching shipments whose booking was not cancelled' }),
+      shipments: Type.Integer({
+        description: 'Matching shipments whose booking was not cancelled, without those kept apart',
+      }),
       cancelled: Type.Integer({
         description: 'Matching lanes whose booking was cancelled. They are excluded from all other figures',
       }),
@@ -321,6 +332,7 @@ export const listShipments = endpoint({
         description: 'Shipments where margin and quoted margin are both known',
       }),
     }),
+    basis: { ...ComparedBasis, description: 'The basis of totals. The lanes have their own' },
   }),
   examples: {
     answer: {
@@ -340,6 +352,7 @@ export const listShipments = endpoint({
         landed_vs_quoted: 14.5,
         comparable_shipments: 1,
       },
+      basis: exampleBasis,
     },
   },
 })
@@ -388,6 +401,7 @@ export const requote = endpoint({
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
+    ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
     pickup_date: Type.Optional(day('Date of pickup')),
   }),

@@ -41,16 +41,22 @@ export const shownCharge = (what: string, of: string) => ({
 
 /** The basis of the amounts in an answer, and how many quotes were brought to it. */
 export const ComparedBasis = Type.Object({
-  basis: {
+  amounts: {
     ...Type.Enum([...rateBases]),
-    description: 'The basis of all amounts of this answer: the default basis of the brokerage',
+    description:
+      'The basis of the rates, costs and margins of this answer: the default basis of the brokerage',
   },
   converted: Type.Integer({
-    description: 'Quotes of this lane with an amount on the other basis, converted by their charges',
+    description: 'Quotes asked about with an amount on the other basis, converted by their charges',
   }),
   kept_apart: Type.Integer({
     description:
-      'Quotes of this lane that are not counted, because an amount is on the other basis and its fuel charge is not known',
+      'Quotes asked about that are not counted, because an amount is on the other basis and its fuel charge is not known',
   }),
 })
+export const exampleBasis: Type.Static<typeof ComparedBasis> = {
+  amounts: 'all_in',
+  converted: 0,
+  kept_apart: 0,
+}
 export type ComparedBasis = Type.Static<typeof ComparedBasis>

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
 import {
   countScope,
@@ -25,6 +26,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import { basisFromMemory, basisOfLane } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
@@ -121,11 +123,12 @@ function answer(
   query: Query,
   asked: AskedLane,
   { lane, unknown }: BookRead,
+  basis: ComparedBasis,
   { outliers, closest }: { outliers?: readonly Outlier[]; closest?: FindClosest } = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
-  if (lane === null) return { found: false as const, query: echo, ...places }
+  if (lane === null) return { found: false as const, query: echo, basis, ...places }
   const { scope, history, scores, signals, summary, evidence } = describeLane({
     counts: lane.counts,
     parent: lane.parent,
@@ -148,6 +151,7 @@ function answer(
     scores,
     signals,
     summary,
+    basis,
     ...places,
     ...(outliers === undefined
       ? {}
@@ -175,16 +179,17 @@ export async function insightOfLane(
   query: Query,
   asked: AskedLane,
   { caller, now }: AskedBy,
-  { books }: Parts,
+  parts: Parts,
   closest?: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
-  const { quotes: book } = await books.read(caller.tenant)
+  const open = await parts.books.read(caller.tenant)
+  const { quotes: book } = open
   const read = await yieldBetweenSteps(readBook(book, asked, now))
   const outliers =
     query.include === undefined || read.lane === null
       ? undefined
       : await yieldBetweenSteps(outliersOf(book, read.lane.quotes))
-  return answer(query, asked, read, {
+  return answer(query, asked, read, await basisOfLane(open, asked, caller.tenant, parts), {
     ...(outliers === undefined ? {} : { outliers }),
     ...(closest === undefined ? {} : { closest }),
   })
@@ -199,10 +204,11 @@ function insightFromMemory(
   { books }: Parts,
 ): AnswerOf<typeof laneInsight> | null {
   const open = query.include === undefined ? books.peek(caller.tenant) : null
-  if (open === null) return null
+  const basis = open === null ? null : basisFromMemory(open)
+  if (open === null || basis === null) return null
   const asked = readAskedLane(query)
   const read = readBook(open.quotes, asked, now).next()
-  return read.done === true ? answer(query, asked, read.value) : null
+  return read.done === true ? answer(query, asked, read.value, basis) : null
 }
 
 export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })
