@@ -54,6 +54,11 @@ export const ComparedBasis = Type.Object({
       'Quotes asked about that are not counted, because an amount is on the other basis and its fuel charge is not known',
   }),
 })
+/** In an answer without data. */
+export const keptApartBasis = {
+  ...ComparedBasis,
+  description: 'Only if quotes of the lane were kept apart',
+}
 export const exampleBasis: Type.Static<typeof ComparedBasis> = {
   amounts: 'all_in',
   converted: 0,

@@ -10,6 +10,11 @@ export function basisAnswer({ basis, converted, keptApart }: BasisCounts): Compa
   return { amounts: basis, converted, kept_apart: keptApart }
 }
 
+/** The basis in an answer without data, which has no other members: only if quotes were kept apart. */
+export function basisWithoutData(basis: ComparedBasis): { basis?: ComparedBasis } {
+  return basis.kept_apart === 0 ? {} : { basis }
+}
+
 /** The basis of an answer from the book, without a query; null if some amounts are on the other basis and must be counted. */
 export function basisFromMemory({ settings }: OpenBook<BrokerageBook>): ComparedBasis | null {
   return settings.mixed ? null : basisAnswer({ basis: settings.basis, converted: 0, keptApart: 0 })

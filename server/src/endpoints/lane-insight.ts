@@ -26,7 +26,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { basisFromMemory, basisOfLane } from './compared-basis.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
@@ -128,7 +128,7 @@ function answer(
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
-  if (lane === null) return { found: false as const, query: echo, basis, ...places }
+  if (lane === null) return { found: false as const, query: echo, ...basisWithoutData(basis), ...places }
   const { scope, history, scores, signals, summary, evidence } = describeLane({
     counts: lane.counts,
     parent: lane.parent,

@@ -21,7 +21,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { basisFromMemory, basisOfLane } from './compared-basis.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
@@ -87,7 +87,7 @@ function answer<Proposed extends number | null>(
       found: false as const,
       query: echo,
       confidence: 'none' as const,
-      basis,
+      ...basisWithoutData(basis),
       ...unknownPlaces(query, asked, unknown, closest),
       ...members,
     }

@@ -142,6 +142,23 @@ async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<Retur
   return warnings
 }
 
+/** The cost and the charges of a further quote: those of the quote before it, unless others are sent. */
+function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
+  const saysCharges = (['quoted_basis', 'quoted_fuel', 'quoted_accessorials'] as const).some(
+    (field) => body[field] !== undefined,
+  )
+  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents } = before
+  const charges = saysCharges
+    ? quotedCharges(body)
+    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents }
+  // The earlier cost is on the earlier basis.
+  const isSame = charges.quoted_basis === quoted_basis
+  return {
+    ...charges,
+    estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
+  }
+}
+
 /** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
 function charges({ quoted_basis: basis, quoted_fuel: fuel, quoted_accessorials: more }: LaneToQuote) {
   const said = [basis ?? null, fuel ?? null, more ?? null]
@@ -270,8 +287,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
         caller.tenant,
         await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
-          ...quotedCharges(body),
+          ...requoted(body, quoted),
           market_rate_cents: cents(body.market_rate),
           pickup_date: body.pickup_date ?? quoted.pickup_date,
           ...costExpected(costs, quoted),
@@ -287,8 +303,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
         {
           ...quoted,
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
-          ...quotedCharges(body),
+          ...requoted(body, quoted),
         },
       ],
       checked,
