@@ -149,7 +149,7 @@ export function decideUpdate(
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
   const { database, config } = parts
-  const errors = cancellationErrors(body)
+  const errors = updateErrors(body)
   if (errors.length > 0) throw invalid(errors)
   const by = { tokenId: caller.tokenId, timestampSeconds: signed.timestampSeconds }
   const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
