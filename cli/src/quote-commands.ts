@@ -4,7 +4,6 @@ import { basename, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
-import type { RateBasis } from '#contract/rate-basis.ts'
 import { readBytes } from './booking-commands.ts'
 import { serviceClient, sessionClient } from './clients.ts'
 import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
@@ -66,7 +65,8 @@ const addQuote: AddCommands = (program, action) => {
               ...given({
                 estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
                 // The service checks the word.
-                quoted_basis: own.quotedBasis as RateBasis | undefined,
+                quoted_basis:
+                  own.quotedBasis as Body<'create-quote-request'>['lanes'][number]['quoted_basis'],
                 quoted_fuel: amount(own.quotedFuel, '--quoted-fuel'),
                 quoted_accessorials: amount(own.quotedAccessorials, '--quoted-accessorials'),
                 market_rate: amount(own.marketRate, '--market-rate'),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
-import { ComparedBasis, exampleBasis, keptApartBasis } from './rate-basis.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
@@ -66,7 +66,7 @@ export const laneInsight = endpoint({
     Type.Object({
       found: Type.Literal(false),
       query: InsightQuery,
-      basis: Type.Optional(keptApartBasis),
+      basis: Type.Optional(ComparedBasis),
       unknown_places: Type.Optional(UnknownPlaces),
     }),
   ]),

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
 import { equipment, includeOf, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
-import { ComparedBasis, exampleBasis, keptApartBasis } from './rate-basis.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -56,7 +56,7 @@ function answerOf<Query extends TObject>(query: Query) {
       found: Type.Literal(false),
       query,
       confidence: Type.Literal('none'),
-      basis: Type.Optional(keptApartBasis),
+      basis: Type.Optional(ComparedBasis),
       unknown_places: Type.Optional(UnknownPlaces),
       ...extras,
     }),

@@ -10,6 +10,7 @@ import {
   place,
   positiveDollars,
   recordId,
+  requestKey,
   text,
   time,
   wholeNumber,
@@ -34,7 +35,7 @@ import {
   quoteRequestBytesMax,
   quoteRequestKeysMax,
 } from './limits.ts'
-import { accessorialsOf, basisOf, ComparedBasis, exampleBasis, fuelOf } from './rate-basis.ts'
+import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const QuoteRequest = Type.Object({
@@ -44,13 +45,6 @@ export const QuoteRequest = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
   lanes: Type.Array(Lane),
 })
-
-/** What a quoted rate includes. */
-const quotedCharges = {
-  quoted_basis: Type.Optional(basisOf('quoted_rate and estimated_cost')),
-  quoted_fuel: Type.Optional(fuelOf('quoted_rate')),
-  quoted_accessorials: Type.Optional(accessorialsOf('quoted_rate')),
-}
 
 /** A lane as it was just quoted, with warnings about its rate. */
 export const QuotedLane = Type.Object({ ...Lane.properties, warnings: RateWarnings })
@@ -90,15 +84,7 @@ export const createQuoteRequest = endpoint({
   body: Type.Object({
     customer_name: text('The shipper that the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),
-    request_key: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-        description:
-          'An idempotency key: a UUID that you generate for this request. Sending the same body again with the same key creates nothing and returns the first quote request. Another body with the same key is rejected with 422 request-key-reused',
-        examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
-        'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
-      }),
-    ),
+    request_key: Type.Optional(requestKey),
     accept_unknown_places: Type.Optional(
       Type.Boolean({
         description: 'true accepts an unknown city whose spelling is close to that of a known city',
@@ -332,7 +318,7 @@ export const listShipments = endpoint({
         description: 'Shipments where margin and quoted margin are both known',
       }),
     }),
-    basis: { ...ComparedBasis, description: 'The basis of totals. The lanes have their own' },
+    basis: ComparedBasis,
   }),
   examples: {
     answer: {

@@ -28,6 +28,13 @@ export const accessorialsOf = (of: string) =>
     `The accessorial charges of ${of}, such as detention and lumper: included in it if it is all_in, and paid besides it if it is linehaul`,
   )
 
+/** What a quoted rate includes, in a request. */
+export const quotedCharges = {
+  quoted_basis: Type.Optional(basisOf('quoted_rate and estimated_cost')),
+  quoted_fuel: Type.Optional(fuelOf('quoted_rate')),
+  quoted_accessorials: Type.Optional(accessorialsOf('quoted_rate')),
+}
+
 /** The basis of an amount, in a response. */
 export const shownBasis = (of: string) => ({
   ...nullable(Type.Enum([...rateBases])),
@@ -54,11 +61,6 @@ export const ComparedBasis = Type.Object({
       'Quotes asked about that are not counted, because an amount is on the other basis and its fuel charge is not known',
   }),
 })
-/** In an answer without data. */
-export const keptApartBasis = {
-  ...ComparedBasis,
-  description: 'Only if quotes of the lane were kept apart',
-}
 export const exampleBasis: Type.Static<typeof ComparedBasis> = {
   amounts: 'all_in',
   converted: 0,

@@ -1,3 +1,5 @@
+import { chargeFields, type ImportField } from './charge-fields.ts'
+
 /**
  * The fields of an imported quote, and the column names that mean them.
  *
@@ -5,12 +7,6 @@
  * and looked up in a list of known names. An ambiguous name is never guessed: the user resolves it with a map, and the error
  * shows how.
  */
-
-export interface ImportField {
-  readonly description: string
-  /** Other known names for the field. */
-  readonly aliases: readonly string[]
-}
 
 /** All fields, in the order in which they are listed for users. */
 export const importFields = {
@@ -253,69 +249,7 @@ export const importFields = {
       'Load Cost',
     ],
   },
-  quoted_basis: {
-    description: 'what the quoted rate includes: linehaul or all_in',
-    aliases: ['Rate Basis', 'Quote Basis', 'Basis', 'Rate Includes'],
-  },
-  quoted_fuel: {
-    description: 'the fuel charge of the quoted rate; if absent, that of the customer rate',
-    aliases: ['Quoted Fuel Surcharge', 'Quote Fuel Surcharge', 'Quoted FSC', 'Quote FSC'],
-  },
-  quoted_accessorials: {
-    description: 'the accessorial charges of the quoted rate; if absent, those of the customer rate',
-    aliases: ['Quoted Accessorial Charges', 'Quote Accessorials'],
-  },
-  customer_basis: {
-    description: 'what the customer rate includes: linehaul or all_in',
-    aliases: ['Customer Rate Basis', 'Revenue Basis', 'AR Basis', 'Sell Basis'],
-  },
-  customer_fuel: {
-    description: 'the fuel charge that the customer pays',
-    aliases: [
-      'Fuel',
-      'FSC',
-      'Fuel Surcharge',
-      'Fuel Charge',
-      'Fuel Amount',
-      'Fuel Revenue',
-      'Customer FSC',
-      'Customer Fuel Surcharge',
-      'Customer Fuel Charge',
-      'AR Fuel',
-      'AR FSC',
-    ],
-  },
-  customer_accessorials: {
-    description: 'the accessorial charges that the customer pays',
-    aliases: [
-      'Accessorials',
-      'Accessorial Charges',
-      'Accessorial Amount',
-      'Accessorial Revenue',
-      'Customer Accessorial Charges',
-      'AR Accessorials',
-    ],
-  },
-  truck_basis: {
-    description: 'what the truck cost includes: linehaul or all_in',
-    aliases: ['Truck Cost Basis', 'Cost Basis', 'Carrier Basis', 'AP Basis', 'Buy Basis'],
-  },
-  truck_fuel: {
-    description: 'the fuel charge that the carrier is paid',
-    aliases: [
-      'Carrier Fuel',
-      'Carrier FSC',
-      'Carrier Fuel Surcharge',
-      'Carrier Fuel Charge',
-      'Fuel Cost',
-      'AP Fuel',
-      'AP FSC',
-    ],
-  },
-  truck_accessorials: {
-    description: 'the accessorial charges that the carrier is paid',
-    aliases: ['Carrier Accessorials', 'Carrier Accessorial Charges', 'Accessorial Cost', 'AP Accessorials'],
-  },
+  ...chargeFields,
   estimated_cost: {
     description: 'what the truck was expected to cost when the rate was quoted',
     aliases: [

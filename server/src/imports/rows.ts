@@ -2,22 +2,18 @@ import {
   type BookingValue,
   bookingTable,
   isSent,
-  ofEachBookingField,
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
-import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
-import { type AmountOnBasis, chargesFit, type RateBasis } from '#engine/rate-basis.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
   type OutcomeReason,
   type ReadOutcome,
-  readBasis,
-  readCharge,
   readCost,
   readDay,
   readMiles,
@@ -29,8 +25,9 @@ import {
 } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
 import { lanePlaces } from '../lanes/index.ts'
-import { type Columns, dateFields } from './columns.ts'
+import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
+import { readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
 import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
 
 /** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
@@ -108,102 +105,6 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
-/** Reads the booking fields of a row, each by its unit. */
-function readBookingCells(row: RowReader, now: number): BookingCells {
-  const cells = ofEachBookingField(sentBookingFields, (field) => {
-    const { sent, unit } = bookingTable[field]
-    switch (unit) {
-      case 'cents':
-        return row.read<number | null>(sent, amountReaders[field] ?? readCharge)
-      case 'text':
-        return row.readCached(sent, readText)
-      case 'time':
-        return row.past(sent, now)
-      case 'basis':
-        return row.readCached(sent, readBasis)
-    }
-  })
-  return cells as BookingCells
-}
-
-type BookingCells = { readonly [F in SentBookingField]: BookingValue<F> | null }
-
-/** A truck cost of zero means unknown; a rate of zero is an error. The other amounts are charges, which can be zero. */
-const amountReaders: Readonly<
-  Partial<Record<SentBookingField, (text: string) => Cell<number> | Cell<number | null>>>
-> = { customerRateCents: readMoney, truckCostCents: readCost }
-
-/** Adds the error of charges that are not less than the amount that contains them. */
-function checkCharges(
-  row: RowReader,
-  of: 'quoted' | 'customer' | 'truck',
-  amount: AmountOnBasis | null,
-): void {
-  if (amount === null || chargesFit(amount, 'all_in')) return
-  const field = amount.fuelCents === null ? (`${of}_accessorials` as const) : (`${of}_fuel` as const)
-  const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
-  row.wrong(
-    field,
-    `and the accessorials must be less than the all-in amount of ${formatDollars(amount.cents)} that contains them; they are ${formatDollars(charges)}. If they are paid besides it, import the file with basis=linehaul`,
-  )
-}
-
-/** The booking with the basis that the file says for amounts whose row does not say it. */
-function withAssumedBases(cells: BookingCells, row: RowReader, bases: Columns['bases']): BookingCells {
-  const { customerRateCents: ar, truckCostCents: ap } = cells
-  const customerBasis = cells.customerBasis ?? (ar === null ? null : (bases.customer_rate?.basis ?? null))
-  const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
-  checkCharges(
-    row,
-    'customer',
-    ar === null
-      ? null
-      : {
-          cents: ar,
-          basis: customerBasis,
-          fuelCents: cells.customerFuelCents,
-          accessorialCents: cells.customerAccessorialsCents,
-        },
-  )
-  checkCharges(
-    row,
-    'truck',
-    ap === null
-      ? null
-      : {
-          cents: ap,
-          basis: truckBasis,
-          fuelCents: cells.truckFuelCents,
-          accessorialCents: cells.truckAccessorialsCents,
-        },
-  )
-  return { ...cells, customerBasis, truckBasis }
-}
-
-/** What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own. */
-function readQuotedCharges(row: RowReader, quotedRate: number | null, end: End, { columns }: RowContext) {
-  const said = row.readCached('quoted_basis', readBasis)
-  const charges = {
-    quotedBasis:
-      said ?? (quotedRate === null ? end.customerBasis : (columns.bases.quoted_rate?.basis ?? null)),
-    quotedFuel: row.read('quoted_fuel', readCharge) ?? end.customerFuelCents,
-    quotedAccessorials: row.read('quoted_accessorials', readCharge) ?? end.customerAccessorialsCents,
-  }
-  checkCharges(
-    row,
-    'quoted',
-    quotedRate === null
-      ? null
-      : {
-          cents: quotedRate,
-          basis: charges.quotedBasis,
-          fuelCents: charges.quotedFuel,
-          accessorialCents: charges.quotedAccessorials,
-        },
-  )
-  return charges
-}
-
 /** Reads the cells that both kinds of row can have: booking and outcome. */
 function readEnd(row: RowReader, { now, columns: { bases } }: RowContext) {
   const given = row.readCached('outcome', readOutcome)
@@ -247,7 +148,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   if (equipment === null) row.missing('equipment')
   const end = readEnd(row, context)
   const quotedRate = row.read('quoted_rate', readMoney)
-  const quotedCharges = readQuotedCharges(row, quotedRate, end, context)
+  const quotedCharges = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const estimatedCost = row.read('estimated_cost', readCost)
   const marketRate = row.read('market_rate', readCost)
   const miles = row.read('miles', readMiles)
