@@ -340,7 +340,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
