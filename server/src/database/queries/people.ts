@@ -151,6 +151,7 @@ export async function updateTenant(
       | 'floor_rate_per_mile_cents'
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
+      | 'default_basis'
     >
   >,
 ): Promise<TenantRow> {
