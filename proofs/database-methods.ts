@@ -25,7 +25,9 @@ import {
 import type { LaneRow } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
+import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
+import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { sessionOf } from './seeded-ids.ts'
@@ -189,7 +191,9 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...fuelMethods,
   ...importMethods,
+  ...marketMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {

@@ -101,6 +101,7 @@ async function answerAbout(operation: string, of: TenantIds) {
 test('the operations under test are all that take an id', () => {
   expect(operations.map(({ operation }) => operation).sort()).toEqual(
     [
+      'erase-market-source',
       'shipment-update',
       'integration-get-import',
       'revoke-service-token',

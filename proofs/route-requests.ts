@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { password, updateOf } from './seeded-tenants.ts'
+import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {
@@ -14,6 +14,15 @@ export interface WalkRequest {
 export type Operation = (typeof allEndpoints)[number]['name']
 
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+const marketRate = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  basis: 'all_in',
+  mid: 1960,
+  source: 'Walk',
+  as_of: '2026-02-27',
+}
 const period = 'from=2020-01-01&to=2100-01-01'
 
 /** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
@@ -23,9 +32,9 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     text: { type: 'application/json', bytes: updateOf(of) },
   }),
   markup: () => ({
-    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market`,
   }),
-  'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence` }),
+  'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence,market` }),
   'insight-batch': () => ({
     path: '/api/integrations/insights/batch',
     body: {
@@ -180,6 +189,16 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
   }),
   'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
+  'get-fuel': () => ({ path: '/api/fuel' }),
+  'get-fuel-surcharge': () => ({ path: '/api/fuel/surcharge?day=2026-03-05&miles=780' }),
+  'change-fuel-schedule': () => ({
+    path: '/api/fuel/schedule',
+    body: { periods: [{ from: '2026-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
+  }),
+  'load-diesel-prices': () => ({
+    path: '/api/fuel/diesel-prices',
+    body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
+  }),
   'change-quote-list-settings': () => ({
     path: '/api/quote-list-settings',
     body: { version: 0, default_view: 'My quotes' },
@@ -193,6 +212,23 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/performance/export?by=customer&${period}&quoted_by=${of.owner}`,
   }),
   'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
+  'push-market-rates': () => ({ path: '/api/integrations/market-rates', body: { rates: [marketRate] } }),
+  'get-market-standing': () => ({ path: `/api/market-standing?${period}` }),
+  'export-market-standing': () => ({ path: `/api/market-standing/export?${period}` }),
+  'list-market-rates': () => ({ path: '/api/market-rates' }),
+  'add-market-rates': () => ({ path: '/api/market-rates', body: { rates: [marketRate] } }),
+  'load-market-file': () => ({
+    path: '/api/market-rate-files',
+    body: {
+      text: 'Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n',
+      source: 'Walk',
+      basis: 'all_in',
+      as_of: '2026-02-27',
+    },
+  }),
+  'erase-market-source': (of) => ({
+    path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
+  }),
   'create-import': () => ({
     path: '/api/imports?file_name=walk.csv',
     text: {

@@ -32,6 +32,12 @@ export const password = 'correct horse battery staple'
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
+/** The date of the seeded market rate. */
+export const marketRateDay = new Date('2025-12-01T00:00:00Z')
+
+/** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
+export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
+
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
   return createHash('sha256').update(`import ${importId}`).digest()
@@ -159,6 +165,32 @@ function rowsOf(
           default_view: 'All quotes',
           columns: [],
           views: [{ name: `${canaryOf(label)}quote_list_settings-settings`, query: '', columns: [] }],
+        }),
+      },
+    ],
+    market_rates: [
+      {
+        scope: 'lane',
+        source: marketSourceOf(ids),
+        basis: 'all_in',
+        currency: 'USD',
+        as_of: marketRateDay,
+        low_cents: null,
+        high_cents: null,
+        mid_cents: cents,
+        said_at: earlier(24),
+        entered_by: 'push',
+      },
+    ],
+    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
+    diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
+    fuel_periods: [
+      {
+        from_day: '2020-01-01',
+        until_day: '2020-12-31',
+        rule: JSON.stringify({
+          kind: 'steps',
+          steps: [{ fromMills: 3_000, perMileMills: label === 'A' ? 7_151 : 7_252 }],
         }),
       },
     ],

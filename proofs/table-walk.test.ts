@@ -21,6 +21,11 @@ const withoutCanary = [
   'lanes.rate_type',
   'lanes.truck_basis',
   'lanes.truck_cost_source',
+  'market_rates.basis',
+  'market_rates.currency',
+  'market_rates.entered_by',
+  'market_rates.scope',
+  'market_rates.source',
   'tenants.default_basis',
   'tenants.status',
   'tenants.time_zone',
@@ -98,9 +103,16 @@ test('each brokerage has a row in every table, with a canary in every free-text 
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // signed_at contains times by field name, outcome_before_booking contains an outcome, and advice numbers and one word.
+    // The rule of a fuel period contains numbers, signed_at contains times by field name, outcome_before_booking contains an
+    // outcome, and advice numbers and one word.
     expect(without.sort()).toEqual(
-      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking', 'lanes.advice'].sort(),
+      [
+        ...withoutCanary,
+        'fuel_periods.rule',
+        'lanes.signed_at',
+        'lanes.outcome_before_booking',
+        'lanes.advice',
+      ].sort(),
     )
   }
 })

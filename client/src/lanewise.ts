@@ -102,6 +102,14 @@ export class Lanewise {
     return this.call('push-shipment-updates', { body }, options)
   }
 
+  /** Stores up to 500 market rates of your own sources. Signed and idempotent. Every hundred count as one request. */
+  pushMarketRates(
+    body: Body<'push-market-rates'>,
+    options?: CallOptions,
+  ): PendingAnswer<Answer<'push-market-rates'>> {
+    return this.call('push-market-rates', { body }, options)
+  }
+
   /** A page of quotes that changed after `cursor`, each with its newest state. Not cached. */
   readQuotes(query: Query<'read-quotes'> = {}, options?: CallOptions): PendingAnswer<Answer<'read-quotes'>> {
     return this.call('read-quotes', { query }, options)

@@ -71,6 +71,8 @@ test('an integration pushes quotes and outcomes under its own ids, books in bulk
   expect(await tms.pushOutcomes({ outcomes: [{ external_id: 'A', outcome: 'lost' }] })).toMatchObject({
     updated: 1,
   })
+  const rate = { ...quote, basis: 'all_in' as const, mid: 1960, source: 'DAT', as_of: '2026-01-05' }
+  expect(await tms.pushMarketRates({ rates: [rate] })).toMatchObject({ created: 1, failed: 0 })
   const booked = await tms.pushShipmentUpdates({ updates: [{ external_id: 'B', customer_rate: 2100 }] })
   expect(booked).toMatchObject({ applied: 1 })
   const page = await tms.readQuotes()

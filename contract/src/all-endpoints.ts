@@ -12,6 +12,7 @@ import {
   testEventEndpoint,
 } from './event-endpoints.ts'
 import { firstSteps } from './first-steps.ts'
+import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
   createImport,
   getImport,
@@ -29,6 +30,14 @@ import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
 import { markLanes } from './mark-lanes.ts'
+import {
+  addMarketRates,
+  eraseMarketSource,
+  listMarketRates,
+  loadMarketFile,
+  pushMarketRates,
+} from './market-rates.ts'
+import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
@@ -87,6 +96,7 @@ export const allEndpoints = [
   pushQuotes,
   pushOutcomes,
   pushShipmentUpdates,
+  pushMarketRates,
   readQuotes,
   readShipments,
   searchShipments,
@@ -143,6 +153,10 @@ export const allEndpoints = [
   exportLanes,
   getQuoteListSettings,
   changeQuoteListSettings,
+  getFuel,
+  getFuelSurcharge,
+  changeFuelSchedule,
+  loadDieselPrices,
   getLane,
   listShipments,
   exportShipments,
@@ -156,6 +170,12 @@ export const allEndpoints = [
   getPerformance,
   exportPerformance,
   listMarginGaps,
+  getMarketStanding,
+  exportMarketStanding,
+  listMarketRates,
+  addMarketRates,
+  loadMarketFile,
+  eraseMarketSource,
   matchImportColumns,
   createImport,
   listImports,

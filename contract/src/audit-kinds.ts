@@ -18,6 +18,7 @@ export const auditKindsOf = {
     'settings-changed',
     'change-rolled-back',
     'import-undone',
+    'market-source-erased',
     'tenant-suspended',
     'tenant-resumed',
     'tenant-exported',

@@ -17,12 +17,16 @@ import {
   sentLaneRef,
   time,
 } from './fields.ts'
+import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { IntegrationCall } from './integration-calls.ts'
 import { CostRange, changeSources, GivenAdvice, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
+import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
+import { MarketRate, MarketReference, OwnRates } from './market-reference.ts'
+import { AgainstMarket } from './market-standing.ts'
 import {
   confidences,
   MarkupEvidence,
@@ -95,6 +99,13 @@ export const components: Readonly<
     description:
       'The role of a person, from fewest to most permissions. Each role includes the permissions of the roles before it',
   },
+  MarketRate: { schema: MarketRate, description: 'A stored market rate' },
+  SentMarketRate: { schema: sentMarketRate, description: 'A market rate as it is sent' },
+  MarketRateResult: { schema: MarketRateResult, description: 'The result of a market rate that is valid' },
+  MarketRateResults: { schema: resultsAnswer, description: 'The results of sent market rates' },
+  OwnRates: { schema: OwnRates, description: 'The own rates on a lane' },
+  MarketReference: { schema: MarketReference, description: 'Both references of a lane side by side' },
+  AgainstMarket: { schema: AgainstMarket, description: 'Own rates compared with the market' },
   EventType: { schema: Type.Enum([...eventTypes]), description: 'A type of event' },
   Confidence: {
     schema: Type.Enum([...confidences]),
@@ -237,6 +248,14 @@ export const components: Readonly<
     description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
   MarginGap: { schema: MarginGap, description: 'A shipment whose actual margin is below the quoted margin' },
+  DieselWeek: {
+    schema: DieselWeek,
+    description: 'The U.S. average retail price of diesel in a week, as the EIA publishes it',
+  },
+  FuelStep: {
+    schema: FuelStep,
+    description: 'A step of a fuel surcharge table: from this diesel price, this surcharge per mile',
+  },
   QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },

@@ -47,6 +47,7 @@ export interface Endpoint<
     | 'People'
     | 'Quotes'
     | 'Performance'
+    | 'Market'
     | 'Imports'
   readonly who: Who
   readonly params?: Params

@@ -3,13 +3,24 @@ import { nullable } from './fields.ts'
 
 /** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
-export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence'] as const
+export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market'] as const
 export type MarkupExtra = (typeof markupExtras)[number]
 
 export const trustLevels = ['good', 'fair', 'weak', 'none'] as const
 
 const number = nullable(Type.Number())
 export const Interval = Type.Object({ low: Type.Number(), high: Type.Number() })
+
+const CostAhead = Type.Object({
+  days: Type.Integer({ description: 'Days from now: 7, 14 or 28' }),
+  amount: Type.Number(),
+  low: Type.Number({ description: '80 % of costs are between low and high' }),
+  high: Type.Number(),
+  season_pct: {
+    ...number,
+    description: 'The part of the season in amount, in percent of the cost. null: no seasonal evidence',
+  },
+})
 
 const ExpectedCost = Type.Object({
   amount: Type.Number(),
@@ -21,6 +32,16 @@ const ExpectedCost = Type.Object({
   own_curve: Type.Boolean({
     description: 'false: the length-of-haul curve is a default and is not fitted to your loads',
   }),
+  ahead: Type.Array(CostAhead, {
+    description: 'The costs expected 7, 14 and 28 days from now, each with the range of that many days',
+  }),
+  season: Type.Object(
+    { evidence: Type.Boolean(), sentence: Type.String() },
+    {
+      description:
+        'Whether the costs of earlier years show a season. Without evidence, the costs ahead have no season, and the sentence says so',
+    },
+  ),
 })
 
 export const Estimate = Type.Object({

@@ -1,10 +1,14 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
+import { MarketReference } from './market-reference.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
+
+/** What `include` can add to an insight. */
+export const insightExtras = ['evidence', 'market'] as const
 
 export const InsightQuery = Type.Object({
   origin: Type.String(),
@@ -27,7 +31,7 @@ export const laneInsight = endpoint({
     equipment: Type.Optional(
       equipment('Equipment code. If absent, the result covers all equipment types of the corridor'),
     ),
-    include: Type.Optional(includeOf(['evidence'], 'evidence')),
+    include: Type.Optional(includeOf(insightExtras, 'evidence,market')),
   }),
   status: 200,
   cacheSeconds: 900,
@@ -62,12 +66,14 @@ export const laneInsight = endpoint({
       evidence: Type.Optional(
         Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
       ),
+      market: Type.Optional(MarketReference),
     }),
     Type.Object({
       found: Type.Literal(false),
       query: InsightQuery,
       basis: Type.Optional(ComparedBasis),
       unknown_places: Type.Optional(UnknownPlaces),
+      market: Type.Optional(MarketReference),
     }),
   ]),
   examples: {

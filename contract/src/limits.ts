@@ -120,6 +120,10 @@ export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
+/** A file of market rates: a weekly export of some thousand lanes. It is read at once, so it is smaller than an import. */
+export const marketFileRowsMax = 5_000
+export const marketFileLengthMax = 1_000_000
+
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000
 /** Lanes of a batch that count as one request. A batch has the HTTP overhead, the main cost of a request, only once. */
@@ -141,6 +145,16 @@ export const changesPageDefault = 100
 export const changesPageMax = 500
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
+/** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */
+export const fuelPeriodsMax = 20
+export const fuelStepsMax = 60
+/** 20 periods with 60 steps of two keys, and their own keys. */
+export const fuelKeysMax = 2_600
+export const fuelBytesMax = 128 * 1024
+/** The EIA publishes some 1,700 weeks, in up to 100 bytes each, and in a file of all regions ten times as much. */
+export const dieselFileBytesMax = 3 * 1024 * 1024
+/** Weeks of a file: a century. */
+export const dieselWeeksMax = 5_200
 /** Age at which a pending quote is "pending too long", in days. Spot quotes are decided within days. */
 export const pendingDaysDefault = 7
 export const pendingDaysMax = 365

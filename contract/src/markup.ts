@@ -1,8 +1,9 @@
 import Type, { type Static, type TObject } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
-import { equipment, includeOf, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
+import { equipment, includeOf, nullable, oneOf, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
+import { MarketReference } from './market-reference.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
@@ -35,6 +36,7 @@ const extras = {
   curve: Type.Optional(Type.Array(CurvePoint, { description: 'With include=curve, cheapest first' })),
   optimum: Type.Optional(nullable(Optimum)),
   evidence: Type.Optional(MarkupEvidence),
+  market: Type.Optional(MarketReference),
 }
 
 /** The response, with an echo of its query. */
@@ -89,6 +91,12 @@ export const markup = endpoint({
     proposed_rate: positiveDollars('The rate in dollars being considered'),
     market_rate: Type.Optional(
       positiveDollars('External market rate. If given, it is the reference of markup_pct'),
+    ),
+    reference: Type.Optional(
+      oneOf(
+        'The reference of markup_pct: median (the default) is the median of the rates quoted on the lane; market is the stored market rate, or the median if none is usable. Not together with market_rate',
+        ['median', 'market'],
+      ),
     ),
     estimated_cost: Type.Optional(
       positiveDollars('The truck cost that you expect. If given, include=estimate,optimum use it'),

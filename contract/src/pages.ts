@@ -13,6 +13,7 @@ export const pagePaths = {
   shipments: '/shipments',
   lane: '/lane',
   performance: '/performance',
+  market: '/market',
   integration: '/integration',
   imports: '/imports',
   team: '/team',
@@ -21,4 +22,20 @@ export const pagePaths = {
   signIn: '/sign-in',
   signUp: '/sign-up',
   invitation: '/invitation',
+} as const
+
+/** The names of the pages in the menu: labels there, and headings while a page loads. */
+export const pageNames = {
+  [pagePaths.desk]: 'Quote desk',
+  [pagePaths.quotes]: 'Quotes',
+  [pagePaths.shipments]: 'Shipments',
+  [pagePaths.lane]: 'Lanes',
+  [pagePaths.performance]: 'Performance',
+  [pagePaths.market]: 'Market',
+  [pagePaths.imports]: 'Import',
+  [pagePaths.team]: 'Team',
+  [pagePaths.settings]: 'Settings',
+  [pagePaths.integration]: 'Integration',
+  [pagePaths.audit]: 'Audit log',
+  [pagePaths.start]: 'Get started',
 } as const

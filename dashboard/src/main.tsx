@@ -51,6 +51,7 @@ storeSession(queries)
 
 const mount = document.getElementById('dashboard')
 if (mount === null) throw new Error('The page has no #dashboard element.')
+removeOutline(mount)
 createRoot(mount).render(
   <StrictMode>
     <MantineProvider
@@ -67,3 +68,20 @@ createRoot(mount).render(
     </MantineProvider>
   </StrictMode>,
 )
+
+/**
+ * Removes the outline of the frame, which the service sent with the page, when the page below it is drawn: as soon as it has a
+ * heading or a message, or only the frame if the outline has no heading either.
+ */
+function removeOutline(drawn: HTMLElement): void {
+  const outline = document.getElementById('outline')
+  if (outline === null) return
+  const hasHeading = outline.querySelector('.outline-heading') !== null
+  const awaited = hasHeading ? 'h1, [role="alert"], [role="dialog"]' : 'h1, [role="alert"], main'
+  const observer = new MutationObserver(() => {
+    if (drawn.querySelector(awaited) === null) return
+    observer.disconnect()
+    outline.remove()
+  })
+  observer.observe(drawn, { childList: true, subtree: true })
+}

@@ -92,6 +92,11 @@ const performance = createRoute({
   path: pagePaths.performance,
   component: lazyRouteComponent(fetched(() => import('./performance/index.ts'))),
 })
+const market = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.market,
+  component: lazyRouteComponent(fetched(() => import('./market/index.ts'))),
+})
 const integration = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.integration,
@@ -152,6 +157,7 @@ export const router = createRouter({
       shipments,
       lane,
       performance,
+      market,
       integration,
       imports,
       team,

@@ -88,5 +88,12 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   for (const words of ['Harvest Table Foods', 'Blue Mesa Trucking', '$2,100', '$1,790', '$310', '14.8%']) {
     expect(text).toContain(words)
   }
+
+  // The booked cost is the brokerage's only one, so the costs ahead are near it.
+  await page.getByRole('link', { name: 'Lanes', exact: true }).click()
+  await page.getByRole('link', { name: /Dallas, TX.*Atlanta, GA/ }).click()
+  await page
+    .getByText(/^Expected cost ahead: 7 days \$1,[789]\d\d .*28 days .*No seasonal evidence: /)
+    .waitFor()
   expect(troubles).toEqual([])
 })

@@ -11,7 +11,7 @@ import {
   pushUpdate,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, loaded, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -96,15 +96,28 @@ describe('the money', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a booking at a loss is announced to every role, until it is dismissed and the next one lands', async () => {
+  test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', async () => {
     const other = await makeIntegration(app)
     const viewer = await makePerson(app, other.tenant, 'viewer')
     const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]
     await pushUpdate(app, other, { lane_ref: first.lane_ref, customer_rate: 1900, truck_cost: 2061 })
     const { page } = await openWindow(browser, app.url, { person: viewer })
+    let announce = () => {}
+    const held = new Promise<void>((release) => {
+      announce = release
+    })
+    await page.route('**/api/lanes?*finding=booked_at_a_loss*', async (route) => {
+      await held
+      await route.continue()
+    })
     await page.goto('/settings')
+    await loaded(page)
+    const heading = page.getByRole('heading', { name: 'Settings', level: 1 })
+    const before = await heading.boundingBox()
+    announce()
     const notice = page.getByRole('region', { name: 'Bookings at a loss' })
     await notice.getByText('A booking landed at a loss:').waitFor()
+    expect(await heading.boundingBox()).toEqual(before)
     expect(await notice.innerText()).toContain('for Harvest Table Foods: −$161')
     expect(await accessibilityProblems(page)).toEqual([])
     await notice.getByRole('button', { name: 'Dismiss' }).click()

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -23,6 +23,16 @@ async function openDesk() {
   await window.page.goto('/')
   await window.page.getByRole('heading', { name: 'Quote desk' }).waitFor()
   return window
+}
+
+/** The texts of elements with their places on the page, in pixels. */
+async function placesOfText(page: Page, selector: string): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    const { x, y, width, height } = range.getBoundingClientRect()
+    return element.textContent + ' at ' + [x, y, width, height].map(Math.round).join(' ')
+  })`)
 }
 
 describe('without a connection', () => {
@@ -81,7 +91,7 @@ describe('a slow service', () => {
     ['the first visit of a browser', false],
     ['a later visit', true],
   ])(
-    'on %s, frame and heading appear before any answer, and no link of the menu moves',
+    'on %s, frame and heading appear before any script, then before any answer, and nothing in the menu moves',
     async (_, isLater) => {
       const tenant = await makeTenant(app)
       const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
@@ -104,9 +114,24 @@ describe('a slow service', () => {
         await held
         await route.continue()
       })
-      await page.goto('/quotes')
+      let runScripts = () => {}
+      const scriptsHeld = new Promise<void>((release) => {
+        runScripts = release
+      })
+      await page.route('**/assets/*.js', async (route) => {
+        await scriptsHeld
+        await route.continue()
+      })
+      await page.goto('/quotes', { waitUntil: 'commit' })
+      await page.locator('#outline').getByText('Settings').waitFor()
+      const outlined = await placesOfText(page, '.outline-menu > div, .outline-heading')
+      runScripts()
       await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
       await page.getByRole('status', { name: /^Loading/ }).waitFor()
+      await page.locator('#outline').waitFor({ state: 'detached' })
+      const drawn = await placesOfText(page, 'nav[aria-label="Pages"] .mantine-NavLink-label, h1')
+      expect(outlined.length).toBeGreaterThan(8)
+      expect(drawn).toEqual(expect.arrayContaining(outlined))
       const menu = page.getByRole('navigation', { name: 'Pages' })
       const places = () =>
         menu

@@ -522,11 +522,12 @@ describe('after saving', () => {
     expect(troubles).toEqual([])
   })
 
-  test('the quote can be copied as an e-mail, and only the quote is printed', async () => {
+  test('the quote can be copied as an e-mail, only the quote is printed, and its page keeps the advice', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await page.getByRole('textbox', { name: 'Reference (optional)' }).fill('PO-7781')
     await typeLane(page, { rate: '2122' })
+    await typedAt(page, '$2,122').waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
     await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
@@ -543,6 +544,10 @@ describe('after saving', () => {
       false,
     )
     await page.emulateMedia({ media: 'screen' })
+    await page.getByRole('link', { name: /^\d+-1-1$/ }).click()
+    const given = page.locator('.quotes-facts > div').filter({ hasText: 'Advice when quoted' })
+    await given.waitFor()
+    expect(await given.innerText()).toMatch(/win \d+% \(80% range: .+\) · going rate \$2,\d{3} · trust: \w+/)
   })
 })
 

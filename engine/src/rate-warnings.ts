@@ -2,7 +2,7 @@ import { formatDollars } from './money.ts'
 
 /**
  * When a rate is so unusual that a person should confirm it. The service never refuses such a rate: a loss can be
- * intended. Measured on 4,501 US truckloads of 2017, each compared with the loads before it: docs/model.md.
+ * intended. Measured on about 4,500 US truckloads of 2017, each compared with the loads before it: docs/model.md.
  */
 export const RATE_WARNING_RULE = {
   /** Percent below and above the going rate, for a lane with quotes of its own. */

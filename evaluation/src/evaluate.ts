@@ -7,6 +7,13 @@ import { forecastByModel } from '#engine/backtest/walk-forward.ts'
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import { readCopper } from './copper.ts'
+import {
+  type AheadForecast,
+  type AheadQuality,
+  aheadQuality,
+  correctedError,
+  forecastAhead,
+} from './cost-ahead-check.ts'
 import { costQuality, forecastCosts } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
@@ -15,6 +22,8 @@ import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
 import { checkSignals } from './signal-check.ts'
 import { type Coverage, simulateCoverage } from './simulation.ts'
+import { simulateThinLanes, thinLanesOf } from './thin-lanes-check.ts'
+import { readUsdaRates } from './usda.ts'
 
 const WARM_UP_DAYS = 30
 const TENANTS = 80
@@ -166,6 +175,88 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
   }
 }
 
+/**
+ * Costs 7, 14 and 28 days ahead. Seven days ahead, nothing is better than the newest cost of a weekly series, so the limit
+ * there is that the model is about as good.
+ */
+function aheadBars(check: string, rows: readonly AheadQuality[]): Bar[] {
+  return rows.flatMap((row) => [
+    {
+      check,
+      measure: `error / error of the residual chain alone, ${row.days} days`,
+      value: row.model / row.chain,
+      most: 1,
+    },
+    {
+      check,
+      measure: `error / error of the newest cost, ${row.days} days`,
+      value: row.model / row.last,
+      most: row.days === 7 ? 1.05 : 1,
+    },
+    {
+      check,
+      measure: `80 % range coverage, ${row.days} days`,
+      value: row.within80,
+      least: 0.75,
+      most: 0.85,
+    },
+  ])
+}
+
+function evaluateAhead(
+  folder: string,
+  loads: readonly Truckload[] | null,
+): Pick<Findings, 'bars' | 'ahead' | 'groups'> {
+  const rates = readUsdaRates(folder)
+  const sets = [
+    { name: 'Loadsmart', loads: loads ?? [] },
+    { name: 'USDA', loads: rates ?? [] },
+  ].filter((set) => set.loads.length > 0)
+  const found = sets.map(({ name, loads: of }) => {
+    const days = daysOf(of.map((load) => ({ quotedAt: load.at })))
+    const forecasts = withProgress(`Cost ahead, ${name.padEnd(6)}`, days, (done) => forecastAhead(of, done))
+    return { name, forecasts, rows: aheadQuality(forecasts) }
+  })
+  const truckloads = found.find(({ name }) => name === 'Loadsmart')?.forecasts
+  return {
+    bars: found.flatMap(({ name, rows }) => aheadBars(`${name}, cost ahead`, rows)),
+    ahead: found.flatMap(({ name, rows }) => rows.map((row) => ({ name, ...row }))),
+    groups: truckloads === undefined ? [] : calendarGroups(truckloads, loads ?? []),
+  }
+}
+
+/** What weekday and lead time would add to the costs seven days ahead. */
+function calendarGroups(
+  forecasts: readonly AheadForecast[],
+  loads: readonly Truckload[],
+): Findings['groups'] {
+  const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
+  const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
+  const leadDays = (forecast: AheadForecast) => Math.floor((pickup(forecast) - forecast.at) / 86_400_000)
+  return [
+    { name: 'weekday of the booking', of: ({ at }: AheadForecast) => new Date(at).getUTCDay() },
+    { name: 'weekday of the pickup', of: (one: AheadForecast) => new Date(pickup(one)).getUTCDay() },
+    {
+      name: 'days from booking to pickup',
+      of: (one: AheadForecast) => Math.max(-1, Math.min(8, leadDays(one))),
+    },
+  ].map(({ name, of }) => ({ name, ...correctedError(forecasts, of) }))
+}
+
+function evaluateThinLanes(folder: string): Findings['thin'] {
+  const rates = readUsdaRates(folder)
+  return [
+    ...(rates === null ? [] : [4, 8, 12].map((weeks) => thinLanesOf(rates, weeks))),
+    ...[0.004, 0.014].flatMap((dailyMove) =>
+      [1, 20].flatMap((quotesADay) =>
+        [0.01, 0.03].map((indexError) =>
+          simulateThinLanes({ tenants: TENANTS, seed: SEED, quotesADay, dailyMove, indexError }),
+        ),
+      ),
+    ),
+  ]
+}
+
 function print(findings: Findings): void {
   for (const text of findings.skipped) console.log(`Skipped: ${text}`)
   console.table(
@@ -196,6 +287,18 @@ function print(findings: Findings): void {
     console.log('Carrier cost:')
     console.table(findings.cost.map(rounded))
   }
+  if (findings.ahead.length > 0) {
+    console.log('Carrier cost ahead, mean absolute error in ln cost:')
+    console.table(findings.ahead.map(rounded))
+  }
+  if (findings.groups.length > 0) {
+    console.log('Carrier cost 7 days ahead, corrected by the earlier errors of a group:')
+    console.table(findings.groups.map(rounded))
+  }
+  console.log(
+    'Going rate of thin lanes without and with the movement of an outside market, mean error in ln rate:',
+  )
+  console.table(findings.thin.map(rounded))
 }
 
 function evaluate(folder: string): Findings {
@@ -215,6 +318,9 @@ function evaluate(folder: string): Findings {
   const coverage = simulate('Simulation, 14 d  ', 14)
   const coverageAged = simulate('Simulation, 90 d  ', 90)
   const costs = loads ? evaluateCosts(loads) : { bars: [], cost: [] }
+  const ahead = evaluateAhead(folder, loads)
+  if (!ahead.ahead.some(({ name }) => name === 'USDA'))
+    skipped.push(`cost ahead on weekly rates: no usda_reefer_rates_weekly_2015_2018.csv in ${folder}`)
   const counts: Bar = {
     check: 'default win probability',
     measure: 'rises with price',
@@ -234,7 +340,18 @@ function evaluate(folder: string): Findings {
     coverage,
     coverageAged,
     cost: costs.cost,
-    bars: [...wins.bars, ...simulationBars(coverage), sampled, counts, ...costs.bars, ...signals],
+    ahead: ahead.ahead,
+    groups: ahead.groups,
+    thin: evaluateThinLanes(folder),
+    bars: [
+      ...wins.bars,
+      ...simulationBars(coverage),
+      sampled,
+      counts,
+      ...costs.bars,
+      ...ahead.bars,
+      ...signals,
+    ],
   }
 }
 

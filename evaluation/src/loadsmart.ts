@@ -27,6 +27,8 @@ export interface Truckload extends CostSeen {
   readonly origin: { readonly city: string; readonly state: string }
   readonly destination: { readonly city: string; readonly state: string }
   readonly placeholderMiles: boolean
+  /** NaN if unknown. */
+  readonly pickupAt: number
 }
 
 /**
@@ -66,6 +68,7 @@ export function readTruckloads(folder: string): Truckload[] | null {
       origin,
       destination,
       placeholderMiles: miles === PLACEHOLDER_MILES,
+      pickupAt: Date.parse(`${(row.pickup_date ?? '').replace(' ', 'T')}Z`),
     })
   }
   return loads.sort((one, other) => one.at - other.at || one.laneId - other.laneId)

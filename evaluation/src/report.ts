@@ -1,6 +1,8 @@
 import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
+import type { AheadQuality } from './cost-ahead-check.ts'
 import type { Coverage } from './simulation.ts'
+import type { ThinLanes } from './thin-lanes-check.ts'
 
 /** The results of the evaluation. Parts whose data file is missing are empty. */
 export interface Findings {
@@ -16,6 +18,13 @@ export interface Findings {
     readonly median: number
     readonly within20: number
   }[]
+  readonly ahead: readonly (AheadQuality & { readonly name: string })[]
+  readonly groups: readonly {
+    readonly name: string
+    readonly uncorrected: number
+    readonly corrected: number
+  }[]
+  readonly thin: readonly ThinLanes[]
 }
 
 function escaped(text: string): string {
@@ -137,6 +146,23 @@ export function htmlReport(findings: Findings): string {
           findings.cost.map((row) => [row.name, String(row.count), digits(row.median), digits(row.within20)]),
         )
       : '',
+    findings.ahead.length > 0 ? '<h2>Carrier cost ahead: mean absolute error in ln cost</h2>' : '',
+    findings.ahead.length > 0
+      ? table(
+          ['data', 'days', 'loads', 'model', 'today carried', 'chain alone', 'newest cost', '80 % coverage'],
+          findings.ahead.map((row) => [
+            row.name,
+            String(row.days),
+            String(row.count),
+            ...[row.model, row.carried, row.chain, row.last, row.within80].map(digits),
+          ]),
+        )
+      : '',
+    '<h2>Going rate of thin lanes: mean error in ln rate</h2>',
+    table(
+      ['lanes', 'asked', 'without an outside market', 'with it'],
+      findings.thin.map((row) => [row.name, String(row.count), digits(row.without), digits(row.with)]),
+    ),
   ]
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Evaluation</title><style>${STYLE}</style>${parts.join('\n')}</html>\n`
 }

@@ -31,6 +31,18 @@ export function postalArea(place: KnownPlace): string | null {
   return nearest(place, prefixes)?.prefix ?? null
 }
 
+let postalAreas: ReadonlySet<string> | undefined
+
+/** True for a 3-digit ZIP area of the United States, or a three-character prefix of Canada. @example isPostalArea('752') // true */
+export function isPostalArea(code: string): boolean {
+  prefixes ??= readCanadianPrefixes()
+  postalAreas ??= new Set([
+    ...[...gazetteer().zipsByState.values()].flatMap((zips) => zips.map(({ zip }) => zip.slice(0, 3))),
+    ...prefixes.map(({ prefix }) => prefix),
+  ])
+  return postalAreas.has(code)
+}
+
 /**
  * The market of a place, named after its principal city ("Dallas, TX").
  *

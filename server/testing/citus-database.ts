@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { migrate } from '#server/database/schema/index.ts'
+import { distribute, migrate } from '#server/database/schema/index.ts'
 import { makeDatabase, makeRoles, roleNames } from '#server/embedded-postgres/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
@@ -9,6 +9,18 @@ import type { TestDatabase } from './cloned-database.ts'
  * Every node must accept connections from the other nodes without a password, for that superuser and the two service roles.
  */
 export const citusUrl = process.env.LANEWISE_TEST_CITUS_URL
+
+/** Creates a migrated database whose tables are distributed, for the tests that `npm run prove:cluster` runs on the cluster. */
+export async function distributedDatabase(url: string): Promise<TestDatabase> {
+  const database = await citusDatabase(url)
+  try {
+    await distribute(database.owner, { shards: 4, onTable: () => {}, stopped: () => false })
+    return database
+  } catch (error) {
+    await database.drop()
+    throw error
+  }
+}
 
 /** Creates a migrated database on the Citus cluster for one test. The workers are registered; no table is distributed yet. */
 export async function citusDatabase(url: string): Promise<TestDatabase> {

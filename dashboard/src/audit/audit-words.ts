@@ -52,6 +52,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'market-source-erased': 'Market rates erased',
   'tenant-suspended': 'Brokerage suspended',
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
@@ -174,6 +175,8 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'market-source-erased': ({ done_by, about }) =>
+    words`${someone(done_by)} erased ${dataOf(about, 'rates')} market rates of ${dataOf(about, 'source')}`,
   'tenant-suspended': () => plain('The operator of the service suspended the brokerage'),
   'tenant-resumed': () => plain('The operator of the service resumed the brokerage'),
   'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),
@@ -240,6 +243,8 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   time_zone: { name: 'time zone' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
+  fuel_schedule: { name: 'fuel surcharge schedule' },
+  diesel_prices: { name: 'diesel prices' },
   floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },
 }
 

@@ -2,6 +2,7 @@ import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import {
   basedOn,
+  CostsAhead,
   count,
   dollars,
   Margin,
@@ -174,6 +175,7 @@ function Numbers({
           }
         />
       </Figures>
+      {cost !== null && <CostsAhead cost={cost} />}
     </div>
   )
 }

@@ -4,7 +4,16 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { BasisNote, dollars, Failed, Loading, laneName, Nothing, Page } from '../shared-ui/index.ts'
+import {
+  BasisNote,
+  dollars,
+  Failed,
+  Loading,
+  laneName,
+  MarketReferences,
+  Nothing,
+  Page,
+} from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
 import { LaneCurve } from './lane-curve.tsx'
@@ -44,7 +53,7 @@ interface Asked {
 }
 
 function insightInto(asked: Asked) {
-  return { ...asked, include: 'evidence' }
+  return { ...asked, include: 'evidence,market' }
 }
 
 function OneLane({ asked }: { asked: Asked }) {
@@ -193,6 +202,11 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           </Stack>
         </LaneSection>
       </SimpleGrid>
+      {insight.data?.market !== undefined && (
+        <LaneSection title="Your rates and the market">
+          <MarketReferences references={insight.data.market} lane={asked} />
+        </LaneSection>
+      )}
       <LaneSection title="Win curve" busy={advice.isFetching}>
         <Curve
           advice={advice}

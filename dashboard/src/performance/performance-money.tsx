@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { addressOfCall, type Query, useAnswer } from '../api/index.ts'
+import { addressOfCall, type Query } from '../api/index.ts'
 import {
   type AddressParams,
   BasisNote,
@@ -19,7 +19,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import type { PerformanceFigures } from './performance-cells.tsx'
-import { type PerformanceRow, paramsOfRow, quotesParams, rowWords } from './performance-query.ts'
+import { type PerformanceRow, paramsOfRow, quotesParams, rowWords, useFigures } from './performance-query.ts'
 import { nameOfRow } from './performance-table.tsx'
 import { LandedVsQuoted } from './performance-totals.tsx'
 
@@ -49,21 +49,8 @@ export function Money({ selection, search, today, change, empty }: MoneyProps) {
   const flipped = search.order === 'flipped'
   const order = rising === flipped ? ('desc' as const) : ('asc' as const)
   const asked = { by, ...selection, sort, order }
-  const cursor = search.cursor
-  const answer = useAnswer(
-    'get-performance',
-    { query: { ...asked, ...(cursor === undefined ? {} : { cursor }) } },
-    { keeps: true },
-  )
-  const { error } = answer
-  // Ignores the kept answer of another grouping.
-  const data = answer.data?.by === by ? answer.data : undefined
-  if (error !== null) {
-    return (
-      <Failed error={error} title="The figures could not be loaded" retry={() => void answer.refetch()} />
-    )
-  }
-  const totals = answer.data?.totals
+  const { data, totals, isOld, error, retry } = useFigures(asked, search)
+  if (error !== null) return <Failed error={error} title="The figures could not be loaded" retry={retry} />
   if (totals?.quotes === 0) return empty
   const linked = (finding: Finding, text: ReactNode) => (
     <TextLink to={pagePaths.quotes} query={{ ...quotesParams(sharedParams(search), today), finding }}>
@@ -85,10 +72,10 @@ export function Money({ selection, search, today, change, empty }: MoneyProps) {
         />
         <ExportLink href={addressOfCall('export-performance', asked)} isEmpty={data?.rows_total === 0} />
       </Group>
-      {data === undefined ? (
+      {data === null ? (
         <Loading label="Loading the figures" rows={8} height={48} />
       ) : (
-        <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
+        <Stack gap="sm" style={{ opacity: isOld ? 0.6 : 1 }}>
           <DataTable
             caption={`Money lost by ${by}`}
             columns={columnsOf(by, { search, today })}

@@ -1,4 +1,4 @@
-import type { Answer, Query } from '../api/index.ts'
+import { type Answer, type Query, useAnswer } from '../api/index.ts'
 import { type AddressParams, daysOf, monthWithin, type Period, periodOf } from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
@@ -102,4 +102,23 @@ export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonl
   rep: { one: 'rep', many: 'reps' },
   carrier: { one: 'carrier', many: 'carriers' },
   equipment: { one: 'equipment type', many: 'equipment types' },
+}
+
+/**
+ * The figures by a grouping, one page of rows. `data` is null while only the kept answer of another grouping is known: it
+ * would show lanes as months for a moment. `totals` are the same for all groupings, so they may be those of the kept answer.
+ */
+export function useFigures(query: Query<'get-performance'>, { cursor }: AddressParams) {
+  const { data, error, isPlaceholderData, refetch } = useAnswer(
+    'get-performance',
+    { query: { ...query, ...(cursor === undefined ? {} : { cursor }) } },
+    { keeps: true },
+  )
+  return {
+    data: data?.by === query.by ? data : null,
+    totals: data?.totals,
+    isOld: isPlaceholderData,
+    error,
+    retry: () => void refetch(),
+  }
 }

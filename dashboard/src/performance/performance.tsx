@@ -1,7 +1,7 @@
 import { Button, Stack, Tabs, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { type Query, useAnswer } from '../api/index.ts'
+import type { Query } from '../api/index.ts'
 import {
   type AddressParams,
   BasisNote,
@@ -29,6 +29,7 @@ import {
   orderOf,
   rowWords,
   selectionOf,
+  useFigures,
   viewNames,
   viewOf,
 } from './performance-query.ts'
@@ -115,40 +116,22 @@ function Figures({ view, ...props }: FiguresProps & { view: 'money' | GroupingVi
 
 function Grouped({ by, period, selection, search, change }: FiguresProps & { by: GroupingView }) {
   const order = orderOf(search)
-  const cursor = search.cursor
-  const answer = useAnswer(
-    'get-performance',
-    {
-      query: {
-        by,
-        ...selection,
-        ...order,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(by === 'month' ? { limit: monthsMax } : {}),
-      },
-    },
-    { keeps: true },
+  const { data, totals, isOld, error, retry } = useFigures(
+    { by, ...selection, ...order, ...(by === 'month' ? { limit: monthsMax } : {}) },
+    search,
   )
-  const { error } = answer
-  // Ignores the kept answer of another grouping, which would show lanes as months for a moment.
-  const data = answer.data?.by === by ? answer.data : undefined
-  if (error !== null) {
-    return (
-      <Failed error={error} title="The figures could not be loaded" retry={() => void answer.refetch()} />
-    )
-  }
-  if (data?.totals.quotes === 0) {
+  if (error !== null) return <Failed error={error} title="The figures could not be loaded" retry={retry} />
+  if (totals?.quotes === 0) {
     return <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
   }
   return (
     <>
-      <PerformanceTotals totals={data?.totals} />
-      {by === 'month' &&
-        (data === undefined ? <div style={{ height: 220 }} /> : <MonthCharts rows={data.rows} />)}
-      {data === undefined ? (
+      <PerformanceTotals totals={totals} />
+      {by === 'month' && (data === null ? <div style={{ height: 220 }} /> : <MonthCharts rows={data.rows} />)}
+      {data === null ? (
         <Loading label="Loading the figures" rows={8} height={56} />
       ) : (
-        <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
+        <Stack gap="sm" style={{ opacity: isOld ? 0.6 : 1 }}>
           <PerformanceTable
             by={by}
             rows={data.rows}

@@ -1,6 +1,14 @@
 import { Badge, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { dollars, equipmentName, Failed, laneName, probability, WinCurve } from '../shared-ui/index.ts'
+import {
+  dollars,
+  equipmentName,
+  Failed,
+  laneName,
+  MarketReferences,
+  probability,
+  WinCurve,
+} from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
 import type { DeskLane } from './desk-draft.ts'
@@ -42,6 +50,14 @@ export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: Adv
         {(advice === null || pricing !== null) && (
           <Paper withBorder p="sm" mih={curveSpace}>
             <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />
+          </Paper>
+        )}
+        {advice?.market !== undefined && (
+          <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
+            <MarketReferences
+              references={advice.market}
+              lane={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
+            />
           </Paper>
         )}
         <Why lane={lane} answer={answer} pricing={pricing} onUse={onUse} />

@@ -5,6 +5,7 @@ import type { Answer } from '../api/index.ts'
 import {
   BasisNote,
   basedOn,
+  CostsAhead,
   count,
   counted,
   dollars,
@@ -109,6 +110,7 @@ function Costs({ answer: { advice, rate }, pricing }: { answer: DeskAnswer; pric
           : `The expected cost is based on ${expected.own_loads === 0 ? 'your loads on other lanes' : counted(expected.own_loads, 'load on this lane', 'loads on this lane')}. `}
         <TextLink to={pagePaths.settings}>Floors</TextLink>
       </Text>
+      {expected !== null && <CostsAhead cost={expected} />}
     </div>
   )
 }

@@ -14,7 +14,10 @@ const readMax = 20
 /** A loss is no emergency, and every open page asks. */
 const everyMs = 180_000
 
-/** On every page: bookings that landed at a loss, until the person dismisses them. */
+/**
+ * On every page: bookings that landed at a loss, until the person dismisses them. It is first in the order of the keys, but at the
+ * bottom of the window, because it arrives after the page and must not move what somebody reads or is about to press.
+ */
 export function BookedLosses() {
   const { tenant } = useSession()
   const [opened] = useState(() => Date.now())
@@ -39,7 +42,7 @@ export function BookedLosses() {
   if (newest === undefined) return null
   const name = laneName(newest.origin, newest.destination)
   return (
-    <Box component="section" aria-label="Bookings at a loss" mb="md">
+    <Box component="section" aria-label="Bookings at a loss" className="booked-losses">
       <Alert
         variant="outline"
         py="xs"

@@ -18,7 +18,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useEffect } from 'react'
-import { pagePaths } from '#contract/pages.ts'
+import { pageNames, pagePaths } from '#contract/pages.ts'
 import {
   type Answer,
   forgetSession,
@@ -40,7 +40,7 @@ import { TestBrokerage } from './test-brokerage.tsx'
 
 const forEveryone = navigation.filter(({ needs }) => needs === 'viewer')
 const forAdmins = navigation.filter(({ needs }) => needs === 'admin')
-const startLink = { path: pagePaths.start, label: 'Get started', icon: IconFlag } as const
+const startLink = { path: pagePaths.start, label: pageNames[pagePaths.start], icon: IconFlag } as const
 
 /**
  * The frame around every page: header with the brokerage's name, navigation, and the user's menu. It is there before the

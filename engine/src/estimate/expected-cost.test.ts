@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CostSeen, chainResidual, expectedCost, prepareCosts } from './expected-cost.ts'
+import { chainResidual } from './cost-scopes.ts'
+import { type CostSeen, expectedCost, prepareCosts } from './expected-cost.ts'
 import { DEFAULT_HAUL_CURVE, fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
 
 const DAY = 86_400_000

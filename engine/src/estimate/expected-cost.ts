@@ -1,34 +1,41 @@
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { counted } from '../wording.ts'
+import {
+  AHEAD_DAYS,
+  type AheadFit,
+  type CostIndex,
+  type CostScopes,
+  chainFor,
+  foldedInSteps,
+  indexOn,
+  knownChain,
+  ownLoadsRow,
+  residualAhead,
+} from './cost-fold.ts'
+import { countIn, weightOf } from './cost-scopes.ts'
+import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from './cost-season.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
-/**
- * Prior weight of the next wider scope, in loads, for each scope: the tenant; the region pair, origin state, destination
- * state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and destination states
- * capture whether trucks are scarce at one end. They reduce the error on lanes without own loads.
- */
-const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 const RESIDUAL_MAX = 0.8
-const HALF_LIFE_DAYS = 45
-const TENANT_KEY = 'tenant'
 
 /** A tenant's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
 const CURVE_LOADS_MAX = 10_000
 
 /**
- * The mean absolute error of the estimate in ln cost, by the number of own loads on the lane. Measured on 4,476 US
- * truckloads, each predicted before it moved.
+ * The mean absolute error of the estimate in ln cost for each of `AHEAD_DAYS`, by the number of own loads on the lane (0, 1
+ * to 4, 5 to 14, more). Measured on 4,476 US truckloads, each predicted before it moved.
  */
 const SPREADS = [
-  { ownLoadsMax: 0, error: 0.26 },
-  { ownLoadsMax: 4, error: 0.17 },
-  { ownLoadsMax: 14, error: 0.11 },
-  { ownLoadsMax: Number.POSITIVE_INFINITY, error: 0.1 },
+  [0.24, 0.16, 0.11, 0.1],
+  [0.25, 0.18, 0.11, 0.11],
+  [0.26, 0.18, 0.12, 0.12],
+  [0.28, 0.19, 0.13, 0.12],
 ] as const
 /** The weight of the measured error beside the tenant's own errors, in loads. */
-const SPREAD_WEIGHT = 20
+const SPREAD_WEIGHT = 8
 /** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
 const RANGE_80 = 1.6
 
@@ -42,27 +49,22 @@ export interface CostSeen {
   readonly costKeys: readonly string[]
 }
 
-/**
- * Sums over the loads of a scope, weighted for the day of the model, so that a load can be added or removed. A load's
- * residual is ln cost minus the curve.
- */
-interface Residual {
-  weight: number
-  /** Sum of weight x residual. */
-  sum: number
-  loads: number
-}
-
-/** A tenant's prepared carrier costs: the length-of-haul curve and the residuals of each scope. */
-export interface CostModel {
+/** A tenant's prepared carrier costs: the length-of-haul curve, the residuals of each scope, and the market index. */
+export interface CostModel extends CostScopes {
   readonly day: number
   readonly curve: HaulCurve
   /** True if the curve was fitted to the tenant's loads, false if it is the default. */
   readonly ownCurve: boolean
-  loads: number
-  readonly residuals: Map<string, Residual>
-  /** For each row of `SPREADS`: the sum of absolute errors in ln cost, and the number of loads. */
-  readonly errors: readonly { readonly sum: number; readonly loads: number }[]
+  readonly index: CostIndex
+  /** The loads by day, for the season. Null if the history is too short. */
+  readonly costDays: CostDays | null
+  /**
+   * The share of the gap between a lane's newest loads and its residual that later loads kept, from 0 to 1, by the number of
+   * own loads on the lane.
+   */
+  readonly follow: readonly number[]
+  /** One entry for each of `AHEAD_DAYS`. */
+  readonly ahead: readonly AheadFit[]
 }
 
 /** An expected carrier cost, with its 80 % range. */
@@ -74,52 +76,19 @@ export interface ExpectedCost {
   readonly ownCurve: boolean
 }
 
-/**
- * The shrunk residual of a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with
- * m0 = 10, 6, 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
- *
- * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
- */
-export function chainResidual(levels: readonly ({ weight: number; mean: number } | null)[]): number {
-  return CHAIN_WEIGHTS.reduce((wider, prior, i) => {
-    const level = levels[i]
-    return level ? (level.weight * level.mean + prior * wider) / (level.weight + prior) : wider
-  }, 0)
+/** The cost that is expected for a load some days ahead, with its 80 % range. */
+export interface CostAhead {
+  readonly days: number
+  readonly costCents: number
+  readonly lowCents: number
+  readonly highCents: number
+  /** The movement of the season in ln cost. Null without seasonal evidence. */
+  readonly season: number | null
 }
 
 /** The residual of a load: ln cost minus the curve, limited to +-0.8. */
 function residualOf(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costCents' | 'miles'>): number {
   return clip(Math.log(costCents / 100) - haulLogDollars(curve, miles), -RESIDUAL_MAX, RESIDUAL_MAX)
-}
-
-/**
- * The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from
- * ratios of weights.
- */
-function weightOf(day: number, on: number): number {
-  return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
-}
-
-const OLDEST_DAYS = 20_000
-
-/**
- * The shrunk residual of a chain of scopes, with their weights multiplied by `scale`. Same formula as `chainResidual`, but
- * without an array per load.
- */
-function chainOf(chain: readonly (Residual | undefined)[], scale: number): number {
-  let wider = 0
-  for (let i = 0; i < chain.length; i++) {
-    const residual = chain[i]
-    if (residual === undefined || residual.loads === 0) continue
-    const prior = CHAIN_WEIGHTS[i] ?? 1
-    const weight = residual.weight * scale
-    wider = (weight * (residual.sum / residual.weight) + prior * wider) / (weight + prior)
-  }
-  return wider
-}
-
-function spreadRow(ownLoads: number): number {
-  return SPREADS.findIndex((row) => ownLoads <= row.ownLoadsMax)
 }
 
 function isUsable(
@@ -149,16 +118,14 @@ interface CostLoads {
  */
 export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel {
   const ordered = loads.toSorted((one, other) => one.at - other.at || one.laneId - other.laneId)
-  return finished(
-    costsInSteps(
-      {
-        count: ordered.length,
-        load: (nth) => ({ ...(ordered[nth] as CostSeen), lane: nth }),
-        keysOf: (lane) => ordered[lane]?.costKeys ?? [],
-      },
-      dayOf(now),
-    ),
-  )
+  const lanes = new Map(ordered.map(({ costKeys }, nth) => [costKeys.join(), { costKeys, number: nth }]))
+  const keys = new Map([...lanes.values()].map(({ costKeys, number }) => [number, costKeys]))
+  const load = (nth: number) => {
+    const one = ordered[nth] as CostSeen
+    return { ...one, lane: lanes.get(one.costKeys.join())?.number ?? nth }
+  }
+  const keysOf = (lane: number) => keys.get(lane) ?? []
+  return finished(costsInSteps({ count: ordered.length, load, keysOf }, dayOf(now)))
 }
 
 /**
@@ -194,48 +161,22 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
     })
   }
   const { curve, own } = yield* fitHaulCurveInSteps(newest.reverse())
-  const model = { day, curve, ownCurve: own, loads: 0, residuals: new Map<string, Residual>() }
-  const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
-  const chains = new Map<number, Residual[]>()
+  const values = new Float64Array(count)
   for (let nth = 0; nth < count; nth++) {
-    // A load updates seven scopes, so these steps are shorter than those of the loop above.
-    if (nth % QUOTES_PER_STEP === 0) yield
+    if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
-    if (!isUsable(load, day)) continue
-    let chain = chains.get(load.lane)
-    if (chain === undefined) {
-      chain = chainFor(model, keysOf(load.lane))
-      chains.set(load.lane, chain)
-    }
-    const loadDay = dayOf(load.at)
-    const weight = weightOf(loadDay, day)
-    const value = residualOf(curve, load)
-    const error = errors[spreadRow(chain.at(-1)?.loads ?? 0)]
-    if (error) {
-      error.sum += Math.abs(value - chainOf(chain, 1 / weight))
-      error.loads++
-    }
-    model.loads++
-    addTo(chain, { weight, value, count: 1 })
+    values[nth] = isUsable(load, day) ? residualOf(curve, load) : Number.NaN
   }
-  return { ...model, errors }
-}
-
-/** The residuals of a lane's scopes, widest first. Creates missing ones. */
-function chainFor({ residuals }: Pick<CostModel, 'residuals'>, costKeys: readonly string[]): Residual[] {
-  return [TENANT_KEY, ...costKeys].map((key) => {
-    const known = residuals.get(key) ?? { weight: 0, sum: 0, loads: 0 }
-    residuals.set(key, known)
-    return known
-  })
-}
-
-function addTo(chain: readonly Residual[], load: { weight: number; value: number; count: 1 | -1 }): void {
-  for (const residual of chain) {
-    residual.weight += load.count * load.weight
-    residual.sum += load.count * load.weight * load.value
-    residual.loads += load.count
+  const usable = (nth: number) => {
+    const value = values[nth] as number
+    if (Number.isNaN(value)) return null
+    const { at, lane } = loadOf(nth)
+    return { day: dayOf(at), lane, value }
   }
+  const costDays = yield* costDaysInSteps(count, usable, day)
+  const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
+  const folded = yield* foldedInSteps({ count, load: usable, keysOf }, { day, costDays, seasons })
+  return { day, curve, ownCurve: own, costDays, ...folded }
 }
 
 /**
@@ -248,14 +189,21 @@ export function countLoad(
   count: 1 | -1,
 ): void {
   if (!isUsable(load, model.day)) return
-  const weight = weightOf(dayOf(load.at), model.day)
+  const day = dayOf(load.at)
   model.loads += count
-  addTo(chainFor(model, load.costKeys), { weight, value: residualOf(model.curve, load), count })
+  countIn(chainFor(model, load.costKeys), {
+    day,
+    weight: weightOf(day, model.day),
+    value: residualOf(model.curve, load),
+    index: indexOn(model.index, day),
+    count,
+  })
 }
 
 /**
- * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the shrunk residual of its
- * scopes. Null without miles, or if the tenant has no loads: the default curve of 2017 alone is not a price.
+ * The expected carrier cost of a load: the length-of-haul curve at its miles, times e to the residual of its lane. The
+ * residual is the shrunk residual of its scopes, plus the share of the distance of its newest loads that the tenant's
+ * lanes kept in the past. Null without miles, or if the tenant has no loads: the default curve of 2017 alone is not a price.
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
@@ -263,25 +211,85 @@ export function expectedCost(
   model: CostModel,
   lane: { costKeys: readonly string[]; miles: number | null },
 ): ExpectedCost | null {
-  if (lane.miles === null || !(lane.miles > 0) || !Number.isFinite(lane.miles) || model.loads === 0)
-    return null
-  const logCost =
-    haulLogDollars(model.curve, lane.miles) +
-    chainOf(
-      [TENANT_KEY, ...lane.costKeys].map((key) => model.residuals.get(key)),
-      1,
-    )
+  const [today] = expectedOver(model, lane, [0])
+  if (today === undefined) return null
+  const { costCents, lowCents, highCents } = today
   const ownLoads = model.residuals.get(lane.costKeys.at(-1) ?? '')?.loads ?? 0
-  const row = spreadRow(ownLoads)
-  const seen = model.errors[row] ?? { sum: 0, loads: 0 }
-  const expected = SPREADS[row] ?? SPREADS[0]
-  const error = (seen.sum + SPREAD_WEIGHT * expected.error) / (seen.loads + SPREAD_WEIGHT)
-  const costCents = 100 * Math.exp(logCost)
-  return {
-    costCents,
-    lowCents: costCents * Math.exp(-RANGE_80 * error),
-    highCents: costCents * Math.exp(RANGE_80 * error),
-    ownLoads,
-    ownCurve: model.ownCurve,
+  return { costCents, lowCents, highCents, ownLoads, ownCurve: model.ownCurve }
+}
+
+/**
+ * The expected carrier cost of a load 7, 14 and 28 days ahead: like `expectedCost`, with the season where the tenant's
+ * earlier years are evidence of one, and with the range that fits the tenant's past errors over that many days. There is no
+ * trend: on two real series, the movement of the last weeks did not continue. Empty where `expectedCost` is null.
+ *
+ * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
+ */
+export function costsAhead(
+  model: CostModel,
+  lane: { costKeys: readonly string[]; miles: number | null },
+): CostAhead[] {
+  return expectedOver(model, lane, [1, 2, 3])
+}
+
+/**
+ * Whether the tenant's earlier years are evidence of a season, in one sentence.
+ *
+ * @example seasonOf(prepareCosts([], now)).sentence
+ * // 'No seasonal evidence: your costs cannot be compared with the same weeks of an earlier year.'
+ */
+export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: string } {
+  const seasons = ahead.slice(1).map(({ season }) => season)
+  const checks = Math.max(...seasons.map((season) => season.checks))
+  if (seasons.some(({ share }) => share > 0)) {
+    return {
+      evidence: true,
+      sentence: `The costs ahead include the season: in ${checks} past weeks, the same weeks of earlier years predicted how your costs moved.`,
+    }
   }
+  const why =
+    checks === 0
+      ? 'your costs cannot be compared with the same weeks of an earlier year'
+      : checks < SEASON_WEEKS_MIN
+        ? `your costs can be compared with the same weeks of an earlier year in ${counted(checks, 'week')}, and ${SEASON_WEEKS_MIN} are needed`
+        : `in ${checks} past weeks, the same weeks of earlier years did not predict how your costs moved`
+  return { evidence: false, sentence: `No seasonal evidence: ${why}.` }
+}
+
+/** @param horizons positions in `AHEAD_DAYS` */
+function expectedOver(
+  model: CostModel,
+  { costKeys, miles }: { costKeys: readonly string[]; miles: number | null },
+  horizons: readonly number[],
+): CostAhead[] {
+  if (miles === null || !(miles > 0) || !Number.isFinite(miles) || model.loads === 0) return []
+  const chain = knownChain(model, costKeys)
+  const row = ownLoadsRow(chain)
+  return horizons.flatMap((which) => {
+    const [days, fit] = [AHEAD_DAYS[which], model.ahead[which]]
+    if (days === undefined || fit === undefined) return []
+    const { share } = fit.season
+    const { level, gap, season } = residualAhead(chain, {
+      from: model.day,
+      ahead: days,
+      scale: 1,
+      index: model.index.now,
+      costDays: model.costDays,
+      share,
+    })
+    const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
+    const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
+    const error = (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+    const costCents =
+      100 * Math.exp(haulLogDollars(model.curve, miles) + level + (model.follow[row] ?? 0) * gap + season)
+    return [
+      {
+        days,
+        costCents,
+        lowCents: costCents * Math.exp(-RANGE_80 * error),
+        highCents: costCents * Math.exp(RANGE_80 * error),
+        season: share === 0 ? null : season,
+      },
+    ]
+  })
 }

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { docTable } from '../../testing/doc-table.ts'
 import { greatCircleMiles, roadMiles } from '../miles.ts'
+import { chainResidual } from './cost-scopes.ts'
 import { bankLogLikelihood } from './curve-bank.ts'
-import { chainResidual } from './expected-cost.ts'
+import { type CostSeen, expectedCost, prepareCosts } from './expected-cost.ts'
 import { winQuantiles } from './interval.ts'
 import { addQuote, emptyKnots } from './knots.ts'
 import { DEFAULT_HAUL_CURVE, haulLogDollars } from './length-of-haul.ts'
@@ -156,6 +157,23 @@ test('the length-of-haul curve and the residual chain', () => {
   }
   const cost = Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500) + chainResidual(levels))
   expect(page).toContain(`At 500 miles that is $${cost.toFixed(2)}`)
+})
+
+test('the market index of costs', () => {
+  const keysOf = (lane: number) => ['region', 'from', 'to', 'states', `corridor ${lane}`, `lane ${lane}`]
+  const rows = tableOf('cost-index').slice(1)
+  expect(rows.length).toBe(3)
+  const loads: CostSeen[] = []
+  for (const [day = '', costs = '', ...printed] of rows) {
+    const at = Number(day) * 86_400_000
+    for (const cost of costs.split(' '))
+      loads.push({ laneId: loads.length, costCents: 100 * Number(cost), miles: 500, at, costKeys: keysOf(1) })
+    const model = prepareCosts(loads, at)
+    const dollarsOn = (lane: number) =>
+      (expectedCost(model, { costKeys: keysOf(lane), miles: 500 })?.costCents ?? 0) / 100
+    const found = [model.index.mornings.at(-1) ?? 0, model.index.now, dollarsOn(1), dollarsOn(2)]
+    expect(found.map((value, i) => asPrinted(value, printed[i] ?? ''))).toEqual(printed)
+  }
 })
 
 test('road miles', () => {

@@ -240,6 +240,23 @@ const events: Partial<
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
   },
+  'market-source-erased': {
+    before: (tenant) =>
+      byOwner(tenant, 'POST', '/api/market-rates', {
+        rates: [
+          {
+            origin: 'Dallas, TX',
+            destination: 'Atlanta, GA',
+            equipment: 'V',
+            basis: 'all_in',
+            mid: 1960,
+            source: 'DAT',
+            as_of: '2026-01-05',
+          },
+        ],
+      }),
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/market-rate-sources/DAT'),
+  },
   'tenant-suspended': {
     make: (tenant) => changeTenantStatus(around(), String(tenant.id), 'suspended', app.now),
   },

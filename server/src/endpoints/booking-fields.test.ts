@@ -241,10 +241,16 @@ test('change_lane writes every other column, and those of search_text only if th
   )
   const updates = (functions[0]?.prosrc ?? '').split(/update public.lanes/).slice(1)
   const written = updates.map((update) =>
-    [...update.matchAll(/(\w+) = case when new_values \? '\1'\s+then .*'\1'.* else known\.\1 end,/g)].map(
-      ([, name]) => name,
-    ),
+    [
+      ...update.matchAll(
+        /(\w+) = case when new_values \? '\1'\s+then (?:.*'\1'.*|new_\1) else known\.\1 end,/g,
+      ),
+    ].map(([, name]) => name),
   )
+  const converted = (functions[0]?.prosrc ?? '').matchAll(
+    /new_(\w+) constant \w+ := \(new_values ->> '(\w+)'\)/g,
+  )
+  for (const [, variable, name] of converted) expect(variable).toBe(name)
   const changing = columns.filter(({ name }) => !fixedColumns.includes(name))
   const names = (list: typeof columns) => list.map(({ name }) => name).sort()
   expect(written.map((list) => list.sort())).toEqual([

@@ -15,7 +15,7 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
-import { type AskedScope, askedScope, type BrokerageBook } from '../book/index.ts'
+import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../book/index.ts'
 import {
   type AskedLane,
   type FindClosest,
@@ -28,6 +28,7 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
+import { marketReference } from './market-reference.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
 
@@ -118,17 +119,25 @@ function* scaledAverage(
 
 type Query = ReadCall<typeof laneInsight>['query']
 
+interface InsightExtras {
+  readonly outliers?: readonly Outlier[]
+  readonly closest?: FindClosest
+  readonly market?: Awaited<ReturnType<typeof marketReference>>['answer']
+}
+
 /** The answer for a lane, from what the book knows. */
 function answer(
   query: Query,
   asked: AskedLane,
   { lane, unknown }: BookRead,
   basis: ComparedBasis,
-  { outliers, closest }: { outliers?: readonly Outlier[]; closest?: FindClosest } = {},
+  { outliers, closest, market }: InsightExtras = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
-  if (lane === null) return { found: false as const, query: echo, ...basisWithoutData(basis), ...places }
+  const references = market === undefined ? {} : { market }
+  if (lane === null)
+    return { found: false as const, query: echo, ...basisWithoutData(basis), ...places, ...references }
   const { scope, history, scores, signals, summary, evidence } = describeLane({
     counts: lane.counts,
     parent: lane.parent,
@@ -153,6 +162,7 @@ function answer(
     summary,
     basis,
     ...places,
+    ...references,
     ...(outliers === undefined
       ? {}
       : {
@@ -182,14 +192,26 @@ export async function insightOfLane(
   parts: Parts,
   closest?: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
+  const include = new Set((query.include?.split(',') ?? []).map((part) => part.trim()))
   const open = await parts.books.read(caller.tenant)
   const { quotes: book } = open
   const read = await yieldBetweenSteps(readBook(book, asked, now))
   const outliers =
-    query.include === undefined || read.lane === null
+    !include.has('evidence') || read.lane === null
       ? undefined
       : await yieldBetweenSteps(outliersOf(book, read.lane.quotes))
+  const market = include.has('market')
+    ? await marketReference(
+        asked,
+        ownScope(book.quotes, asked, asked.equipmentCode),
+        {},
+        { caller, now },
+        book,
+        parts,
+      )
+    : null
   return answer(query, asked, read, await basisOfLane(open, asked, caller.tenant, parts), {
+    ...(market === null ? {} : { market: market.answer }),
     ...(outliers === undefined ? {} : { outliers }),
     ...(closest === undefined ? {} : { closest }),
   })

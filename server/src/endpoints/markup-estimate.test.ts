@@ -286,6 +286,20 @@ describe('the effective rate', () => {
 })
 
 describe('expected cost', () => {
+  test('is given 7, 14 and 28 days ahead with its range, and states that there is no seasonal evidence', async () => {
+    const { expected_cost } = (await markup({ include: 'estimate' })).body.estimate
+    expect(expected_cost.ahead.map(({ days }: { days: number }) => days)).toEqual([7, 14, 28])
+    let before = 0
+    for (const { amount, low, high, season_pct } of expected_cost.ahead) {
+      expect(amount).toBe(expected_cost.amount)
+      expect(season_pct).toBeNull()
+      expect(Math.log(high / low)).toBeGreaterThan(before)
+      before = Math.log(high / low)
+    }
+    expect(expected_cost.season.evidence).toBe(false)
+    expect(expected_cost.season.sentence).toMatch(/^No seasonal evidence: /)
+  })
+
   test('is learned from estimated costs when no truck cost was ever booked', async () => {
     const own = await makeIntegration(app)
     const quote = () =>

@@ -4,7 +4,13 @@ import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
-import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.ts'
+import {
+  type CostModel,
+  costsAhead,
+  type ExpectedCost,
+  expectedCost,
+  seasonOf,
+} from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
@@ -117,7 +123,7 @@ export async function estimatedOffer(
       }),
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
-      expected_cost: cost === null ? null : costAnswer(cost),
+      expected_cost: cost === null ? null : costAnswer(cost, costs, { costKeys: lane.costKeys, miles }),
       expected_margin: dollarsIfKnown(estimate.expectedMarginCents),
       flags,
       would_raise_confidence: estimate.wouldRaiseConfidence.map((raised) => ({
@@ -150,13 +156,25 @@ function pointAnswer(point: OfferEstimate['curve'][number]): Static<typeof Curve
   }
 }
 
-function costAnswer(cost: ExpectedCost): NonNullable<Static<typeof Estimate>['expected_cost']> {
+function costAnswer(
+  cost: ExpectedCost,
+  costs: CostModel,
+  lane: Parameters<typeof costsAhead>[1],
+): NonNullable<Static<typeof Estimate>['expected_cost']> {
   return {
     amount: dollarsFromCents(cost.costCents),
     low: dollarsFromCents(cost.lowCents),
     high: dollarsFromCents(cost.highCents),
     own_loads: cost.ownLoads,
     own_curve: cost.ownCurve,
+    ahead: costsAhead(costs, lane).map((ahead) => ({
+      days: ahead.days,
+      amount: dollarsFromCents(ahead.costCents),
+      low: dollarsFromCents(ahead.lowCents),
+      high: dollarsFromCents(ahead.highCents),
+      season_pct: ahead.season === null ? null : Math.round(1000 * Math.expm1(ahead.season)) / 10,
+    })),
+    season: seasonOf(costs),
   }
 }
 

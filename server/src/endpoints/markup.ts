@@ -23,6 +23,7 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
+import { checkReference, marketReference } from './market-reference.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
 
@@ -62,6 +63,8 @@ interface Extras {
   readonly members: Readonly<Record<string, unknown>>
   readonly closest?: FindClosest
   readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
+  /** The stored market rate, if it is the reference of markup_pct. */
+  readonly marketRateCents?: number | null
 }
 
 const noExtras: Extras = { members: {} }
@@ -73,7 +76,7 @@ function answer<Proposed extends number | null>(
   asked: AskedLane,
   { rates, method, unknown }: PricedLane,
   basis: ComparedBasis,
-  { members, evidence, closest }: Extras = noExtras,
+  { members, evidence, closest, marketRateCents = null }: Extras = noExtras,
 ) {
   const echo = {
     origin: query.origin,
@@ -95,7 +98,7 @@ function answer<Proposed extends number | null>(
   const advice = adviseMarkup(rates, {
     // In a batch, a lane without a rate has no decided quotes, and no number depends on the rate.
     proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
-    marketRateCents: query.market_rate === undefined ? null : centsFromDollars(query.market_rate),
+    marketRateCents: query.market_rate === undefined ? marketRateCents : centsFromDollars(query.market_rate),
     method,
   })
   return {
@@ -124,8 +127,9 @@ const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'o
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  { books, database }: Parts,
+  parts: Parts,
 ): Promise<AnswerOf<typeof markup>> {
+  const { books, database } = parts
   const asked = readAskedLane(query)
   const open = await books.read(caller.tenant)
   const { quotes: book, settings } = open
@@ -153,20 +157,30 @@ async function adviceWithExtras(
       })
     : null
   const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
+  const market = asksForMarket(query, include)
+    ? await marketReference(asked, lane.scope, query, { caller, now }, book, parts)
+    : null
   return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
-    members:
-      estimate === null
+    members: {
+      ...(estimate === null
         ? {}
         : {
             ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
             ...(include.has('curve') ? { curve: estimate.curve } : {}),
             ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
-          },
+          }),
+      ...(market === null ? {} : { market: market.answer }),
+    },
+    ...(market === null ? {} : { marketRateCents: market.marketRateCents }),
     ...(evidence === null
       ? {}
       : { evidence: (advice: MarkupAdvice) => evidenceOf(advice, outliers, evidence) }),
   })
 }
+
+/** Both references are in the answer if they are asked for, and whenever the stored market rate is the reference. */
+const asksForMarket = ({ reference }: Pick<Query, 'reference'>, include: ReadonlySet<MarkupExtra>) =>
+  include.has('market') || reference === 'market'
 
 function evidenceOf(
   advice: MarkupAdvice,
@@ -197,8 +211,9 @@ export async function markupOfLane(
 
 async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
-  if (query.include !== undefined) {
-    const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
+  checkReference(query)
+  if (query.include !== undefined || query.reference === 'market') {
+    const include = new Set((query.include?.split(',') ?? []).map((part) => part.trim()) as MarkupExtra[])
     return adviceWithExtras(call, include, parts)
   }
   const asked = readAskedLane(query)
@@ -212,7 +227,8 @@ function adviceFromMemory(
   { caller, query, now }: ReadCall<typeof markup>,
   { books }: Parts,
 ): AnswerOf<typeof markup> | null {
-  const open = query.include === undefined ? books.peek(caller.tenant) : null
+  const isPlain = query.include === undefined && query.reference !== 'market'
+  const open = isPlain ? books.peek(caller.tenant) : null
   const basis = open === null ? null : basisFromMemory(open)
   if (open === null || basis === null) return null
   const asked = readAskedLane(query)

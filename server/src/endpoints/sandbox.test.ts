@@ -316,9 +316,11 @@ describe('the database', () => {
   /** What a reset keeps. Each other table of tenants must be in erase_sandbox_rows. */
   const kept = [
     'audit_log',
+    'diesel_prices',
     'event_endpoints',
     'event_secrets',
     'expiry_notices',
+    'fuel_periods',
     'lane_versions',
     'quote_list_settings',
     'service_tokens',

@@ -22,6 +22,16 @@ describe('200', () => {
     expect(await answer.text()).toContain('<div id="dashboard">')
   })
 
+  test('a page begins with an outline of its frame and heading; a page without a frame and an unknown one do not', async () => {
+    const outlined = async (path: string) =>
+      (await (await get(path, asBrowser)).text()).split('id="outline"')[1]
+    expect(await outlined('/team')).toContain('<div class="outline-heading">Team</div>')
+    expect(await outlined('/quotes/48211093754-1-1')).toContain('<div class="active">Quotes</div>')
+    expect(await outlined('/quotes/48211093754-1-1')).not.toContain('outline-heading')
+    for (const path of ['/sign-in', '/sign-up', '/invitation', '/no-such-page'])
+      expect(await outlined(path), path).toBeUndefined()
+  })
+
   test('the page has no inline script, and only its own scripts may run', async () => {
     const answer = await get('/')
     const policy = answer.headers.get('Content-Security-Policy') ?? ''

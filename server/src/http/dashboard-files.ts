@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { pagePaths } from '#contract/pages.ts'
+import { withOutline } from './page-outline.ts'
 
 /** The output folder of the dashboard's build. */
 const builtFolder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
@@ -31,14 +32,18 @@ function pagePolicy(nonce: string): string {
 /** The built dashboard: one application at each of its URLs, and its assets. */
 export interface Dashboard {
   routes(app: FastifyInstance): Promise<void>
-  sendPage(reply: FastifyReply): FastifyReply
+  /** Sends the application; `path` is the page of `pagePaths`, or null for an unknown address. */
+  sendPage(reply: FastifyReply, path?: string | null): FastifyReply
 }
 
 /** Null when the dashboard is not built; the service works without it. */
 export function builtDashboard(folder = builtFolder): Dashboard | null {
   if (!existsSync(`${folder}index.html`)) return null
   const page = readFileSync(`${folder}index.html`, 'utf8')
-  const sendPage = (reply: FastifyReply) => {
+  const pages = new Map<string | null, string>(
+    [null, ...Object.values(pagePaths)].map((path) => [path, withOutline(page, path)] as const),
+  )
+  const sendPage = (reply: FastifyReply, path: string | null = null) => {
     const nonce = randomBytes(16).toString('base64')
     return reply
       .headers({
@@ -48,13 +53,13 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
         'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
       })
       .type('text/html; charset=utf-8')
-      .send(page.replace(placeOfNonce, nonce))
+      .send((pages.get(path) ?? page).replace(placeOfNonce, nonce))
   }
   return {
     sendPage,
     async routes(app) {
       for (const path of Object.values(pagePaths)) {
-        app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), (_request, reply) => sendPage(reply))
+        app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), (_request, reply) => sendPage(reply, path))
       }
       await app.register(files, {
         root: `${folder}assets`,

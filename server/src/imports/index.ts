@@ -11,9 +11,11 @@ export {
   storedColumns,
 } from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'
+export { readDieselFile } from './diesel-file.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'
+export { readMarketFile } from './market-file.ts'
 export { beginImport, beginUndo, ImportConflict, refuseWhileBusy, undoRowsTotal } from './one-at-a-time.ts'
 export { readPasted } from './pasted-lanes.ts'
 export { readRow } from './rows.ts'

@@ -13,4 +13,5 @@ export {
   readLanePlaces,
   readPlaceKey,
 } from './lane-places.ts'
+export { marketPairs, readMarketEnds } from './market-areas.ts'
 export { closestFinder, type FindClosest, unknownEnds, unknownPlaces } from './unknown-places.ts'

@@ -10,7 +10,7 @@ import type { NewLane } from '../database/queries/index.ts'
 /** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
 type At = Pick<FieldError, 'pointer' | 'parameter'>
 
-function fieldName(at: At): string {
+export function fieldName(at: At): string {
   return (
     at.parameter ??
     (at.pointer ?? '')

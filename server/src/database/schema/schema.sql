@@ -38,6 +38,19 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table diesel_prices (
+  tenant_id integer not null,
+  week date not null,
+  mills integer not null,
+  constraint diesel_prices_pkey PRIMARY KEY (tenant_id, week),
+  constraint diesel_prices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint diesel_prices_mills_check CHECK (((mills >= 500) AND (mills <= 20000)))
+);
+alter table diesel_prices enable row level security;
+alter table diesel_prices force row level security;
+create policy tenant_isolation on diesel_prices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on diesel_prices to lanewise_service;
+
 create table event_deliveries (
   tenant_id integer not null,
   endpoint_id integer not null,
@@ -141,6 +154,22 @@ alter table expiry_notices force row level security;
 create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
 create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on expiry_notices to lanewise_service;
+
+create table fuel_periods (
+  tenant_id integer not null,
+  customer_key text not null,
+  customer_name text not null,
+  from_day date not null,
+  until_day date,
+  rule jsonb not null,
+  constraint fuel_periods_pkey PRIMARY KEY (tenant_id, customer_key, from_day),
+  constraint fuel_periods_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint fuel_periods_check CHECK ((until_day >= from_day))
+);
+alter table fuel_periods enable row level security;
+alter table fuel_periods force row level security;
+create policy tenant_isolation on fuel_periods for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on fuel_periods to lanewise_service;
 
 create table imports (
   tenant_id integer not null,
@@ -399,6 +428,42 @@ alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
+
+create table market_rates (
+  tenant_id integer not null,
+  scope text not null,
+  origin_area text not null,
+  destination_area text not null,
+  equipment_code text not null,
+  source text not null,
+  basis text not null,
+  currency text not null,
+  as_of timestamp with time zone not null,
+  low_cents integer,
+  mid_cents integer not null,
+  high_cents integer,
+  sample integer,
+  valid_until timestamp with time zone,
+  origin text not null,
+  destination text not null,
+  entered_by text not null,
+  said_at timestamp with time zone not null,
+  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of),
+  constraint market_rates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint market_rates_basis_check CHECK ((basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint market_rates_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'CAD'::text, 'MXN'::text]))),
+  constraint market_rates_entered_by_check CHECK ((entered_by = ANY (ARRAY['push'::text, 'file'::text, 'hand'::text, 'adapter'::text]))),
+  constraint market_rates_high_cents_check CHECK (((high_cents >= 0) AND (high_cents <= 999999999))),
+  constraint market_rates_low_cents_check CHECK (((low_cents >= 0) AND (low_cents <= 999999999))),
+  constraint market_rates_mid_cents_check CHECK (((mid_cents >= 0) AND (mid_cents <= 999999999))),
+  constraint market_rates_sample_check CHECK ((sample >= 0)),
+  constraint market_rates_scope_check CHECK ((scope = ANY (ARRAY['lane'::text, 'zip3'::text, 'market'::text, 'state_pair'::text, 'region'::text])))
+);
+CREATE INDEX market_rates_by_source ON market_rates USING btree (tenant_id, source, as_of DESC);
+alter table market_rates enable row level security;
+alter table market_rates force row level security;
+create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on market_rates to lanewise_service;
 
 create table quote_list_settings (
   tenant_id integer not null,
@@ -993,7 +1058,12 @@ AS $function$
     number integer;
     about jsonb;
     kind text;
+    -- Converted here, because Citus refuses an update with a cast to a time in a CASE.
     at constant timestamptz := (change ->> 'changed_at')::timestamptz;
+    new_booked_at constant timestamptz := (new_values ->> 'booked_at')::timestamptz;
+    new_cancelled_at constant timestamptz := (new_values ->> 'cancelled_at')::timestamptz;
+    new_decided_at constant timestamptz := (new_values ->> 'decided_at')::timestamptz;
+    new_voided_at constant timestamptz := (new_values ->> 'voided_at')::timestamptz;
   begin
     if new_values ?| '{customer_name, carrier_name}' then
       update public.lanes as known set
@@ -1010,7 +1080,7 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
         customer_basis = case when new_values ? 'customer_basis'
           then new_values ->> 'customer_basis' else known.customer_basis end,
         customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
@@ -1024,7 +1094,7 @@ AS $function$
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -1036,11 +1106,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -1058,7 +1128,7 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
         customer_basis = case when new_values ? 'customer_basis'
           then new_values ->> 'customer_basis' else known.customer_basis end,
         customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
@@ -1072,7 +1142,7 @@ AS $function$
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -1084,11 +1154,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -1333,6 +1403,9 @@ AS $function$
     gone_lanes := array(
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
+    delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
     get diagnostics counted = row_count;
     erased := erased + counted;
@@ -1674,12 +1747,13 @@ AS $function$
   -- In the database for one round trip: settling a delivery also releases the next one of its lane.
   declare
     moment constant timestamptz := clock_timestamp();
+    -- Computed here, because Citus refuses an update with the sum of a time and an interval in a CASE.
+    retry_at constant timestamptz := moment + make_interval(secs => (result ->> 'retry_seconds')::float8);
     settled public.event_deliveries;
   begin
     update public.event_deliveries set
       state = result ->> 'state',
-      next_at = case when result ->> 'state' = 'due' then moment + make_interval(secs => (result ->> 'retry_seconds')::float8)
-        else next_at end,
+      next_at = case when result ->> 'state' = 'due' then retry_at else next_at end,
       settled_at = case when result ->> 'state' = 'due' then null else moment end,
       response_status = (result ->> 'status')::integer,
       response_text = result ->> 'text',

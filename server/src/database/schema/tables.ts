@@ -1,6 +1,8 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
+import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
+import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
@@ -25,6 +27,8 @@ export interface Tables {
   users: UsersTable
   sessions: SessionsTable
   quote_list_settings: QuoteListSettingsTable
+  diesel_prices: DieselPricesTable
+  fuel_periods: FuelPeriodsTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -32,6 +36,7 @@ export interface Tables {
   lanes: LanesTable
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
+  market_rates: MarketRatesTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -123,6 +128,42 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
+}
+
+interface MarketRatesTable {
+  tenant_id: number
+  scope: MarketScope
+  origin_area: string
+  destination_area: string
+  equipment_code: string
+  source: string
+  basis: MarketBasis
+  currency: string
+  as_of: Date
+  low_cents: number | null
+  mid_cents: number
+  high_cents: number | null
+  sample: number | null
+  valid_until: Date | null
+  origin: string
+  destination: string
+  entered_by: 'push' | 'file' | 'hand' | 'adapter'
+  said_at: Date
+}
+
+interface DieselPricesTable {
+  tenant_id: number
+  week: string
+  mills: number
+}
+
+interface FuelPeriodsTable {
+  tenant_id: number
+  customer_key: string
+  customer_name: string
+  from_day: string
+  until_day: string | null
+  rule: Json<FuelRule>
 }
 
 interface ServiceTokensTable {

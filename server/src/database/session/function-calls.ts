@@ -10,6 +10,8 @@ interface FunctionKind {
   readonly writes: boolean
   /** Whether the function changes the tenant's versions, and returns them as `versions`. */
   readonly moves: boolean
+  /** Whether it reads rows before it writes any. */
+  readonly readsFirst?: true
   /** Set for background work: no request waits for the answer. */
   readonly background?: true
   /** The SQL types of the arguments, if a function `<name>_batch` does the same for several tenants in one message. */
@@ -34,7 +36,7 @@ const schemaFunctions = {
   take_permit: { writes: true, moves: false },
   find_booking: { writes: false, moves: false, ofEach: ['bytea', 'text'] },
   book_shipment: { writes: true, moves: true, ofEach: ['bytea', 'text', 'jsonb'] },
-  claim_deliveries: { writes: true, moves: false },
+  claim_deliveries: { writes: true, moves: false, readsFirst: true },
   settle_delivery: { writes: true, moves: false },
 } as const satisfies Record<string, FunctionKind>
 export type SchemaFunction = keyof typeof schemaFunctions
@@ -93,8 +95,10 @@ class FunctionCalls {
   async #sendAlone<T>(name: SchemaFunction, call: TenantCall): Promise<T> {
     const { tenant, values } = call
     const kind: FunctionKind = schemaFunctions[name]
-    // On a distributed database, a read sees a tenant's rows on a worker only inside an explicit transaction.
-    if (this.#parts.isDistributed && !kind.writes) return this.#readInTransaction(name, call)
+    // On a distributed database, a worker knows the tenant only inside a transaction, which the first write or an explicit
+    // `begin` opens there.
+    if (this.#parts.isDistributed && (!kind.writes || kind.readsFirst === true))
+      return this.#callInTransaction(name, call)
     // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
     const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
       from (select ${entering('$1')} as tenant offset 0) as entered`
@@ -106,7 +110,7 @@ class FunctionCalls {
     return value
   }
 
-  #readInTransaction<T>(name: SchemaFunction, { tenant, values }: TenantCall): Promise<T> {
+  #callInTransaction<T>(name: SchemaFunction, { tenant, values }: TenantCall): Promise<T> {
     return this.#parts.inTenant(tenant, async (transaction) => {
       const given = sql.join([tenant, ...values])
       const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(

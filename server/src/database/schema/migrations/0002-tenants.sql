@@ -146,3 +146,39 @@ create function switch_tenant(tenant integer) returns void
   end $$;
 revoke all on function switch_tenant(integer) from public;
 grant execute on function switch_tenant(integer) to lanewise_service;
+
+-- The weekly diesel prices that a tenant loaded, the U.S. average as the EIA publishes it.
+create table diesel_prices (
+  tenant_id integer not null references tenants,
+  -- The Monday of the survey.
+  week date not null,
+  -- Tenths of a cent per gallon: the EIA publishes three decimals of a dollar.
+  mills integer not null check (mills between 500 and 20000),
+  primary key (tenant_id, week)
+);
+alter table diesel_prices enable row level security;
+alter table diesel_prices force row level security;
+create policy tenant_isolation on diesel_prices
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update on diesel_prices to lanewise_service;
+
+-- The fuel surcharge schedules of a tenant and of its customers, a row per period.
+create table fuel_periods (
+  tenant_id integer not null references tenants,
+  -- The customer's name without surrounding spaces, in lower case. Empty for the schedule of the brokerage.
+  customer_key text not null,
+  customer_name text not null,
+  from_day date not null,
+  -- The last day of the period; null without an end.
+  until_day date check (until_day >= from_day),
+  -- How the surcharge follows from the diesel price: a base price with miles per gallon, or a table of steps.
+  rule jsonb not null,
+  primary key (tenant_id, customer_key, from_day)
+);
+alter table fuel_periods enable row level security;
+alter table fuel_periods force row level security;
+create policy tenant_isolation on fuel_periods
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on fuel_periods to lanewise_service;

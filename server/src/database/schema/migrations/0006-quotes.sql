@@ -317,3 +317,41 @@ create function advance_versions(tenant integer, facts integer, access integer, 
   end $$;
 revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
 grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
+
+-- Market rates: what truckloads cost on the market, as a brokerage's own sources say. Contracts for such data often forbid
+-- pooling, so they are never read across tenants, and all rows of a source can be erased.
+create table market_rates (
+  tenant_id integer not null references tenants,
+  -- What the rate covers: a city pair, a pair of 3-digit ZIP areas, of markets, of states or of regions.
+  scope text not null check (scope in ('lane', 'zip3', 'market', 'state_pair', 'region')),
+  -- The keys of both areas: the key of a place, a ZIP area, the name of a market, or the code of a state or region.
+  origin_area text not null,
+  destination_area text not null,
+  equipment_code text not null,
+  source text not null,
+  basis text not null check (basis in ('linehaul', 'all_in')),
+  -- ISO 4217. Only US dollars are compared with quotes.
+  currency text not null check (currency in ('USD', 'CAD', 'MXN')),
+  as_of timestamptz not null,
+  -- Cents of the currency per load.
+  low_cents integer check (low_cents between 0 and 999999999),
+  mid_cents integer not null check (mid_cents between 0 and 999999999),
+  high_cents integer check (high_cents between 0 and 999999999),
+  -- The loads or reports behind the rate.
+  sample integer check (sample >= 0),
+  valid_until timestamptz,
+  -- Both areas as shown.
+  origin text not null,
+  destination text not null,
+  entered_by text not null check (entered_by in ('push', 'file', 'hand', 'adapter')),
+  -- When the source said it: an older delivery does not replace a newer one.
+  said_at timestamptz not null,
+  primary key (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of)
+);
+create index market_rates_by_source on market_rates (tenant_id, source, as_of desc);
+alter table market_rates enable row level security;
+alter table market_rates force row level security;
+create policy tenant_isolation on market_rates
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update, delete on market_rates to lanewise_service;

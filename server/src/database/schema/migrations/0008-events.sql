@@ -313,12 +313,13 @@ create function settle_delivery(tenant integer, endpoint integer, number bigint,
   -- In the database for one round trip: settling a delivery also releases the next one of its lane.
   declare
     moment constant timestamptz := clock_timestamp();
+    -- Computed here, because Citus refuses an update with the sum of a time and an interval in a CASE.
+    retry_at constant timestamptz := moment + make_interval(secs => (result ->> 'retry_seconds')::float8);
     settled public.event_deliveries;
   begin
     update public.event_deliveries set
       state = result ->> 'state',
-      next_at = case when result ->> 'state' = 'due' then moment + make_interval(secs => (result ->> 'retry_seconds')::float8)
-        else next_at end,
+      next_at = case when result ->> 'state' = 'due' then retry_at else next_at end,
       settled_at = case when result ->> 'state' = 'due' then null else moment end,
       response_status = (result ->> 'status')::integer,
       response_text = result ->> 'text',

@@ -166,6 +166,9 @@ create function erase_sandbox_rows(sandbox integer, most integer) returns jsonb
     gone_lanes := array(
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
+    delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
     get diagnostics counted = row_count;
     erased := erased + counted;

@@ -1,0 +1,313 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import {
+  dollars,
+  equipment,
+  label,
+  nullable,
+  oneOf,
+  place,
+  positiveDollars,
+  text,
+  time,
+  wholeNumber,
+} from './fields.ts'
+import {
+  labelLengthMax,
+  marketFileLengthMax,
+  marketFileRowsMax,
+  pageSizeMax,
+  pushBytesMax,
+  pushedItemsMax,
+  pushKeysMax,
+} from './limits.ts'
+import {
+  MarketRate,
+  marketBases,
+  marketCurrencies,
+  marketRateState,
+  marketScopes,
+} from './market-reference.ts'
+import { countedAs, pushCounts, pushedItems, RefusedItem, signsAddress } from './push-items.ts'
+
+const area = (end: string) =>
+  place(
+    `${end}: a city for the scopes lane and market, a 3-digit ZIP area for zip3, a state for state_pair, a region such as US-SC for region`,
+  )
+
+/** One market rate as it is sent. Each is validated on its own. */
+export const sentMarketRate = Type.Object({
+  scope: Type.Optional(oneOf('What the rate covers; default lane', marketScopes)),
+  origin: area('Pickup area'),
+  destination: area('Delivery area'),
+  equipment: equipment('Equipment code, such as V'),
+  basis: oneOf('What the rate includes: linehaul, or all_in with fuel', marketBases),
+  currency: Type.Optional(
+    oneOf('Default USD. Rates in other currencies are stored and never compared', marketCurrencies),
+  ),
+  low: Type.Optional(dollars('Low end of the range, in dollars per load')),
+  mid: positiveDollars('The rate, in dollars per load'),
+  high: Type.Optional(dollars('High end of the range, in dollars per load')),
+  sample: Type.Optional(wholeNumber('Loads or reports behind the rate', 0, 1_000_000_000)),
+  source: label('Where the rate comes from, such as DAT. Rates are erased by their source'),
+  as_of: time('When the source published the rate'),
+  valid_until: Type.Optional(time('Until when the source says that the rate is valid')),
+})
+
+export const MarketRateResult = Type.Object({
+  index: Type.Integer({ description: 'Index of the rate in the request, from 0' }),
+  status: Type.Literal(200),
+  result: Type.Enum(['created', 'updated', 'unchanged']),
+  scope: Type.Enum([...marketScopes]),
+  origin: Type.String({ description: 'The area as it was understood' }),
+  destination: Type.String({ description: 'The area as it was understood' }),
+  state: marketRateState,
+})
+
+const moment = Type.String({ format: 'date-time' })
+
+export const resultsAnswer = Type.Object({
+  ...pushCounts,
+  failed: Type.Integer({ description: 'Rates with status 422 or 503' }),
+  results: Type.Array(Type.Union([MarketRateResult, RefusedItem])),
+})
+
+const exampleSent = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  basis: 'all_in',
+  low: 1790,
+  mid: 1960,
+  high: 2140,
+  sample: 48,
+  source: 'DAT',
+  as_of: '2026-02-27',
+} as const
+
+const exampleResults = {
+  created: 1,
+  updated: 0,
+  unchanged: 0,
+  failed: 1,
+  results: [
+    {
+      index: 0,
+      status: 200,
+      result: 'created',
+      scope: 'lane',
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      state: 'usable',
+    },
+    {
+      index: 1,
+      status: 422,
+      detail:
+        'mid must be dollars per load; $2.50 looks like dollars per mile, which is $2,142.50 for 857 miles.',
+      errors: [
+        {
+          pointer: '/mid',
+          code: 'invalid',
+          detail:
+            'mid must be dollars per load; $2.50 looks like dollars per mile, which is $2,142.50 for 857 miles.',
+        },
+      ],
+    },
+  ],
+}
+
+const replaces =
+  'A rate with the same scope, areas, equipment, source, basis, currency and as_of replaces the stored one; the same call again changes nothing. Amounts that look like cents or like dollars per mile are refused. A rate older than valid_until or a year, or in Canadian dollars, is stored and not used: its state says so.'
+
+export const pushMarketRates = endpoint({
+  name: 'push-market-rates',
+  method: 'POST',
+  path: '/api/integrations/market-rates',
+  summary: 'Store market rates',
+  description: `Takes 1 to ${pushedItemsMax} market rates and returns a result for each, in the order of the request. ${replaces} A rate that is not valid does not affect the others: its result has status 422 and names the fields. A rate of an older signature does not replace one of a newer signature. ${countedAs}`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
+  bodyBytesMax: pushBytesMax,
+  bodyKeysMax: pushKeysMax,
+  body: Type.Object({ rates: pushedItems(sentMarketRate, 'market rates') }),
+  itemsOf: 'rates',
+  status: 200,
+  answer: resultsAnswer,
+  problems: ['request-in-progress'],
+  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.5 }] }, answer: exampleResults },
+})
+
+const member = { kind: 'dashboard', role: 'member' } as const
+
+export const addMarketRates = endpoint({
+  name: 'add-market-rates',
+  method: 'POST',
+  path: '/api/market-rates',
+  summary: 'Enter market rates by hand',
+  description: `Stores 1 to ${pushedItemsMax} market rates, with a result for each. ${replaces}`,
+  tag: 'Market',
+  who: member,
+  bodyBytesMax: pushBytesMax,
+  bodyKeysMax: pushKeysMax,
+  body: Type.Object({ rates: pushedItems(sentMarketRate, 'market rates') }),
+  itemsOf: 'rates',
+  status: 200,
+  answer: resultsAnswer,
+  examples: { body: { rates: [exampleSent, { ...exampleSent, mid: 2.5 }] }, answer: exampleResults },
+})
+
+/** The fields of a row of a file. */
+export const marketFileFields = [
+  'scope',
+  'origin',
+  'origin_state',
+  'destination',
+  'destination_state',
+  'equipment',
+  'basis',
+  'currency',
+  'low',
+  'mid',
+  'high',
+  'sample',
+  'source',
+  'as_of',
+  'valid_until',
+] as const
+
+export const loadMarketFile = endpoint({
+  name: 'load-market-file',
+  method: 'POST',
+  path: '/api/market-rate-files',
+  summary: 'Load market rates from a CSV file',
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. source, basis and as_of apply to rows without such a column. With dry_run, nothing is stored. ${replaces}`,
+  tag: 'Market',
+  who: member,
+  bodyBytesMax: 4 * marketFileLengthMax,
+  body: Type.Object({
+    text: Type.String({
+      description: 'The text of the file',
+      maxLength: marketFileLengthMax,
+      'x-expected': `text of at most ${marketFileLengthMax.toLocaleString('en-US')} characters`,
+    }),
+    source: Type.Optional(label('The source of rows without one')),
+    basis: Type.Optional(oneOf('The basis of rows without one', marketBases)),
+    as_of: Type.Optional(time('The date of rows without one')),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and store nothing; default false' })),
+  }),
+  status: 200,
+  answer: Type.Object({
+    rows: Type.Integer(),
+    stored: Type.Boolean({ description: 'false with dry_run' }),
+    columns: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        field: { ...nullable(Type.Enum([...marketFileFields])), description: 'null: the column is not read' },
+      }),
+    ),
+    ...pushCounts,
+    failed: Type.Integer({ description: 'Rows that are not valid' }),
+    not_used: Type.Integer({ description: 'Valid rows whose state is not usable' }),
+    errors: Type.Array(Type.Object({ line: Type.Integer(), field: Type.String(), detail: Type.String() }), {
+      description: 'The first 100 errors',
+    }),
+  }),
+  examples: {
+    body: {
+      text: 'Origin,Destination,Equipment,Rate,Date\nDallas TX,Atlanta GA,V,1960,2026-02-27\n',
+      source: 'DAT',
+      basis: 'all_in',
+    },
+    answer: {
+      rows: 1,
+      stored: true,
+      columns: [
+        { name: 'Origin', field: 'origin' },
+        { name: 'Destination', field: 'destination' },
+        { name: 'Equipment', field: 'equipment' },
+        { name: 'Rate', field: 'mid' },
+        { name: 'Date', field: 'as_of' },
+      ],
+      created: 1,
+      updated: 0,
+      unchanged: 0,
+      failed: 0,
+      not_used: 0,
+      errors: [],
+    },
+  },
+})
+
+const exampleRate = {
+  scope: 'lane',
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  basis: 'all_in',
+  currency: 'USD',
+  low: 1790,
+  mid: 1960,
+  high: 2140,
+  sample: 48,
+  source: 'DAT',
+  as_of: '2026-02-27T00:00:00.000Z',
+  valid_until: null,
+  age_days: 2,
+  state: 'usable',
+} as const
+
+export const listMarketRates = endpoint({
+  name: 'list-market-rates',
+  method: 'GET',
+  path: '/api/market-rates',
+  summary: 'List the sources of market rates, and the newest rates',
+  description: 'The sources with their numbers of rates, and the newest rates, of all sources or of one.',
+  tag: 'Market',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object({
+    source: Type.Optional(text('Only rates of this source', labelLengthMax)),
+    limit: Type.Optional(wholeNumber('Rates in the response; default 50', 1, pageSizeMax)),
+  }),
+  status: 200,
+  answer: Type.Object({
+    sources: Type.Array(
+      Type.Object({
+        source: Type.String(),
+        rates: Type.Integer(),
+        newest_as_of: moment,
+        oldest_as_of: moment,
+      }),
+    ),
+    rates: Type.Array(MarketRate),
+  }),
+  examples: {
+    answer: {
+      sources: [
+        {
+          source: 'DAT',
+          rates: 1,
+          newest_as_of: '2026-02-27T00:00:00.000Z',
+          oldest_as_of: '2026-02-27T00:00:00.000Z',
+        },
+      ],
+      rates: [exampleRate],
+    },
+  },
+})
+
+export const eraseMarketSource = endpoint({
+  name: 'erase-market-source',
+  method: 'DELETE',
+  path: '/api/market-rate-sources/{source}',
+  summary: 'Erase all market rates of one source',
+  description:
+    'Deletes every rate of the source at once, for example because its contract has ended. The audit log records who erased how many.',
+  tag: 'Market',
+  who: { kind: 'dashboard', role: 'admin' },
+  params: Type.Object({ source: text('The source, exactly as listed', labelLengthMax) }),
+  status: 200,
+  answer: Type.Object({ source: Type.String(), erased: Type.Integer() }),
+  problems: ['not-found'],
+  examples: { answer: { source: 'DAT', erased: 1 } },
+})

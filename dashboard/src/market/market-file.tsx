@@ -1,0 +1,139 @@
+import { Button, FileInput, Group, NativeSelect, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type Answer, type Body, useChange } from '../api/index.ts'
+import { counted, Failed } from '../shared-ui/index.ts'
+
+type Loaded = Answer<'load-market-file'>
+
+/** Loads market rates from a CSV file: checks it first, and stores it on request. */
+export function RateFile() {
+  const [file, setFile] = useState<File | null>(null)
+  const [assumed, setAssumed] = useState({ source: '', basis: '', asOf: '' })
+  const load = useChange('load-market-file')
+  const queries = useQueryClient()
+  const send = async (dryRun: boolean) => {
+    if (file === null) return
+    const { source, basis, asOf } = assumed
+    const body: Body<'load-market-file'> = {
+      text: await file.text(),
+      ...(source.trim() === '' ? {} : { source: source.trim() }),
+      ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
+      ...(asOf === '' ? {} : { as_of: asOf }),
+      dry_run: dryRun,
+    }
+    load.mutate({ body }, { onSuccess: () => (dryRun ? undefined : void queries.invalidateQueries()) })
+  }
+  const changed =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      load.reset()
+      set(value)
+    }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void send(true)
+  }
+  const checked = load.data
+  return (
+    <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Load a file of market rates">
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          Load a file
+        </Title>
+        <Text size="sm" c="dimmed">
+          A CSV file with the columns origin, destination, equipment and rate; also low, high, reports,
+          source, date and basis. Amounts are dollars per load.
+        </Text>
+        <FileInput
+          label="CSV file"
+          accept=".csv,text/csv"
+          required
+          clearable
+          clearButtonProps={{ 'aria-label': 'Remove the file' }}
+          value={file}
+          onChange={changed(setFile)}
+        />
+        <Assumed assumed={assumed} onChange={changed(setAssumed)} />
+        {load.error !== null && <Failed error={load.error} title="The file was not loaded" />}
+        {checked !== undefined && <Result loaded={checked} />}
+        <Group justify="flex-end">
+          <Button type="submit" variant="default" loading={load.isPending} disabled={file === null}>
+            Check the file
+          </Button>
+          {checked?.stored === false && checked.failed < checked.rows && (
+            <Button loading={load.isPending} onClick={() => void send(false)}>
+              Store {counted(checked.rows - checked.failed, 'rate')}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}
+
+interface WholeFile {
+  readonly source: string
+  readonly basis: string
+  readonly asOf: string
+}
+
+/** What holds for rows that do not say it themselves. */
+function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
+  return (
+    <Group grow align="flex-start">
+      <TextInput
+        label="Source, if the file has none"
+        value={assumed.source}
+        onChange={(event) => onChange({ ...assumed, source: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Basis, if the file has none"
+        value={assumed.basis}
+        onChange={(event) => onChange({ ...assumed, basis: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'Choose' },
+          { value: 'all_in', label: 'All-in: with fuel' },
+          { value: 'linehaul', label: 'Linehaul: without fuel' },
+        ]}
+      />
+      <TextInput
+        label="Date, if the file has none"
+        type="date"
+        value={assumed.asOf}
+        onChange={(event) => onChange({ ...assumed, asOf: event.currentTarget.value })}
+      />
+    </Group>
+  )
+}
+
+function Result({ loaded }: { loaded: Loaded }) {
+  const read = loaded.columns.filter(({ field }) => field !== null)
+  return (
+    <Stack gap={4} role="status">
+      <Text size="sm" fw={600}>
+        {loaded.stored
+          ? `${counted(loaded.created, 'rate')} added, ${loaded.updated} replaced, ${loaded.unchanged} unchanged, ${loaded.failed} refused.`
+          : `${counted(loaded.rows - loaded.failed, 'valid rate')}, ${loaded.failed} refused. Nothing is stored yet.`}
+      </Text>
+      {loaded.not_used > 0 && (
+        <Text size="sm">
+          {counted(loaded.not_used, 'rate')} cannot be compared with your rates: too old, linehaul, or not in
+          US dollars.
+        </Text>
+      )}
+      <Text size="xs" c="dimmed">
+        Columns read: {read.map(({ name, field }) => `${name} as ${field}`).join(', ')}.
+      </Text>
+      {loaded.errors.length > 0 && (
+        <ul style={{ margin: 0, paddingLeft: '1.2rem', fontSize: 'var(--mantine-font-size-sm)' }}>
+          {loaded.errors.slice(0, 10).map(({ line, detail }) => (
+            <li key={`${line} ${detail}`}>
+              Line {line}: {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,229 @@
+import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, useAnswer, useChange, useMay } from '../api/index.ts'
+import {
+  type AddressParams,
+  ageInWords,
+  basisName,
+  type Column,
+  ConfirmDialog,
+  count,
+  counted,
+  DataTable,
+  day,
+  Failed,
+  Loading,
+  laneName,
+  marketScopeName,
+  Nothing,
+  roundDollars,
+  useNotice,
+} from '../shared-ui/index.ts'
+import { AddRate } from './market-add.tsx'
+import { RateFile } from './market-file.tsx'
+
+type Listed = Answer<'list-market-rates'>
+type Source = Listed['sources'][number]
+type Rate = Listed['rates'][number]
+
+/** The sources of market rates, which an admin can erase, entry by hand and by file, and the newest rates. */
+export function MarketRates({ search }: { search: AddressParams }) {
+  const mayAdd = useMay('member')
+  const answer = useAnswer('list-market-rates', { query: {} })
+  if (answer.isError) {
+    return (
+      <Failed
+        error={answer.error}
+        title="The market rates could not be loaded"
+        retry={() => void answer.refetch()}
+      />
+    )
+  }
+  return (
+    <Stack gap="lg">
+      {mayAdd && (
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <AddRate search={search} />
+          <RateFile />
+        </SimpleGrid>
+      )}
+      {answer.isPending ? (
+        <Loading label="Loading the market rates" rows={6} height={44} />
+      ) : answer.data.sources.length === 0 ? (
+        <Nothing title="No market rates yet">
+          Enter one by hand, load a file, or send them with POST /api/integrations/market-rates.
+        </Nothing>
+      ) : (
+        <>
+          <Sources sources={answer.data.sources} />
+          <Title order={2} size="h4">
+            Newest rates
+          </Title>
+          <DataTable
+            caption="Newest market rates"
+            columns={rateColumns}
+            rows={answer.data.rates}
+            rowKey={(rate) => JSON.stringify(rate)}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+const states: Readonly<Record<Rate['state'], string>> = {
+  usable: 'Valid',
+  stale: 'Too old',
+  other_basis: 'Not compared: your rates are all-in',
+  other_currency: 'Not compared: not in US dollars',
+  future: 'Not valid yet',
+}
+
+const rateColumns: readonly Column<Rate>[] = [
+  {
+    key: 'lane',
+    header: 'Lane or area',
+    wraps: true,
+    cell: ({ origin, destination, scope, equipment }) => (
+      <>
+        {laneName(origin, destination)}
+        <Text size="xs" c="dimmed">
+          {marketScopeName(scope)}, {equipment}
+        </Text>
+      </>
+    ),
+  },
+  {
+    key: 'rate',
+    header: 'Rate per load',
+    align: 'right',
+    cell: ({ low, mid, high, currency }) => (
+      <>
+        {roundDollars(mid)}
+        {currency !== 'USD' && ` ${currency}`}
+        <Text size="xs" c="dimmed">
+          {low === null && high === null ? '' : `${roundDollars(low)} to ${roundDollars(high)}`}
+        </Text>
+      </>
+    ),
+  },
+  { key: 'basis', header: 'Basis', cell: ({ basis }) => basisName(basis) },
+  {
+    key: 'loads',
+    header: 'Loads',
+    align: 'right',
+    cell: ({ sample }) => (sample === null ? '–' : count(sample)),
+  },
+  {
+    key: 'source',
+    header: 'Source',
+    cell: ({ source, as_of: asOf, age_days: age }) => (
+      <>
+        {source}
+        <Text size="xs" c="dimmed">
+          {day(asOf)}, {ageInWords(age)}
+        </Text>
+      </>
+    ),
+  },
+  {
+    key: 'state',
+    header: 'State',
+    wraps: true,
+    cell: ({ state, valid_until: until }) => (
+      <>
+        {states[state]}
+        {until !== null && (
+          <Text size="xs" c="dimmed">
+            valid until {day(until)}
+          </Text>
+        )}
+      </>
+    ),
+  },
+]
+
+function Sources({ sources }: { sources: readonly Source[] }) {
+  const mayErase = useMay('admin')
+  const [erasing, setErasing] = useState<Source | null>(null)
+  const columns: readonly Column<Source>[] = [
+    { key: 'source', header: 'Source', wraps: true, cell: ({ source }) => source },
+    { key: 'rates', header: 'Rates', align: 'right', cell: ({ rates }) => count(rates) },
+    {
+      key: 'dates',
+      header: 'Dated',
+      cell: (one) => `${day(one.oldest_as_of)} to ${day(one.newest_as_of)}`,
+    },
+    ...(mayErase
+      ? [
+          {
+            key: 'erase',
+            header: 'Erase',
+            cell: (one: Source) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => setErasing(one)}
+                aria-label={`Erase all rates of ${one.source}`}
+              >
+                Erase all
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ]
+  return (
+    <>
+      <Title order={2} size="h4">
+        Sources
+      </Title>
+      <DataTable
+        caption="Sources of market rates"
+        columns={columns}
+        rows={sources}
+        rowKey={({ source }) => source}
+      />
+      <EraseSource source={erasing} close={() => setErasing(null)} />
+    </>
+  )
+}
+
+function EraseSource({ source, close }: { source: Source | null; close: () => void }) {
+  const erase = useChange('erase-market-source')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const done = () => {
+    erase.reset()
+    close()
+  }
+  return (
+    <ConfirmDialog
+      opened={source !== null}
+      title={`Erase all rates of ${source?.source ?? ''}?`}
+      action={`Erase ${counted(source?.rates ?? 0, 'rate')}`}
+      pending={erase.isPending}
+      error={erase.error}
+      close={done}
+      confirm={() => {
+        if (source === null) return
+        erase.mutate(
+          { params: { source: source.source } },
+          {
+            onSuccess: ({ erased }) => {
+              void queries.invalidateQueries()
+              notify(`${counted(erased, 'market rate')} of ${source.source} erased.`)
+              done()
+            },
+          },
+        )
+      }}
+    >
+      <Text size="sm">
+        This cannot be undone. Advice and comparisons stop using these rates at once. The audit log keeps who
+        erased how many, and no rate.
+      </Text>
+    </ConfirmDialog>
+  )
+}

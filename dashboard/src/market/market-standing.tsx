@@ -1,0 +1,230 @@
+import { Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
+import {
+  type AddressParams,
+  type Column,
+  count,
+  counted,
+  DataTable,
+  day,
+  daysOf,
+  dollars,
+  ExportLink,
+  Failed,
+  Figures,
+  FilterRow,
+  isBackwards,
+  Loading,
+  laneName,
+  marketScopeName,
+  month,
+  Nothing,
+  PeriodInput,
+  roundDollars,
+  signedPercent,
+  TextLink,
+  usePeriod,
+} from '../shared-ui/index.ts'
+
+type Standing = Answer<'get-market-standing'>
+type Against = Standing['totals']['won']
+type Lane = Standing['lanes'][number]
+type Month = Standing['months'][number]
+type Show = NonNullable<Query<'get-market-standing'>['show']>
+
+const shows: Readonly<Record<Show, string>> = {
+  all: 'All lanes',
+  paying_above: 'Paying above market',
+  quoting_below: 'Quoting below market',
+}
+const showOf = (search: AddressParams): Show =>
+  Object.hasOwn(shows, search.show ?? '') ? (search.show as Show) : 'all'
+
+const lanesListed = 100
+
+/** Won, lost and paid rates against the market: in total, by month, and by lane. */
+export function MarketStanding({
+  search,
+  change,
+}: {
+  search: AddressParams
+  change: (params: AddressParams) => void
+}) {
+  const period = usePeriod(search, 'last-12-months')
+  const show = showOf(search)
+  const query = {
+    show,
+    ...(period.from === undefined ? {} : { from: period.from }),
+    ...(period.to === undefined ? {} : { to: period.to }),
+  }
+  const answer = useAnswer(
+    'get-market-standing',
+    { query: { ...query, limit: lanesListed } },
+    { keeps: true, enabled: !isBackwards(period) },
+  )
+  const { data, error } = answer
+  return (
+    <Stack gap="md">
+      <FilterRow label="Filters">
+        <PeriodInput period={period} query={search} onChange={change} />
+        <NativeSelect
+          label="Show"
+          value={show}
+          onChange={(event) => change({ show: event.currentTarget.value })}
+          data={Object.entries(shows).map(([value, label]) => ({ value, label }))}
+        />
+        <ExportLink
+          href={addressOfCall('export-market-standing', query)}
+          isEmpty={data === undefined || data.lanes_total === 0}
+        />
+      </FilterRow>
+      {error !== null ? (
+        <Failed
+          error={error}
+          title="The comparison could not be loaded"
+          retry={() => void answer.refetch()}
+        />
+      ) : data === undefined ? (
+        <Loading label="Loading the comparison" rows={8} height={56} />
+      ) : (
+        <Compared data={data} show={show} days={daysOf(period)} />
+      )}
+    </Stack>
+  )
+}
+
+function Compared({ data, show, days }: { data: Standing; show: Show; days: AddressParams }) {
+  if (data.months.length === 0) {
+    return (
+      <Nothing title="No quote has a market rate">
+        A quote is compared with the market rate of its lane on the day of the quote.{' '}
+        {counted(data.without_market.loads, 'load')} of this period{' '}
+        {data.without_market.loads === 1 ? 'has' : 'have'} none. Enter rates under{' '}
+        <TextLink to={pagePaths.market} query={{ view: 'rates' }}>
+          Market rates
+        </TextLink>
+        .
+      </Nothing>
+    )
+  }
+  const { totals } = data
+  return (
+    <>
+      <Figures
+        label="In total"
+        loading={false}
+        figures={[
+          { label: 'Won against the market', value: above(totals.won), note: loadsOf(totals.won) },
+          { label: 'Lost against the market', value: above(totals.lost), note: loadsOf(totals.lost) },
+          { label: 'Paid against the market', value: above(totals.paid), note: loadsOf(totals.paid) },
+          {
+            label: 'Without a market rate',
+            value: count(data.without_market.loads),
+            note: `quotes and loads; ${counted(data.without_market.lanes, 'lane')} without any market rate`,
+          },
+        ]}
+      />
+      <DataTable caption="By month" columns={monthColumns} rows={data.months} rowKey={(row) => row.month} />
+      {data.lanes.length === 0 ? (
+        <Nothing
+          title={
+            show === 'paying_above'
+              ? 'You pay the market or less everywhere'
+              : 'You quote the market or more everywhere'
+          }
+        >
+          No lane of this period with a market rate is in this list.
+        </Nothing>
+      ) : (
+        <LaneTable lanes={data.lanes} days={days} />
+      )}
+      <Text size="sm" c="dimmed">
+        {data.lanes.length < data.lanes_total
+          ? `The first ${data.lanes.length} of ${count(data.lanes_total)} lanes; the file has all. `
+          : ''}
+        Each quote is compared with the market rate of its day: the most specific area, not expired, newest.
+        Won and lost are customer rates; paid is the booked truck cost. Months are in UTC.
+      </Text>
+    </>
+  )
+}
+
+const above = ({ above_pct: share }: Against) => (share === null ? '–' : signedPercent(share))
+const loadsOf = ({ loads, own, market }: Against) =>
+  loads === 0 ? 'No loads' : `${counted(loads, 'load')}: ${roundDollars(own)}, market ${roundDollars(market)}`
+
+function Cell({ against }: { against: Against }) {
+  if (against.loads === 0) return <Text size="sm">–</Text>
+  return (
+    <>
+      <b>{above(against)}</b>
+      <Text size="xs" c="dimmed">
+        {roundDollars(against.own)} of {counted(against.loads, 'load')}
+        <br />
+        market {roundDollars(against.market)}
+      </Text>
+    </>
+  )
+}
+
+type Figured = Pick<Lane, 'won' | 'lost' | 'paid' | 'paid_above' | 'quoted_below'>
+
+function figureColumns<Row extends Figured>(): Column<Row>[] {
+  return [
+    { key: 'won', header: 'Won', align: 'right', cell: (row) => <Cell against={row.won} /> },
+    { key: 'lost', header: 'Lost', align: 'right', cell: (row) => <Cell against={row.lost} /> },
+    { key: 'paid', header: 'Paid', align: 'right', cell: (row) => <Cell against={row.paid} /> },
+    { key: 'above', header: 'Paid above', align: 'right', cell: (row) => dollars(row.paid_above) },
+    { key: 'below', header: 'Quoted below', align: 'right', cell: (row) => dollars(row.quoted_below) },
+  ]
+}
+
+const monthColumns: readonly Column<Month>[] = [
+  { key: 'month', header: 'Month', cell: (row) => month(row.month) },
+  ...figureColumns<Month>(),
+]
+
+function LaneTable({ lanes, days }: { lanes: readonly Lane[]; days: AddressParams }) {
+  const [columns] = useState((): readonly Column<Lane>[] => [
+    {
+      key: 'lane',
+      header: 'Lane',
+      wraps: true,
+      cell: ({ lane, scope, source, as_of: asOf }) => {
+        const name = laneName(lane.origin, lane.destination)
+        return (
+          <>
+            {name}
+            <Group gap="xs" fz="xs">
+              <span>{lane.equipment}</span>
+              <TextLink
+                to={pagePaths.quotes}
+                query={{ ...lane, ...days }}
+                label={`Quotes of ${name}, ${lane.equipment}`}
+              >
+                Quotes
+              </TextLink>
+              <TextLink to={pagePaths.lane} query={lane} label={`Lane page of ${name}, ${lane.equipment}`}>
+                Lane
+              </TextLink>
+              <Text span size="xs" c="dimmed">
+                {source}, {marketScopeName(scope)}, {day(asOf)}
+              </Text>
+            </Group>
+          </>
+        )
+      },
+    },
+    ...figureColumns<Lane>(),
+  ])
+  return (
+    <DataTable
+      caption="By lane"
+      columns={columns}
+      rows={lanes}
+      rowKey={({ lane }) => `${lane.origin}>${lane.destination}>${lane.equipment}`}
+    />
+  )
+}

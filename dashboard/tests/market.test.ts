@@ -1,0 +1,86 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pushMarketRates } from '#contract/market-rates.ts'
+import { type Integration, makeIntegration, makeLane, pushSigned, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let ours: Integration
+
+/** Two quotes on one lane, won at $1,900 with a truck of $2,100 and lost at $1,800, where the market is $2,000. */
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  ours = await makeIntegration(app, 'integrations:write quotes:write')
+  const { lane_ref } = await makeLane(app, ours.tenant, { rate: 1900, outcome: 'won' })
+  await pushUpdate(app, ours, { lane_ref, truck_cost: 2100 })
+  await makeLane(app, ours.tenant, { rate: 1800, outcome: 'lost' })
+  const rate = {
+    origin: 'Dallas, TX',
+    destination: 'Atlanta, GA',
+    equipment: 'V',
+    basis: 'all_in',
+    low: 1850,
+    mid: 2000,
+    high: 2150,
+    sample: 48,
+    source: 'DAT',
+    as_of: new Date(app.now - 2 * 86_400_000).toISOString(),
+  }
+  await pushSigned(app, ours, pushMarketRates, {
+    rates: [
+      rate,
+      { ...rate, source: 'Truckstop', mid: 2120, as_of: new Date(app.now - 3 * 86_400_000).toISOString() },
+    ],
+  })
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+test('the standing leads to the quotes and to the lane, where both references are side by side', async () => {
+  const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
+  await page.goto('/market')
+  const lanes = page.getByRole('table', { name: 'By lane' })
+  const row = lanes.getByRole('row').filter({ hasText: 'Dallas, TX' })
+  await row.waitFor()
+  for (const words of ['−5.0%', '−10.0%', '+5.0%', '$100', '$300'])
+    expect(await row.innerText()).toContain(words)
+  expect(await accessibilityProblems(page)).toEqual([])
+  await page.getByRole('combobox', { name: 'Show' }).selectOption('paying_above')
+  const file = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+  expect(await (await page.request.get(file ?? '')).text()).toContain(
+    '"Dallas, TX","Atlanta, GA",V,1,1900.00',
+  )
+  await row.getByRole('link', { name: /^Quotes of/ }).click()
+  await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+  await page.goBack()
+  await row.getByRole('link', { name: /^Lane page of/ }).click()
+  const both = page.getByRole('region', { name: 'Your rates and the market' }).first()
+  await both.getByText('DAT, all-in, city pair, 2 days old, 48 loads').waitFor()
+  expect(await both.innerText()).toContain('Truckstop says $2,120, 6% more')
+  expect(await accessibilityProblems(page)).toEqual([])
+  expect(troubles).toEqual([])
+})
+
+test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', async () => {
+  const { page } = await openWindow(browser, app.url, { person: ours.tenant })
+  await page.goto('/market?view=rates&origin=Chicago, IL&destination=Memphis, TN')
+  const form = page.getByRole('form', { name: 'Enter a market rate' })
+  await form.getByRole('textbox', { name: 'Rate' }).fill('2.51')
+  await form.getByLabel('Source').fill('Phone')
+  await form.getByRole('button', { name: 'Store the rate' }).click()
+  await form.getByText('looks like dollars per mile').waitFor()
+  await form.getByRole('textbox', { name: 'Rate' }).fill('1,310')
+  await form.getByRole('button', { name: 'Store the rate' }).click()
+  const sources = page.getByRole('table', { name: 'Sources of market rates' })
+  await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await page.getByRole('button', { name: 'Erase all rates of Phone' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase 1 rate' }).click()
+  await page.getByText('1 market rate of Phone erased.').waitFor()
+  await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
+})

@@ -1,0 +1,328 @@
+import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import {
+  type CostChain,
+  chainOf,
+  countIn,
+  type NewestLoads,
+  newestGap,
+  type Residual,
+  weightOf,
+} from './cost-scopes.ts'
+import { type CostDays, earlierMovement, type SeasonLoad, type SeasonShare } from './cost-season.ts'
+import { clip } from './vector.ts'
+
+/** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
+export const AHEAD_DAYS = [0, 7, 14, 28] as const
+
+/** Lanes with about the same number of own loads have about the same error. Each row goes up to a number of loads. */
+export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
+
+/** The speed of the market index: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
+const INDEX_SPEED = 0.05
+/** Limit of a load's surprise, and of a lane's gap from its newest loads, in ln cost. */
+const SURPRISE_MAX = 0.4
+/** The shares from which `follow` is chosen. */
+const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
+/** The number of loads that a share must be learned from. With fewer, it is 0. */
+const FOLLOW_LOADS_MIN = 10
+/** What past forecasts teach is learned from at most this number of newest loads. */
+const TAUGHT_LOADS_MAX = 20_000
+
+/** The market index of a tenant's costs in ln cost: on the morning of each day with loads, oldest first, and now. */
+export interface CostIndex {
+  readonly days: readonly number[]
+  readonly mornings: readonly number[]
+  readonly now: number
+}
+
+/** What a tenant's past forecasts over a number of days teach. */
+export interface AheadFit {
+  readonly season: SeasonShare
+  /** For each of `OWN_LOADS_ROWS`: the sum of absolute errors in ln cost, and the number of loads. */
+  readonly errors: readonly { readonly sum: number; readonly loads: number }[]
+}
+
+/** The scopes of a tenant's loads, and the market index. */
+export interface CostScopes {
+  loads: number
+  readonly residuals: Map<string, Residual>
+  /** By the key of the lane. */
+  readonly newest: Map<string, NewestLoads>
+}
+
+/** Loads in the order of time (null if not usable), and the scope keys of each lane. */
+export interface FoldedLoads {
+  readonly count: number
+  readonly load: (nth: number) => SeasonLoad | null
+  readonly keysOf: (lane: number) => readonly string[]
+}
+
+const TENANT_KEY = 'tenant'
+
+/** The scopes of a lane and its newest loads, as far as they are known. */
+export function knownChain({ residuals, newest }: CostScopes, costKeys: readonly string[]): CostChain {
+  return {
+    scopes: [TENANT_KEY, ...costKeys].map((key) => residuals.get(key)),
+    newest: newest.get(costKeys.at(-1) ?? ''),
+  }
+}
+
+/** Like `knownChain`, but creates the missing ones. */
+export function chainFor({ residuals, newest }: CostScopes, costKeys: readonly string[]): CostChain {
+  const scopes = [TENANT_KEY, ...costKeys].map((key) => {
+    const known = residuals.get(key) ?? { weight: 0, sum: 0, moved: 0, loads: 0 }
+    residuals.set(key, known)
+    return known
+  })
+  const key = costKeys.at(-1)
+  if (key === undefined) return { scopes, newest: undefined }
+  const known = newest.get(key) ?? { days: [], values: [] }
+  newest.set(key, known)
+  return { scopes, newest: known }
+}
+
+/** The row of `OWN_LOADS_ROWS` for a lane. */
+export function ownLoadsRow({ scopes }: CostChain): number {
+  const loads = scopes.at(-1)?.loads ?? 0
+  return OWN_LOADS_ROWS.findIndex((most) => loads <= most)
+}
+
+/** The market index on the morning of a day. */
+export function indexOn({ days, mornings, now }: CostIndex, day: number): number {
+  let low = 0
+  let high = days.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((days[middle] as number) < day) low = middle + 1
+    else high = middle
+  }
+  return mornings[low] ?? now
+}
+
+/** The expected residual of a lane, some days ahead, as seen from the evening of the day `from`. */
+export interface ResidualAhead {
+  /** The shrunk residual of its scopes. */
+  readonly level: number
+  /** The limited distance of its newest loads from the level. */
+  readonly gap: number
+  /** The movement of the season. */
+  readonly season: number
+}
+
+export function residualAhead(
+  chain: CostChain,
+  seen: {
+    from: number
+    ahead: number
+    scale: number
+    index: number
+    costDays: CostDays | null
+    share: number
+  },
+): ResidualAhead {
+  const level = chainOf(chain, seen)
+  const gap = clip(newestGap(chain, level, seen.from), -SURPRISE_MAX, SURPRISE_MAX)
+  const moved =
+    seen.costDays === null || seen.share === 0 ? null : earlierMovement(seen.costDays, seen.from, seen.ahead)
+  return { level, gap, season: seen.share * (moved ?? 0) }
+}
+
+/** Sums of absolute errors, for each of `OWN_LOADS_ROWS`. */
+class Errors {
+  readonly rows = OWN_LOADS_ROWS.map(() => ({ sum: 0, loads: 0 }))
+
+  add(row: number, error: number): void {
+    const known = this.rows[row]
+    if (known === undefined) return
+    known.sum += Math.abs(error)
+    known.loads++
+  }
+}
+
+/** Learns the share of `FOLLOWED` with the least sum of absolute errors; the smallest of equal ones. */
+class Share {
+  share = 0
+  loads = 0
+  readonly #misses = FOLLOWED.map(() => 0)
+
+  learn(gap: number, rest: number): void {
+    this.loads++
+    let least = Number.POSITIVE_INFINITY
+    for (let i = 0; i < FOLLOWED.length; i++) {
+      const share = FOLLOWED[i] as number
+      const missed = (this.#misses[i] as number) + Math.abs(rest - share * gap)
+      this.#misses[i] = missed
+      if (missed >= least) continue
+      least = missed
+      this.share = share
+    }
+  }
+}
+
+/** The shares for each of `OWN_LOADS_ROWS`; that of all lanes where a row has too few loads. */
+class Following {
+  readonly #all = new Share()
+  readonly #rows = OWN_LOADS_ROWS.map(() => new Share())
+
+  share(row: number): number {
+    const own = this.#rows[row]
+    const found = own !== undefined && own.loads >= FOLLOW_LOADS_MIN ? own : this.#all
+    return found.loads >= FOLLOW_LOADS_MIN ? found.share : 0
+  }
+
+  learn(row: number, gap: number, rest: number): void {
+    if (gap === 0) return
+    this.#all.learn(gap, rest)
+    this.#rows[row]?.learn(gap, rest)
+  }
+}
+
+/** What is known before the fold. */
+interface Known {
+  /** The day of the model. */
+  readonly day: number
+  readonly costDays: CostDays | null
+  readonly seasons: readonly SeasonShare[]
+}
+
+interface FoldedCosts extends CostScopes {
+  readonly index: CostIndex
+  readonly follow: readonly number[]
+  readonly ahead: readonly AheadFit[]
+}
+
+/**
+ * Folds a tenant's loads in the order of time into the residuals of their scopes, the market index, and what its
+ * forecasts taught: each load is forecast from the loads of 0, 7, 14 and 28 days before, with what was known then.
+ */
+export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
+  const fold = new CostFold(loads, known)
+  for (let nth = 0; nth < loads.count; nth++) {
+    // A load updates seven scopes, so these steps are shorter than those of other loops.
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const load = loads.load(nth)
+    if (load === null) continue
+    if (load.day !== fold.today) {
+      fold.endDay()
+      yield* fold.lookAhead(load.day)
+      fold.startDay(load.day)
+    }
+    fold.add(load, nth)
+  }
+  fold.endDay()
+  yield* fold.lookAhead(known.day + 1)
+  return fold.result()
+}
+
+class CostFold {
+  today = Number.NEGATIVE_INFINITY
+  readonly #loads: FoldedLoads
+  readonly #known: Known
+  readonly #scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
+  readonly #chains = new Map<number, CostChain>()
+  readonly #following = new Following()
+  readonly #errors = AHEAD_DAYS.map(() => new Errors())
+  readonly #taughtFrom: number
+  /** For each of `AHEAD_DAYS`, the next load to forecast. */
+  readonly #next: number[]
+  readonly #days: number[] = []
+  readonly #mornings: number[] = []
+  #index = 0
+  #surprise = 0
+  #surprised = 0
+
+  constructor(loads: FoldedLoads, known: Known) {
+    this.#loads = loads
+    this.#known = known
+    this.#taughtFrom = Math.max(0, loads.count - TAUGHT_LOADS_MAX)
+    this.#next = AHEAD_DAYS.map(() => this.#taughtFrom)
+  }
+
+  #chain(lane: number): CostChain {
+    const chain = this.#chains.get(lane) ?? chainFor(this.#scopes, this.#loads.keysOf(lane))
+    this.#chains.set(lane, chain)
+    return chain
+  }
+
+  /** Forecasts a load from the loads counted so far. `which` is a position in `AHEAD_DAYS`. */
+  #forecast(which: number, load: SeasonLoad, from: number): ResidualAhead {
+    return residualAhead(this.#chain(load.lane), {
+      from,
+      ahead: AHEAD_DAYS[which] as number,
+      scale: 1 / weightOf(from, this.#known.day),
+      index: this.#index,
+      costDays: this.#known.costDays,
+      share: this.#known.seasons[which]?.share ?? 0,
+    })
+  }
+
+  /** Forecasts the loads that are 7, 14 or 28 days after a day before `day`: all loads of that day are counted. */
+  *lookAhead(day: number): Steps<undefined> {
+    for (let which = 1; which < AHEAD_DAYS.length; which++) {
+      const ahead = AHEAD_DAYS[which] as number
+      for (let nth = this.#next[which] as number; nth < this.#loads.count; nth++) {
+        this.#next[which] = nth
+        if (nth % QUOTES_PER_STEP === 0) yield
+        const load = this.#loads.load(nth)
+        if (load !== null && load.day - ahead >= day) break
+        this.#next[which] = nth + 1
+        if (load === null || this.#scopes.loads === 0) continue
+        const seen = this.#forecast(which, load, load.day - ahead)
+        const row = ownLoadsRow(this.#chain(load.lane))
+        this.#errors[which]?.add(row, missOf(seen, load.value, this.#following.share(row)))
+      }
+    }
+    return undefined
+  }
+
+  startDay(day: number): void {
+    this.today = day
+    this.#days.push(day)
+    this.#mornings.push(this.#index)
+  }
+
+  /** Moves the index by the surprises of the day. */
+  endDay(): void {
+    if (this.#surprised === 0) return
+    this.#index += (1 - Math.exp(-INDEX_SPEED * this.#surprised)) * (this.#surprise / this.#surprised)
+    this.#surprise = 0
+    this.#surprised = 0
+  }
+
+  add(load: SeasonLoad, nth: number): void {
+    const chain = this.#chain(load.lane)
+    const weight = weightOf(load.day, this.#known.day)
+    const seen = this.#forecast(0, load, load.day)
+    // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
+    // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
+    if (this.#scopes.loads > 0) {
+      const moved = chainOf(chain, { scale: 1 / weight, index: this.#index, moving: chain.scopes.length })
+      this.#surprise += clip(load.value - moved, -SURPRISE_MAX, SURPRISE_MAX)
+    }
+    this.#surprised++
+    if (nth >= this.#taughtFrom) {
+      const row = ownLoadsRow(chain)
+      this.#errors[0]?.add(row, missOf(seen, load.value, this.#following.share(row)))
+      this.#following.learn(row, seen.gap, load.value - seen.level)
+    }
+    countIn(chain, { day: load.day, weight, value: load.value, index: this.#mornings.at(-1) ?? 0, count: 1 })
+    this.#scopes.loads++
+  }
+
+  result(): FoldedCosts {
+    return {
+      ...this.#scopes,
+      index: { days: this.#days, mornings: this.#mornings, now: this.#index },
+      follow: OWN_LOADS_ROWS.map((_, row) => this.#following.share(row)),
+      ahead: this.#errors.map(({ rows }, which) => ({
+        season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
+        errors: rows,
+      })),
+    }
+  }
+}
+
+/** How far a residual is from the expected one. */
+function missOf({ level, gap, season }: ResidualAhead, value: number, follow: number): number {
+  return value - level - follow * gap - season
+}

@@ -1,0 +1,151 @@
+/**
+ * Prior weight of the next wider scope, in loads, for each scope: the tenant; the region pair, origin state, destination
+ * state and state pair, each with equipment; the corridor; the corridor with equipment. The origin and destination states
+ * capture whether trucks are scarce at one end. They reduce the error on lanes without own loads.
+ */
+const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
+/**
+ * The scopes that follow the market index: all that are wider than a corridor. A corridor's own costs do not: many of its
+ * trucks are bought at agreed prices, which stay when the market moves. Measured on 4,183 US truckloads: docs/decisions/0061-costs-ahead.md.
+ */
+const MARKET_SCOPES = 5
+const HALF_LIFE_DAYS = 45
+/** The number of a lane's newest loads that `newestGap` reads, and how many are kept in case that some are removed. */
+const NEWEST_LOADS = 3
+const NEWEST_KEPT = 6
+/** The half-life of the newest loads beside each other, of all of them, and the weight of the chain beside them, in loads. */
+const NEWEST_HALF_LIFE_DAYS = 1
+const STALE_HALF_LIFE_DAYS = 90
+const NEWEST_PRIOR = 0.01
+const OLDEST_DAYS = 20_000
+
+/**
+ * Sums over the loads of a scope, weighted for the day of the model, so that a load can be added or removed. A load's
+ * residual is ln cost minus the curve.
+ */
+export interface Residual {
+  weight: number
+  /** Sum of weight x residual. */
+  sum: number
+  /** Sum of weight x market index on the load's day. */
+  moved: number
+  loads: number
+}
+
+/** The newest loads of a lane, oldest first: their days and residuals. */
+export interface NewestLoads {
+  readonly days: number[]
+  readonly values: number[]
+}
+
+/** The scopes of a lane, widest first, and its newest loads. */
+export interface CostChain {
+  readonly scopes: readonly (Residual | undefined)[]
+  readonly newest: NewestLoads | undefined
+}
+
+/** A load as its scopes count it. `count` is 1 to add it, -1 to remove it. */
+export interface CountedLoad {
+  readonly day: number
+  /** Its weight on the day of the model. */
+  readonly weight: number
+  readonly value: number
+  /** The market index on the morning of its day. */
+  readonly index: number
+  readonly count: 1 | -1
+}
+
+/**
+ * The shrunk residual of a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with
+ * m0 = 10, 6, 8, 8, 4, 2, 1 loads. A scope without loads does not change e.
+ *
+ * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
+ */
+export function chainResidual(levels: readonly ({ weight: number; mean: number } | null)[]): number {
+  return CHAIN_WEIGHTS.reduce((wider, prior, i) => {
+    const level = levels[i]
+    return level ? (level.weight * level.mean + prior * wider) / (level.weight + prior) : wider
+  }, 0)
+}
+
+/**
+ * The weight of a load of `day` on the day `on`. It is never 0, because the error of an old load is computed from
+ * ratios of weights.
+ */
+export function weightOf(day: number, on: number): number {
+  return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
+}
+
+/**
+ * The shrunk residual of a chain of scopes, with their weights multiplied by `scale`. Same formula as `chainResidual`, but
+ * without an array per load, and with the means of the `moving` widest scopes moved from the market index of their loads'
+ * days to `index`. It starts at `index`.
+ */
+export function chainOf(
+  { scopes }: CostChain,
+  { scale, index, moving = MARKET_SCOPES }: { scale: number; index: number; moving?: number },
+): number {
+  let wider = index
+  for (let i = 0; i < scopes.length; i++) {
+    const residual = scopes[i]
+    if (residual === undefined || residual.loads === 0) continue
+    const prior = CHAIN_WEIGHTS[i] ?? 1
+    const weight = residual.weight * scale
+    const mean =
+      i < moving ? (residual.sum - residual.moved) / residual.weight + index : residual.sum / residual.weight
+    wider = (weight * mean + prior * wider) / (weight + prior)
+  }
+  return wider
+}
+
+/**
+ * How far a lane's three newest loads are from `level`, in ln cost, as seen on `day`. A load counts half as much as one a
+ * day later. All of them are shrunk toward the level by a hundredth of a load, and their weight halves every 90 days. 0
+ * without loads.
+ *
+ * @example newestGap({ scopes: [], newest: { days: [10], values: [0.2] } }, 0.1, 10) // .099
+ */
+export function newestGap({ newest }: CostChain, level: number, day: number): number {
+  if (newest === undefined) return 0
+  const { days, values } = newest
+  const last = days.at(-1)
+  if (last === undefined) return 0
+  const stale = 2 ** (-Math.max(0, day - last) / STALE_HALF_LIFE_DAYS)
+  let weights = 0
+  let sum = 0
+  for (let i = Math.max(0, days.length - NEWEST_LOADS); i < days.length; i++) {
+    const weight = stale * 2 ** (-(last - (days[i] as number)) / NEWEST_HALF_LIFE_DAYS)
+    weights += weight
+    sum += weight * ((values[i] as number) - level)
+  }
+  return sum / (weights + NEWEST_PRIOR)
+}
+
+/** Adds a load to the scopes of its lane and to its newest loads, or removes it. */
+export function countIn({ scopes, newest }: CostChain, load: CountedLoad): void {
+  const weight = load.count * load.weight
+  for (const residual of scopes) {
+    if (residual === undefined) continue
+    residual.weight += weight
+    residual.sum += weight * load.value
+    residual.moved += weight * load.index
+    residual.loads += load.count
+  }
+  if (newest !== undefined) countNewest(newest, load)
+}
+
+function countNewest({ days, values }: NewestLoads, { day, value, count }: CountedLoad): void {
+  if (count < 0) {
+    const at = values.findLastIndex((one, i) => one === value && days[i] === day)
+    if (at < 0) return
+    days.splice(at, 1)
+    values.splice(at, 1)
+    return
+  }
+  const at = days.findLastIndex((one) => one <= day) + 1
+  days.splice(at, 0, day)
+  values.splice(at, 0, value)
+  if (days.length <= NEWEST_KEPT) return
+  days.shift()
+  values.shift()
+}

@@ -1,0 +1,146 @@
+import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+
+/** The same weekday one year earlier. */
+const YEAR_DAYS = 364
+/** Earlier years that are compared. */
+const YEARS_MAX = 3
+/** The level of costs on a day is the mean over the loads of the days around it, and needs this many loads. */
+const AROUND_DAYS = 7
+const LOADS_MIN = 5
+/** Weight of "no season", in years. */
+const NO_SEASON_YEARS = 1
+/** The number of weeks in which a movement could be compared with the same weeks of earlier years. */
+export const SEASON_WEEKS_MIN = 13
+/** Weight of "no season" in the share of the earlier movement that is expected again, in weeks. */
+const SHARE_WEIGHT = 13
+/** Earlier years are evidence only if they reduce the mean absolute error to at most this share. */
+const ERROR_SHARE_MAX = 0.9
+const HISTORY_DAYS = (YEARS_MAX + 1) * YEAR_DAYS + 60
+
+/** One load: its day, its lane, and ln cost minus the length-of-haul curve. */
+export interface SeasonLoad {
+  readonly day: number
+  readonly lane: number
+  readonly value: number
+}
+
+/** Sums of ln cost minus the mean of its lane, cumulated by day from `first`: entry n has the days before first + n. */
+export interface CostDays {
+  readonly first: number
+  readonly sums: Float64Array
+  readonly loads: Float64Array
+}
+
+/** How much of the movement of earlier years is expected again, over a number of days. Share 0: no seasonal evidence. */
+export interface SeasonShare {
+  readonly share: number
+  /** Weeks in which the movement could be compared with earlier years. */
+  readonly checks: number
+}
+
+/**
+ * Cumulates the loads of at most the last four years by day. Null if the loads span less than 13 weeks more than a year:
+ * then too few weeks can be compared with an earlier year.
+ *
+ * @param load a load by its number, in the order of time; null if it is not usable
+ */
+export function* costDaysInSteps(
+  count: number,
+  load: (nth: number) => SeasonLoad | null,
+  day: number,
+): Steps<CostDays | null> {
+  const lanes = new Map<number, { sum: number; loads: number }>()
+  let first = day
+  for (let nth = 0; nth < count; nth++) {
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const one = load(nth)
+    if (one === null || one.day < day - HISTORY_DAYS) continue
+    // Loads are in the order of time, so the first usable one is the oldest.
+    if (lanes.size === 0) {
+      first = one.day
+      if (day - first < YEAR_DAYS + 7 * SEASON_WEEKS_MIN) return null
+    }
+    const lane = lanes.get(one.lane) ?? { sum: 0, loads: 0 }
+    lane.sum += one.value
+    lane.loads++
+    lanes.set(one.lane, lane)
+  }
+  if (lanes.size === 0) return null
+  const sums = new Float64Array(day - first + 2)
+  const loads = new Float64Array(day - first + 2)
+  for (let nth = 0; nth < count; nth++) {
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const one = load(nth)
+    const lane = one === null || one.day < first ? undefined : lanes.get(one.lane)
+    if (one === null || lane === undefined) continue
+    const at = one.day - first + 1
+    sums[at] = (sums[at] as number) + one.value - lane.sum / lane.loads
+    loads[at] = (loads[at] as number) + 1
+  }
+  for (let at = 1; at < sums.length; at++) {
+    sums[at] = (sums[at] as number) + (sums[at - 1] as number)
+    loads[at] = (loads[at] as number) + (loads[at - 1] as number)
+  }
+  return { first, sums, loads }
+}
+
+/** The mean level of costs within a week of a day. Null with fewer than five loads. */
+function levelAround({ first, sums, loads }: CostDays, day: number): number | null {
+  const inside = (at: number) => Math.min(Math.max(at, 0), sums.length - 1)
+  const from = inside(day - AROUND_DAYS - first)
+  const to = inside(day + AROUND_DAYS + 1 - first)
+  const count = (loads[to] as number) - (loads[from] as number)
+  return count < LOADS_MIN ? null : ((sums[to] as number) - (sums[from] as number)) / count
+}
+
+function movement(days: CostDays, from: number, ahead: number): number | null {
+  const before = levelAround(days, from)
+  const after = levelAround(days, from + ahead)
+  return before === null || after === null ? null : after - before
+}
+
+/**
+ * The movement of ln cost from `from` to `ahead` days later in the same weeks of earlier years: the sum over at most three
+ * years divided by their number plus one. Null without an earlier year.
+ */
+export function earlierMovement(days: CostDays, from: number, ahead: number): number | null {
+  let sum = 0
+  let years = 0
+  for (let year = 1; year <= YEARS_MAX; year++) {
+    const moved = movement(days, from - year * YEAR_DAYS, ahead)
+    if (moved === null) continue
+    sum += moved
+    years++
+  }
+  return years === 0 ? null : sum / (years + NO_SEASON_YEARS)
+}
+
+/**
+ * Compares, for every week of the past, the movement of the costs with that of the same weeks in earlier years. The share
+ * is the least squares slope, shrunk by 13 weeks without a season, from 0 to 1. It is 0 with fewer than 13 weeks, or if
+ * the earlier years do not reduce the mean absolute error by 10 %.
+ *
+ * @example seasonShare(null, { day: 20_000, ahead: 28 }) // { share: 0, checks: 0 }
+ */
+export function seasonShare(
+  days: CostDays | null,
+  { day, ahead }: { day: number; ahead: number },
+): SeasonShare {
+  const pairs: { actual: number; earlier: number }[] = []
+  if (days === null) return { share: 0, checks: 0 }
+  for (let from = day - ahead - AROUND_DAYS; from >= days.first + YEAR_DAYS; from -= 7) {
+    const actual = movement(days, from, ahead)
+    const earlier = earlierMovement(days, from, ahead)
+    if (actual !== null && earlier !== null) pairs.push({ actual, earlier })
+  }
+  const checks = pairs.length
+  if (checks < SEASON_WEEKS_MIN) return { share: 0, checks }
+  const sum = (of: (pair: { actual: number; earlier: number }) => number) =>
+    pairs.reduce((total, pair) => total + of(pair), 0)
+  const spread = sum(({ earlier }) => earlier * earlier)
+  if (spread === 0) return { share: 0, checks }
+  const slope = sum(({ actual, earlier }) => actual * earlier) / spread
+  const share = Math.min(1, Math.max(0, (slope * checks) / (checks + SHARE_WEIGHT)))
+  const error = sum(({ actual, earlier }) => Math.abs(actual - share * earlier))
+  return { share: error <= ERROR_SHARE_MAX * sum(({ actual }) => Math.abs(actual)) ? share : 0, checks }
+}

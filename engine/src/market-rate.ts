@@ -1,0 +1,220 @@
+import { formatDollars } from './money.ts'
+import { roundHalfAway } from './statistics/round-half-away.ts'
+
+/** What a market rate covers, most specific first. */
+export const MARKET_SCOPES = ['lane', 'zip3', 'market', 'state_pair', 'region'] as const
+export type MarketScope = (typeof MARKET_SCOPES)[number]
+
+/** What a rate includes: `linehaul` is the truck without fuel and accessorials, `all_in` is everything. */
+export type MarketBasis = 'linehaul' | 'all_in'
+
+/** A stored market rate: cents per load, times in epoch milliseconds. Unknown values are null. */
+export interface MarketRate {
+  readonly scope: MarketScope
+  readonly source: string
+  readonly basis: MarketBasis
+  /** ISO 4217. Only US dollars are compared. */
+  readonly currency: string
+  readonly lowCents: number | null
+  readonly midCents: number
+  readonly highCents: number | null
+  /** Number of loads or reports behind the rate. */
+  readonly sample: number | null
+  readonly asOf: number
+  readonly validUntil: number | null
+}
+
+/** Why a rate is not used: its currency, its basis, its time is still to come, or it is too old. */
+export type MarketRateState = 'usable' | 'other_currency' | 'other_basis' | 'future' | 'stale'
+
+const dayMs = 86_400_000
+
+/** When a market rate is used, and which amounts are refused as the wrong unit. */
+export const MARKET_RATE_RULE = {
+  /** A rate is stale this many days after its date, even if its source says that it is valid for longer. */
+  staleDays: 365,
+  /** A lower amount is a rate per mile: no load costs less than $10. */
+  leastCents: 1_000,
+  /** A higher amount per mile is in cents: the highest spot rates of full truckloads are below $10 per mile. */
+  mostPerMileCents: 2_000,
+  /** Shorter hauls have high rates per mile, because a load has a minimum charge. */
+  fewestMiles: 250,
+  /** The miles that are assumed for an area, whose miles are unknown. */
+  mostMiles: 3_500,
+} as const
+
+/**
+ * Whether a rate can be compared with rates of a basis at a time.
+ *
+ * @example marketRateState({ ...rate, validUntil: 0 }, { at: 1, basis: 'all_in' }) // 'stale'
+ */
+export function marketRateState(
+  { currency, basis, asOf, validUntil }: MarketRate,
+  wanted: { readonly at: number; readonly basis: MarketBasis },
+): MarketRateState {
+  if (currency !== 'USD') return 'other_currency'
+  if (asOf > wanted.at) return 'future'
+  if (validUntil !== null && validUntil <= wanted.at) return 'stale'
+  if (asOf + MARKET_RATE_RULE.staleDays * dayMs <= wanted.at) return 'stale'
+  return basis === wanted.basis ? 'usable' : 'other_basis'
+}
+
+/** The reference that was chosen, the other rates with the reason why each is not used, and the reason in one sentence. */
+export interface MarketReference<Rate extends MarketRate> {
+  readonly used: Rate | null
+  readonly others: readonly { readonly rate: Rate; readonly state: MarketRateState }[]
+  readonly why: string
+}
+
+const scopeWords: Readonly<Record<MarketScope, string>> = {
+  lane: 'city pair',
+  zip3: 'pair of 3-digit ZIP areas',
+  market: 'pair of markets',
+  state_pair: 'pair of states',
+  region: 'pair of regions',
+}
+
+/**
+ * Chooses the market rate to compare with: of the usable rates, those of the most specific scope; of these, the newest.
+ * Between two sources of the same day, the larger sample decides, then the name of the source. Rates are never averaged:
+ * the others are returned next to the chosen one.
+ *
+ * @example chooseMarketRate([], { at: Date.now(), basis: 'all_in' }).why // 'No market rate is stored for this lane.'
+ */
+export function chooseMarketRate<Rate extends MarketRate>(
+  rates: readonly Rate[],
+  wanted: { readonly at: number; readonly basis: MarketBasis },
+): MarketReference<Rate> {
+  const judged = rates
+    .map((rate) => ({ rate, state: marketRateState(rate, wanted) }))
+    .sort((one, other) => compareRates(one.rate, other.rate))
+  const chosen = judged.find(({ state }) => state === 'usable')
+  const others = judged.filter((one) => one !== chosen)
+  if (chosen === undefined) return { used: null, others, why: whyNone(others, wanted.basis) }
+  const { scope, source } = chosen.rate
+  const different = others.find(
+    ({ rate, state }) => state === 'usable' && rate.scope === scope && rate.source !== source,
+  )
+  const disagreement =
+    different === undefined
+      ? ''
+      : ` ${different.rate.source} says ${formatDollars(different.rate.midCents)}, ${apart(different.rate, chosen.rate)}: both are shown, and they are not averaged.`
+  return {
+    used: chosen.rate,
+    others,
+    why: `${source} has the newest valid rate of the ${scopeWords[scope]}, the most specific area with one.${disagreement}`,
+  }
+}
+
+/**
+ * The rate that `chooseMarketRate` would choose, without the reasons: for many days of a lane, whose rates were sorted once
+ * with `compareRates`. Null if none is usable.
+ */
+export function marketRateAt<Rate extends MarketRate>(
+  sorted: readonly Rate[],
+  wanted: { readonly at: number; readonly basis: MarketBasis },
+): Rate | null {
+  return sorted.find((rate) => marketRateState(rate, wanted) === 'usable') ?? null
+}
+
+/** Most specific first, then newest, then the larger sample, then by source. */
+export function compareRates(one: MarketRate, other: MarketRate): number {
+  return (
+    MARKET_SCOPES.indexOf(one.scope) - MARKET_SCOPES.indexOf(other.scope) ||
+    other.asOf - one.asOf ||
+    (other.sample ?? 0) - (one.sample ?? 0) ||
+    (one.source < other.source ? -1 : one.source > other.source ? 1 : 0) ||
+    (one.basis < other.basis ? -1 : one.basis > other.basis ? 1 : 0)
+  )
+}
+
+/** @example apart({ midCents: 220000 }, { midCents: 200000 }) // '10% more' */
+function apart(one: Pick<MarketRate, 'midCents'>, other: Pick<MarketRate, 'midCents'>): string {
+  const percent = percentAbove(one.midCents, other.midCents)
+  return percent === 0 ? 'the same' : `${Math.abs(percent)}% ${percent > 0 ? 'more' : 'less'}`
+}
+
+function whyNone(others: readonly { readonly state: MarketRateState }[], basis: MarketBasis): string {
+  const states = new Set(others.map(({ state }) => state))
+  if (states.size === 0) return 'No market rate is stored for this lane.'
+  if (states.has('other_basis')) {
+    const [wanted, stored] = basis === 'all_in' ? ['all-in', 'linehaul'] : ['linehaul', 'all-in']
+    return `The stored market rates are ${stored} and your rates are ${wanted}, so they are shown and not compared.`
+  }
+  if (states.has('stale')) return 'The stored market rates are too old: they are shown and not used.'
+  if (states.has('future')) return 'The stored market rates begin in the future.'
+  return 'The stored market rates are not in US dollars: they are shown and not used.'
+}
+
+/** Percent by which an amount is above another one, one decimal. @example percentAbove(110, 100) // 10 */
+export function percentAbove(cents: number, referenceCents: number): number {
+  return roundHalfAway((100 * (cents - referenceCents)) / referenceCents, 1)
+}
+
+/** The amounts of a market rate to check, in cents; absent ones are null. `miles` is null for an unknown distance. */
+export interface MarketAmounts {
+  readonly low: number | null
+  readonly mid: number
+  readonly high: number | null
+  readonly miles: number | null
+}
+
+export interface MarketAmountFault {
+  readonly field: 'low' | 'mid' | 'high'
+  readonly detail: string
+}
+
+/**
+ * What is wrong with the amounts of a market rate: dollars per mile, cents, or low above high. Empty if nothing is.
+ *
+ * @example marketAmountFaults({ low: null, mid: 245, high: null, miles: 781 })
+ * // [{ field: 'mid', detail: 'mid must be dollars per load; $2.45 looks like dollars per mile, which is $1,913.45 for 781 miles.' }]
+ */
+export function marketAmountFaults({ low, mid, high, miles }: MarketAmounts): MarketAmountFault[] {
+  const { leastCents, mostPerMileCents, fewestMiles, mostMiles } = MARKET_RATE_RULE
+  const most = mostPerMileCents * (miles === null ? mostMiles : Math.max(miles, fewestMiles))
+  const faults: MarketAmountFault[] = []
+  for (const [field, cents] of [
+    ['low', low],
+    ['mid', mid],
+    ['high', high],
+  ] as const) {
+    if (cents === null) continue
+    if (cents < leastCents) {
+      const load =
+        miles === null
+          ? 'multiply it by the miles'
+          : `which is ${formatDollars(cents * miles)} for ${Math.round(miles)} miles`
+      faults.push({
+        field,
+        detail: `${field} must be dollars per load; ${formatDollars(cents)} looks like dollars per mile, ${load}.`,
+      })
+    } else if (cents > most) {
+      const haul = miles === null ? 'any haul' : `${Math.round(miles)} miles`
+      faults.push({
+        field,
+        detail: `${field} must be dollars per load; ${formatDollars(cents)} is more than ${haul} can cost (${formatDollars(most)}), and looks like cents. In dollars it is ${formatDollars(cents / 100)}.`,
+      })
+    }
+  }
+  if (faults.length > 0) return faults
+  const above = (field: 'low' | 'high', detail: string) => faults.push({ field, detail })
+  if (low !== null && high !== null && low > high) {
+    above(
+      'low',
+      `low must not be above high; it is ${formatDollars(low)}, and high is ${formatDollars(high)}.`,
+    )
+  } else {
+    if (low !== null && low > mid)
+      above(
+        'low',
+        `low must not be above mid; it is ${formatDollars(low)}, and mid is ${formatDollars(mid)}.`,
+      )
+    if (high !== null && high < mid)
+      above(
+        'high',
+        `high must not be below mid; it is ${formatDollars(high)}, and mid is ${formatDollars(mid)}.`,
+      )
+  }
+  return faults
+}

@@ -1,0 +1,75 @@
+import { percentAbove } from './market-rate.ts'
+
+/** Rates of one kind, compared with the market: the loads that have a market rate, and both totals in cents. */
+export interface AgainstMarket {
+  readonly loads: number
+  readonly ownCents: number
+  readonly marketCents: number
+}
+
+/** What was won, lost and paid. `paid` is the booked truck cost; the other two are customer rates. */
+export interface Standing {
+  readonly won: AgainstMarket
+  readonly lost: AgainstMarket
+  readonly paid: AgainstMarket
+}
+
+/** The rates of one lane on one day, in cents. */
+export interface LaneDay {
+  readonly won: DaySum
+  readonly lost: DaySum
+  readonly paid: DaySum
+}
+
+export interface DaySum {
+  readonly count: number
+  readonly cents: number
+}
+
+const none: AgainstMarket = { loads: 0, ownCents: 0, marketCents: 0 }
+
+/** No load at all: what a sum starts from. */
+export const noStanding: Standing = { won: none, lost: none, paid: none }
+
+/**
+ * Adds the loads of a day to a sum. `marketCents` is the market rate of the lane on that day.
+ *
+ * @example addDay(noStanding, { won: { count: 2, cents: 410000 }, lost: zero, paid: zero }, 200000).won
+ * // { loads: 2, ownCents: 410000, marketCents: 400000 }
+ */
+export function addDay(sum: Standing, day: LaneDay, marketCents: number): Standing {
+  const plus = (before: AgainstMarket, { count, cents }: DaySum): AgainstMarket =>
+    count === 0
+      ? before
+      : {
+          loads: before.loads + count,
+          ownCents: before.ownCents + cents,
+          marketCents: before.marketCents + count * marketCents,
+        }
+  return { won: plus(sum.won, day.won), lost: plus(sum.lost, day.lost), paid: plus(sum.paid, day.paid) }
+}
+
+/** Adds two sums. */
+export function addStanding(one: Standing, other: Standing): Standing {
+  const plus = (a: AgainstMarket, b: AgainstMarket): AgainstMarket => ({
+    loads: a.loads + b.loads,
+    ownCents: a.ownCents + b.ownCents,
+    marketCents: a.marketCents + b.marketCents,
+  })
+  return { won: plus(one.won, other.won), lost: plus(one.lost, other.lost), paid: plus(one.paid, other.paid) }
+}
+
+/** Percent of the own rates above the market, one decimal; null without a load. */
+export function abovePct({ loads, ownCents, marketCents }: AgainstMarket): number | null {
+  return loads === 0 || marketCents === 0 ? null : percentAbove(ownCents, marketCents)
+}
+
+/** Cents paid above the market; 0 if the brokerage pays the market or less. */
+export function paidAboveCents({ paid }: Standing): number {
+  return Math.max(0, paid.ownCents - paid.marketCents)
+}
+
+/** Cents by which the quotes, won and lost, are below the market; 0 if they are not. */
+export function quotedBelowCents({ won, lost }: Standing): number {
+  return Math.max(0, won.marketCents + lost.marketCents - won.ownCents - lost.ownCents)
+}

@@ -1,0 +1,269 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { MarketScope } from '#engine/market-rate.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
+import type { LaneFilter } from './lane-lists.ts'
+
+export type MarketRateRow = Selectable<Tables['market_rates']>
+export type NewMarketRate = Omit<Insertable<Tables['market_rates']>, 'tenant_id'>
+
+/** A pair of areas that market rates are stored for. */
+export interface MarketPair {
+  readonly scope: MarketScope
+  readonly originArea: string
+  readonly destinationArea: string
+}
+
+const keyColumns = [
+  'tenant_id',
+  'scope',
+  'origin_area',
+  'destination_area',
+  'equipment_code',
+  'source',
+  'basis',
+  'currency',
+  'as_of',
+] as const
+
+/** The stored rates with the keys of these, locked until the end of the transaction. */
+export async function lockSameMarketRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rates: readonly NewMarketRate[],
+): Promise<MarketRateRow[]> {
+  if (rates.length === 0) return []
+  return transaction
+    .selectFrom('market_rates')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(
+      sql<boolean>`(scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of) in (
+        select * from unnest(
+          ${rates.map(({ scope }) => scope)}::text[],
+          ${rates.map(({ origin_area }) => origin_area)}::text[],
+          ${rates.map(({ destination_area }) => destination_area)}::text[],
+          ${rates.map(({ equipment_code }) => equipment_code)}::text[],
+          ${rates.map(({ source }) => source)}::text[],
+          ${rates.map(({ basis }) => basis)}::text[],
+          ${rates.map(({ currency }) => currency)}::text[],
+          ${rates.map(({ as_of }) => as_of)}::timestamptz[]
+        )
+      )`,
+    )
+    .orderBy('scope')
+    .orderBy('origin_area')
+    .orderBy('destination_area')
+    .forUpdate()
+    .execute()
+}
+
+/** Inserts rates, or replaces the stored ones with the same keys. */
+export async function putMarketRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rates: readonly NewMarketRate[],
+): Promise<void> {
+  if (rates.length === 0) return
+  await transaction
+    .insertInto('market_rates')
+    .values(rates.map((rate) => ({ ...rate, tenant_id: tenant })))
+    .onConflict((conflict) =>
+      conflict.columns([...keyColumns]).doUpdateSet((row) => ({
+        low_cents: row.ref('excluded.low_cents'),
+        mid_cents: row.ref('excluded.mid_cents'),
+        high_cents: row.ref('excluded.high_cents'),
+        sample: row.ref('excluded.sample'),
+        valid_until: row.ref('excluded.valid_until'),
+        origin: row.ref('excluded.origin'),
+        destination: row.ref('excluded.destination'),
+        entered_by: row.ref('excluded.entered_by'),
+        said_at: row.ref('excluded.said_at'),
+      })),
+    )
+    .execute()
+}
+
+/** The number of rates that a lane shows, for each of its areas: some sources of several weeks. */
+const ratesPerLaneMax = 200
+
+/** The newest rates of these areas, of one equipment or (null) of all. */
+export async function marketRatesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  pairs: readonly MarketPair[],
+  equipmentCode: string | null,
+): Promise<MarketRateRow[]> {
+  let query = transaction
+    .selectFrom('market_rates')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(ofPairs(pairs))
+    .orderBy('as_of', 'desc')
+    .limit(ratesPerLaneMax)
+  if (equipmentCode !== null) query = query.where('equipment_code', '=', equipmentCode)
+  return query.execute()
+}
+
+function ofPairs(pairs: readonly MarketPair[]) {
+  return sql<boolean>`(scope, origin_area, destination_area) in (
+    select * from unnest(
+      ${pairs.map(({ scope }) => scope)}::text[],
+      ${pairs.map(({ originArea }) => originArea)}::text[],
+      ${pairs.map(({ destinationArea }) => destinationArea)}::text[]
+    )
+  )`
+}
+
+/** What a comparison over time needs of a rate. */
+export type DatedMarketRate = Omit<
+  MarketRateRow,
+  'tenant_id' | 'entered_by' | 'said_at' | 'origin' | 'destination'
+>
+
+/** The rates of these areas, dated after `since`: those that a quote after it can be compared with. */
+export async function marketRatesSince(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  pairs: readonly MarketPair[],
+  since: Date | null,
+): Promise<DatedMarketRate[]> {
+  let query = transaction
+    .selectFrom('market_rates')
+    .select([
+      'scope',
+      'origin_area',
+      'destination_area',
+      'equipment_code',
+      'source',
+      'basis',
+      'currency',
+      'as_of',
+      'low_cents',
+      'mid_cents',
+      'high_cents',
+      'sample',
+      'valid_until',
+    ])
+    .where('tenant_id', '=', tenant)
+    .where(ofPairs(pairs))
+  if (since !== null) query = query.where('as_of', '>', since)
+  return query.execute()
+}
+
+/** The newest rates, of all sources or of one. */
+export async function newestMarketRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  source: string | null,
+  limit: number,
+): Promise<MarketRateRow[]> {
+  let query = transaction
+    .selectFrom('market_rates')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .orderBy('as_of', 'desc')
+    .orderBy('said_at', 'desc')
+    .orderBy('source')
+    .orderBy('origin_area')
+    .orderBy('destination_area')
+    .limit(limit)
+  if (source !== null) query = query.where('source', '=', source)
+  return query.execute()
+}
+
+export interface MarketSource {
+  readonly source: string
+  readonly rates: number
+  readonly newest: Date
+  readonly oldest: Date
+}
+
+/** The sources of a brokerage, by name. */
+export async function listMarketSources(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<MarketSource[]> {
+  return transaction
+    .selectFrom('market_rates')
+    .select((row) => [
+      'source',
+      row.cast<number>(row.fn.countAll(), 'integer').as('rates'),
+      row.fn.max('as_of').as('newest'),
+      row.fn.min('as_of').as('oldest'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .groupBy('source')
+    .orderBy('source')
+    .execute()
+}
+
+/** Deletes all rates of a source. Returns how many there were. */
+export async function eraseMarketSource(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  source: string,
+): Promise<number> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('market_rates')
+    .where('tenant_id', '=', tenant)
+    .where('source', '=', source)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** The rates that a lane won, lost and paid on one day (UTC): counts and sums in cents. */
+export interface LaneDayRow {
+  readonly origin_key: string
+  readonly destination_key: string
+  readonly origin_state: string
+  readonly destination_state: string
+  readonly origin_market: string | null
+  readonly destination_market: string | null
+  readonly origin: string
+  readonly destination: string
+  readonly equipment_code: string
+  readonly day: Date
+  readonly won: number
+  readonly won_cents: number
+  readonly lost: number
+  readonly lost_cents: number
+  readonly paid: number
+  readonly paid_cents: number
+}
+
+/** The priced, won or lost quotes and the booked truck costs, by lane and day of the quote. */
+export async function laneDays(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { from, to, equipmentCode }: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
+): Promise<LaneDayRow[]> {
+  const { rows } = await sql<LaneDayRow>`
+    with priced as (
+      select origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
+        destination_market, origin, destination, outcome, truck_cost_cents,
+        coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents,
+        date_trunc('day', created_at at time zone 'UTC') at time zone 'UTC' as day
+      from counted_lanes as lanes
+      where tenant_id = ${tenant}
+        and (${from ?? null}::timestamptz is null or created_at >= ${from ?? null}::timestamptz)
+        and (${to ?? null}::timestamptz is null or created_at < ${to ?? null}::timestamptz)
+        and (${equipmentCode ?? null}::text is null or equipment_code = ${equipmentCode ?? null}::text)
+      offset 0
+    )
+    select origin_key, destination_key, equipment_code, day,
+      min(origin_state) as origin_state, min(destination_state) as destination_state,
+      min(origin_market) as origin_market, min(destination_market) as destination_market,
+      max(origin) as origin, max(destination) as destination,
+      (count(*) filter (where outcome = 'won' and rate_cents > 0))::integer as won,
+      coalesce(sum(rate_cents) filter (where outcome = 'won' and rate_cents > 0), 0)::float8 as won_cents,
+      (count(*) filter (where outcome = 'lost' and rate_cents > 0))::integer as lost,
+      coalesce(sum(rate_cents) filter (where outcome = 'lost' and rate_cents > 0), 0)::float8 as lost_cents,
+      (count(*) filter (where truck_cost_cents > 0))::integer as paid,
+      coalesce(sum(truck_cost_cents) filter (where truck_cost_cents > 0), 0)::float8 as paid_cents
+    from priced
+    where outcome in ('won', 'lost') or truck_cost_cents > 0
+    group by origin_key, destination_key, equipment_code, day
+  `.execute(transaction)
+  return rows
+}

@@ -1,0 +1,209 @@
+import type { Static } from 'typebox'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import type { FieldError } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
+import { shape } from '#contract/shape.ts'
+import {
+  type MarketBasis,
+  type MarketRate,
+  type MarketRateState,
+  marketAmountFaults,
+  marketRateState,
+} from '#engine/market-rate.ts'
+import { centsFromDollars } from '#engine/money.ts'
+import {
+  type MarketRateRow,
+  marketRates,
+  type NewMarketRate,
+  pushedLanes,
+} from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { readEquipment, readMarketEnds } from '../lanes/index.ts'
+import { itemErrors } from './item-errors.ts'
+
+type Sent = Static<typeof sentMarketRate>
+export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]
+
+/** The basis that market rates are compared in: that of the brokerage's own rates. */
+export const comparedBasis: MarketBasis = 'all_in'
+
+const itemShape = shape(sentMarketRate, 'body')
+const at = (field: string) => ({ pointer: `/${field}` })
+
+/** Who sent the rates, how, and when they said it. */
+export interface SaidBy {
+  readonly enteredBy: NewMarketRate['entered_by']
+  readonly saidAt: Date
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** A sent rate: its row, or the errors that refuse it. */
+export type CheckedRate =
+  | { readonly index: number; readonly row: NewMarketRate; readonly state: MarketRateState }
+  | { readonly index: number; readonly errors: readonly FieldError[] }
+
+/** Checks rates one by one: their fields, areas, amounts and times, and that each is in the call once. */
+export function checkMarketRates(items: readonly unknown[], by: SaidBy): CheckedRate[] {
+  const first = new Map<string, number>()
+  return items.map((sent, index): CheckedRate => {
+    const read = readRate(sent, by)
+    if ('errors' in read) return { index, errors: read.errors }
+    const key = keyOf(read.row)
+    const before = first.get(key)
+    if (before !== undefined) {
+      const detail = `The same rate (scope, areas, equipment, source, basis, currency and as_of) is also item ${before} of this call, which counts.`
+      return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
+    }
+    first.set(key, index)
+    return { index, row: read.row, state: marketRateState(engineRate(read.row), comparedAt(by.now)) }
+  })
+}
+
+const comparedAt = (now: number) => ({ at: now, basis: comparedBasis })
+
+function readRate(
+  sent: unknown,
+  { enteredBy, saidAt, now }: SaidBy,
+): { readonly row: NewMarketRate } | { readonly errors: readonly FieldError[] } {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+    return { errors: [{ pointer: '', code: 'invalid', detail: 'A market rate must be a JSON object.' }] }
+  }
+  const wrong = itemShape.errors(sent)
+  if (wrong.length > 0) return { errors: wrong }
+  const item = sent as Sent
+  const errors: FieldError[] = []
+  const scope = item.scope ?? 'lane'
+  const ends = readMarketEnds(scope, item, at, errors)
+  const code = readEquipment(item.equipment, at('equipment'), errors)
+  const cents = (dollars: number | undefined) => (dollars === undefined ? null : centsFromDollars(dollars))
+  const [low, mid, high] = [cents(item.low), cents(item.mid) ?? 0, cents(item.high)]
+  const faults = marketAmountFaults({ low, mid, high, miles: ends?.miles ?? null })
+  errors.push(...faults.map(({ field, detail }) => ({ ...at(field), code: 'invalid', detail })))
+  const asOf = readTime(item.as_of) ?? 0
+  const until = item.valid_until === undefined ? null : readTime(item.valid_until)
+  if (asOf > now + dayMs) {
+    errors.push({
+      ...at('as_of'),
+      code: 'invalid',
+      detail: `as_of must not be in the future; it is ${item.as_of}.`,
+    })
+  }
+  if (until !== null && until <= asOf) {
+    errors.push({
+      ...at('valid_until'),
+      code: 'invalid',
+      detail: `valid_until must be after as_of, which is ${item.as_of}; it is ${item.valid_until}.`,
+    })
+  }
+  if (ends === null || code === null || errors.length > 0) return { errors }
+  return {
+    row: {
+      scope,
+      origin_area: ends.origin.area,
+      destination_area: ends.destination.area,
+      equipment_code: code,
+      source: item.source.trim(),
+      basis: item.basis,
+      currency: item.currency ?? 'USD',
+      as_of: new Date(asOf),
+      low_cents: low,
+      mid_cents: mid,
+      high_cents: high,
+      sample: item.sample ?? null,
+      valid_until: until === null ? null : new Date(until),
+      origin: ends.origin.name,
+      destination: ends.destination.name,
+      entered_by: enteredBy,
+      said_at: saidAt,
+    },
+  }
+}
+
+const dayMs = 86_400_000
+
+const keyOf = (row: NewMarketRate | MarketRateRow) =>
+  JSON.stringify([
+    row.scope,
+    row.origin_area,
+    row.destination_area,
+    row.equipment_code,
+    row.source,
+    row.basis,
+    row.currency,
+    row.as_of.getTime(),
+  ])
+
+/** A stored rate as the engine compares it. */
+export function engineRate<
+  Row extends Pick<
+    NewMarketRate,
+    | 'scope'
+    | 'source'
+    | 'basis'
+    | 'currency'
+    | 'low_cents'
+    | 'mid_cents'
+    | 'high_cents'
+    | 'sample'
+    | 'as_of'
+    | 'valid_until'
+  >,
+>(row: Row): MarketRate & { readonly row: Row } {
+  return {
+    row,
+    scope: row.scope,
+    source: row.source,
+    basis: row.basis,
+    currency: row.currency,
+    lowCents: row.low_cents ?? null,
+    midCents: row.mid_cents,
+    highCents: row.high_cents ?? null,
+    sample: row.sample ?? null,
+    asOf: row.as_of.getTime(),
+    validUntil: row.valid_until?.getTime() ?? null,
+  }
+}
+
+/** Stores the valid rates, in one transaction that waits for the other pushes of the brokerage. */
+export async function storeMarketRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  checked: readonly CheckedRate[],
+): Promise<MarketResult[]> {
+  const rows = checked.flatMap((one) => ('row' in one ? one.row : []))
+  await pushedLanes.lockPushes(transaction, tenant)
+  const stored = new Map(
+    (await marketRates.lockSameMarketRates(transaction, tenant, rows)).map((row) => [keyOf(row), row]),
+  )
+  const changed: NewMarketRate[] = []
+  const results = checked.map((one): MarketResult => {
+    if ('errors' in one) return refusedRate(one.index, one.errors)
+    const { index, row, state } = one
+    const before = stored.get(keyOf(row))
+    const result = before === undefined ? 'created' : replaces(row, before) ? 'updated' : 'unchanged'
+    if (result !== 'unchanged') changed.push(row)
+    const { scope, origin, destination } = row
+    return { index, status: 200, result, scope, origin, destination, state }
+  })
+  await marketRates.putMarketRates(transaction, tenant, changed)
+  return results
+}
+
+/** Whether a rate says something else, and not before the stored one. */
+function replaces(row: NewMarketRate, before: MarketRateRow): boolean {
+  if (row.said_at < before.said_at) return false
+  return (
+    row.low_cents !== before.low_cents ||
+    row.mid_cents !== before.mid_cents ||
+    row.high_cents !== before.high_cents ||
+    row.sample !== before.sample ||
+    row.valid_until?.getTime() !== before.valid_until?.getTime()
+  )
+}
+
+export function refusedRate(index: number, errors: readonly FieldError[]): MarketResult {
+  return { index, ...itemErrors(errors) }
+}

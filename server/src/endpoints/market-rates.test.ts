@@ -1,0 +1,292 @@
+import Papa from 'papaparse'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushMarketRates } from '#contract/market-rates.ts'
+import { call, type Integration, makeIntegration, makeLane, makePerson, pushSigned } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let ours: Integration
+let theirs: Integration
+beforeAll(async () => {
+  app = await testApp()
+  ours = await makeIntegration(app, 'integrations:write quotes:write')
+  theirs = await makeIntegration(app, 'integrations:write quotes:write')
+  for (const [rate, outcome] of [
+    [2000, 'won'],
+    [2200, 'lost'],
+    [2100, 'won'],
+  ] as const)
+    await makeLane(app, ours.tenant, { rate, outcome })
+})
+afterAll(() => app.close())
+
+const dayMs = 86_400_000
+const daysAgo = (days: number) => new Date(app.now - days * dayMs).toISOString()
+const market = (over: object = {}) => ({
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  basis: 'all_in',
+  low: 1790,
+  mid: 1960,
+  high: 2140,
+  sample: 48,
+  source: 'DAT',
+  as_of: daysAgo(2),
+  ...over,
+})
+const push = (of: Integration, rates: readonly unknown[], at?: number) =>
+  pushSigned(app, of, pushMarketRates, { rates }, at)
+const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+const markup = (of: Integration, more: string) =>
+  call(app, 'GET', `/api/integrations/insights/markup?${lane}&proposed_rate=2156&${more}`, {
+    token: of.token,
+  })
+const owner = (method: string, path: string, body?: unknown) =>
+  call(app, method, path, { token: ours.tenant.owner, ...(body === undefined ? {} : { body }) })
+
+describe('200', () => {
+  test('a push creates rates, repeats without an effect, and an older signature changes nothing', async () => {
+    const at = Math.floor(app.now / 1000)
+    const rates = [
+      market(),
+      market({ scope: 'market', origin: 'Fort Worth, TX', destination: 'Atlanta Mkt, GA', mid: 1900 }),
+      market({
+        scope: 'zip3',
+        origin: '752',
+        destination: '303',
+        basis: 'linehaul',
+        low: 1500,
+        mid: 1600,
+        high: 1700,
+      }),
+      market({ scope: 'state_pair', origin: 'Texas', destination: 'GA' }),
+      market({ scope: 'region', origin: 'us-sc', destination: 'US-SE' }),
+    ]
+    const first = await push(ours, rates, at)
+    expect(first.body).toMatchObject({ created: 5, failed: 0 })
+    expect(
+      first.body.results.map((one: Record<string, unknown>) => [one.origin, one.destination, one.state]),
+    ).toEqual([
+      ['Dallas, TX', 'Atlanta, GA', 'usable'],
+      ['Dallas, TX', 'Atlanta, GA', 'usable'],
+      ['752', '303', 'other_basis'],
+      ['TX', 'GA', 'usable'],
+      ['US-SC', 'US-SE', 'usable'],
+    ])
+    expect((await push(ours, rates, at)).body).toMatchObject({ created: 0, unchanged: 5 })
+    expect((await push(ours, [market({ mid: 1970 })], at - 60)).body).toMatchObject({ unchanged: 1 })
+    expect((await push(ours, [market({ mid: 1965 })], at + 1)).body).toMatchObject({ updated: 1 })
+    expect((await push(ours, [market()], at + 2)).body).toMatchObject({ updated: 1 })
+  })
+
+  test('include=market shows both references, and markup_pct stays that of the median', async () => {
+    const plain = await markup(ours, '')
+    const { body } = await markup(ours, 'include=market')
+    const { market: both, ...rest } = body
+    expect(rest).toEqual(plain.body)
+    expect(body.markup_pct).toBe(2.7)
+    expect(both).toMatchObject({
+      own: { median: 2100, won_median: 2050, quotes: 3, won: 2, age_days: 0 },
+      market: { scope: 'lane', low: 1790, mid: 1960, high: 2140, sample: 48, source: 'DAT', age_days: 2 },
+      used: 'own_median',
+      reference_rate: 2100,
+    })
+    expect(both.others.map((one: Record<string, unknown>) => [one.scope, one.state])).toEqual([
+      ['zip3', 'other_basis'],
+      ['market', 'usable'],
+      ['state_pair', 'usable'],
+      ['region', 'usable'],
+    ])
+  })
+
+  test('reference=market uses the stored rate and echoes it; the query echo stays null', async () => {
+    const { body } = await markup(ours, 'reference=market')
+    expect(body.markup_pct).toBe(10)
+    expect(body.query.market_rate).toBeNull()
+    expect(body.market).toMatchObject({ used: 'market', reference_rate: 1960 })
+    const without = await markup(theirs, 'reference=market')
+    expect(without.body).toMatchObject({ found: false, market: { used: 'none', market: null, others: [] } })
+  })
+
+  test('lane insight has both references too', async () => {
+    const { body } = await call(app, 'GET', `/api/integrations/insights/lane?${lane}&include=market`, {
+      token: ours.token,
+    })
+    expect(body.market).toMatchObject({ own: { won_median: 2050 }, market: { mid: 1960 } })
+    expect(body.evidence).toBeUndefined()
+  })
+
+  test('two sources that disagree are both shown, and the newer one is used', async () => {
+    const one = { origin: 'Chicago, IL', destination: 'Memphis, TN' }
+    await push(ours, [
+      market({ ...one, mid: 1900, low: undefined, high: undefined }),
+      market({ ...one, mid: 1805, low: undefined, high: undefined, source: 'Truckstop', as_of: daysAgo(1) }),
+      market({ ...one, mid: 2500, low: undefined, high: undefined, currency: 'CAD', as_of: daysAgo(0) }),
+      market({ ...one, mid: 1300, low: undefined, high: undefined, source: 'Old', as_of: daysAgo(366) }),
+    ])
+    const { body } = await call(
+      app,
+      'GET',
+      '/api/advice/markup?origin=Chicago,%20IL&destination=Memphis,%20TN&proposed_rate=1500&include=market',
+      { token: ours.tenant.owner },
+    )
+    expect(body.market).toMatchObject({ market: { source: 'Truckstop', mid: 1805 } })
+    expect(body.market.market_why).toContain('DAT says $1,900, 5.3% more')
+    expect(
+      body.market.others.map(({ source, currency, state }: Record<string, string>) => [
+        source,
+        currency,
+        state,
+      ]),
+    ).toEqual([
+      ['DAT', 'CAD', 'other_currency'],
+      ['DAT', 'USD', 'usable'],
+      ['Old', 'USD', 'stale'],
+    ])
+  })
+
+  test('a file in the form of an export is read, and its wrong rows are named by line', async () => {
+    const text = [
+      'Orig City,Orig State,Dest City,Dest State,Truck Type,Spot Avg Linehaul Rate,Spot Low Linehaul Rate,Spot High Linehaul Rate,Reports,Date',
+      'Denver,CO,Phoenix,AZ,Van,"$1,850.00",1700,2000,"1,204",2026-01-05',
+      'Denver,CO,Phoenix,AZ,Reefer,2.24,,,9,2026-01-05',
+      'Denver,CO,Nowhereville,AZ,Van,1850,,,9,2026-01-05',
+      'Denver,CO,Phoenix,AZ,Van,x,,,9,2026-01-05',
+    ].join('\r\n')
+    const dry = await owner('POST', '/api/market-rate-files', { text, source: 'Export', dry_run: true })
+    expect(dry.body).toMatchObject({ rows: 4, stored: false, created: 0, failed: 3, not_used: 1 })
+    const { body } = await owner('POST', '/api/market-rate-files', { text, source: 'Export' })
+    expect(body).toMatchObject({ rows: 4, stored: true, created: 1, failed: 3 })
+    expect(body.errors.map(({ line, field }: Record<string, unknown>) => [line, field])).toEqual([
+      [3, 'mid'],
+      [4, 'destination'],
+      [5, 'mid'],
+    ])
+    const listed = await owner('GET', '/api/market-rates?source=Export')
+    expect(listed.body.rates).toMatchObject([
+      { origin: 'Denver, CO', equipment: 'V', basis: 'linehaul', mid: 1850, sample: 1204 },
+    ])
+  })
+
+  test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
+    const tenant = (await makeIntegration(app, 'quotes:write')) satisfies Integration
+    const paths = { token: tenant.tenant.owner }
+    const won = await makeLane(app, tenant.tenant, { rate: 1900, outcome: 'won' })
+    await makeLane(app, tenant.tenant, { rate: 1800, outcome: 'lost' })
+    await makeLane(app, tenant.tenant, { origin: 'Boise, ID', rate: 1800, outcome: 'lost' })
+    expect(won.outcome).toBe('won')
+    await push(tenant, [
+      market({ low: undefined, high: undefined, mid: 2000 }),
+      market({ mid: 1790, as_of: daysAgo(30) }),
+    ])
+    const { body } = await call(app, 'GET', '/api/market-standing', paths)
+    expect(body).toMatchObject({
+      basis: 'all_in',
+      lanes_total: 1,
+      totals: {
+        won: { loads: 1, own: 1900, market: 2000, above_pct: -5 },
+        lost: { loads: 1, own: 1800, market: 2000, above_pct: -10 },
+        paid: { loads: 0, own: null },
+        quoted_below: 300,
+        paid_above: 0,
+      },
+      without_market: { lanes: 1, loads: 1 },
+    })
+    expect(body.months).toHaveLength(1)
+    expect((await call(app, 'GET', '/api/market-standing?show=paying_above', paths)).body.lanes).toEqual([])
+    const csv = await call(app, 'GET', '/api/market-standing/export?show=quoting_below', paths)
+    const [row] = Papa.parse<Record<string, string>>(csv.body, { header: true }).data
+    expect(row).toMatchObject({
+      Origin: 'Dallas, TX',
+      'Won average': '1900.00',
+      'Quoted below market': '300.00',
+    })
+  })
+
+  test('all rates of one source are erased in one action, by an admin only, and others stay', async () => {
+    await push(theirs, [market()])
+    const member = await makePerson(app, ours.tenant, 'member')
+    expect((await call(app, 'DELETE', '/api/market-rate-sources/DAT', { token: member.token })).status).toBe(
+      403,
+    )
+    const before = (await owner('GET', '/api/market-rates')).body.sources
+    const { rates } = before.find(({ source }: { source: string }) => source === 'DAT')
+    expect((await owner('DELETE', '/api/market-rate-sources/DAT')).body).toEqual({
+      source: 'DAT',
+      erased: rates,
+    })
+    const after = (await owner('GET', '/api/market-rates')).body.sources
+    expect(after).toEqual(before.filter(({ source }: { source: string }) => source !== 'DAT'))
+    expect((await owner('DELETE', '/api/market-rate-sources/DAT')).status).toBe(404)
+    const others = await call(app, 'GET', '/api/market-rates', { token: theirs.tenant.owner })
+    expect(others.body.sources).toMatchObject([{ source: 'DAT', rates: 1 }])
+  })
+})
+
+describe('422', () => {
+  test('of an item: the field, what is wrong and what would be right; the others are stored', async () => {
+    const rates = [
+      market({ mid: 2.51, low: undefined, high: undefined }),
+      market({ mid: 196_000, low: undefined, high: undefined }),
+      market({ low: 2300 }),
+      market({ scope: 'market', origin: 'TX_DAL, TX' }),
+      market({ scope: 'zip3', origin: '000', destination: '303' }),
+      market({ origin: 'Nowhereville, TX' }),
+      market({ as_of: daysAgo(-3) }),
+      market({ valid_until: daysAgo(9) }),
+      market({ basis: undefined }),
+      market({ source: 'Good' }),
+      market({ source: 'Good' }),
+    ]
+    const { status, body } = await push(ours, rates)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ created: 1, failed: 10 })
+    expect(
+      body.results.map(
+        (one: { errors?: { pointer: string }[] }) => one.errors?.map(({ pointer }) => pointer) ?? 'stored',
+      ),
+    ).toEqual([
+      ['/mid'],
+      ['/mid'],
+      ['/low'],
+      ['/origin'],
+      ['/origin'],
+      ['/origin'],
+      ['/as_of'],
+      ['/valid_until'],
+      ['/basis'],
+      'stored',
+      ['/as_of'],
+    ])
+    expect(body.results[0].detail).toContain('looks like dollars per mile')
+    expect(body.results[1].detail).toContain('looks like cents')
+  })
+
+  test('a sent market rate and reference=market exclude each other', async () => {
+    const { status, body } = await markup(ours, 'reference=market&market_rate=1900')
+    expect(status).toBe(422)
+    expect(body.errors).toMatchObject([{ parameter: 'reference' }])
+  })
+
+  test.each([
+    ['no rate column', 'Origin,Destination,Equipment\nDallas TX,Atlanta GA,V\n', 'the rate'],
+    [
+      'no basis',
+      'Origin,Destination,Equipment,Rate,Date,Source\nDallas TX,Atlanta GA,V,1960,2026-01-01,X\n',
+      'basis',
+    ],
+  ])('a file with %s changes nothing', async (_, text, words) => {
+    const { status, body } = await owner('POST', '/api/market-rate-files', { text })
+    expect(status).toBe(422)
+    expect(body.errors).toMatchObject([{ pointer: '/text', detail: expect.stringContaining(words) }])
+  })
+
+  test('a file whose column contradicts the chosen basis is refused', async () => {
+    const text =
+      'Origin,Destination,Equipment,Linehaul Rate,Date,Source\nDallas TX,Atlanta GA,V,1960,2026-01-01,X\n'
+    const { status, body } = await owner('POST', '/api/market-rate-files', { text, basis: 'all_in' })
+    expect(status).toBe(422)
+    expect(body.detail).toContain('basis must be linehaul')
+  })
+})

@@ -1,0 +1,157 @@
+import type { Static } from 'typebox'
+import { invalid } from '#contract/errors.ts'
+import type * as contract from '#contract/market-reference.ts'
+import { newestQuotes, type Scope } from '#engine/book/scope-counts.ts'
+import { chooseMarketRate, type MarketRateState } from '#engine/market-rate.ts'
+import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { median } from '#engine/statistics/median.ts'
+import type { BrokerageBook } from '../book/index.ts'
+import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
+import { type AskedLane, marketPairs } from '../lanes/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import type { AskedBy } from './endpoint-call.ts'
+import { comparedBasis, engineRate } from './market-rate-items.ts'
+import type { Parts } from './parts.ts'
+
+type Rate = Static<typeof contract.MarketRate>
+type Reference = Static<typeof contract.MarketReference>
+
+const dayMs = 86_400_000
+
+/** A stored rate as it is answered. */
+export function rateAnswer(row: MarketRateRow, state: MarketRateState, now: number): Rate {
+  return {
+    scope: row.scope,
+    origin: row.origin,
+    destination: row.destination,
+    equipment: row.equipment_code,
+    basis: row.basis,
+    currency: row.currency as Rate['currency'],
+    low: dollarsIfKnown(row.low_cents),
+    mid: dollarsFromCents(row.mid_cents),
+    high: dollarsIfKnown(row.high_cents),
+    sample: row.sample,
+    source: row.source,
+    as_of: row.as_of.toISOString(),
+    valid_until: row.valid_until?.toISOString() ?? null,
+    age_days: Math.max(0, Math.floor((now - row.as_of.getTime()) / dayMs)),
+    state,
+  }
+}
+
+/** What a read asks about the reference of markup_pct. */
+export interface AskedReference {
+  readonly market_rate?: number
+  readonly reference?: 'median' | 'market'
+}
+
+/** @throws a 422 if a rate is sent and the stored one is asked for */
+export function checkReference({ market_rate: sent, reference }: AskedReference): void {
+  if (sent === undefined || reference !== 'market') return
+  throw invalid([
+    {
+      parameter: 'reference',
+      code: 'invalid',
+      detail: 'reference=market uses the stored market rate, and market_rate was sent. Send one of them.',
+    },
+  ])
+}
+
+/** Both references of a lane side by side, and the market rate in cents if it is the reference of markup_pct. */
+export async function marketReference(
+  asked: AskedLane,
+  scope: Scope,
+  query: AskedReference,
+  { caller: { tenant }, now }: AskedBy,
+  { quotes: book }: BrokerageBook,
+  { database }: Parts,
+): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
+  const history = await yieldBetweenSteps(newestQuotes(book, scope, Number.POSITIVE_INFINITY))
+  const priced = history.filter(({ rateCents }) => rateCents > 0)
+  const rows = await database.inTenant(tenant, (transaction) =>
+    marketRates.marketRatesOf(
+      transaction,
+      tenant,
+      marketPairs(asked.origin, asked.destination),
+      asked.equipmentCode,
+    ),
+  )
+  const chosen = chooseOfOneEquipment(rows, now)
+  const wonRates = priced.filter(({ outcome }) => outcome === 'won').map(({ rateCents }) => rateCents)
+  const medianCents = median(priced.map(({ rateCents }) => rateCents))
+  const newest = priced.at(-1)?.quotedAt ?? null
+  const marketCents = chosen.used?.midCents ?? null
+  const used = usedReference(query, { medianCents, marketCents })
+  return {
+    marketRateCents: used.used === 'market' ? marketCents : null,
+    answer: {
+      own: {
+        median: dollarsIfKnown(medianCents),
+        won_median: dollarsIfKnown(median(wonRates)),
+        quotes: priced.length,
+        won: wonRates.length,
+        newest_at: newest === null ? null : new Date(newest).toISOString(),
+        age_days: newest === null ? null : Math.max(0, Math.floor((now - newest) / dayMs)),
+      },
+      market: chosen.used === null ? null : rateAnswer(chosen.used.row, 'usable', now),
+      market_why: chosen.why,
+      ...used,
+      others: newestOfEach(chosen.others).map(({ rate, state }) => rateAnswer(rate.row, state, now)),
+    },
+  }
+}
+
+/** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
+function chooseOfOneEquipment(rows: readonly MarketRateRow[], now: number) {
+  const wanted = { at: now, basis: comparedBasis }
+  const chosen = chooseMarketRate(rows.map(engineRate), wanted)
+  const codes = [...new Set(rows.map(({ equipment_code }) => equipment_code))].sort()
+  if (codes.length < 2 || chosen.used === null) return chosen
+  return {
+    used: null,
+    others: [{ rate: chosen.used, state: 'usable' as const }, ...chosen.others],
+    why: `Market rates of ${codes.join(' and ')} are stored: send equipment to choose one.`,
+  }
+}
+
+/** The newest rate of each source, area, basis and currency: the others are its past. */
+function newestOfEach<Other extends { readonly rate: ReturnType<typeof engineRate<MarketRateRow>> }>(
+  others: readonly Other[],
+): Other[] {
+  const seen = new Set<string>()
+  return others.filter(({ rate: { row } }) => {
+    const key = JSON.stringify([row.scope, row.equipment_code, row.source, row.basis, row.currency])
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+function usedReference(
+  { market_rate: sent, reference }: AskedReference,
+  { medianCents, marketCents }: { medianCents: number | null; marketCents: number | null },
+): Pick<Reference, 'used' | 'reference_rate' | 'why'> {
+  if (sent !== undefined) {
+    return { used: 'market_rate', reference_rate: sent, why: 'The market rate that was sent is used.' }
+  }
+  if (reference === 'market' && marketCents !== null) {
+    return {
+      used: 'market',
+      reference_rate: dollarsFromCents(marketCents),
+      why: 'The stored market rate is used, because reference=market asks for it.',
+    }
+  }
+  if (medianCents === null) {
+    return {
+      used: 'none',
+      reference_rate: null,
+      why: 'There is no rate of your own on this lane to compare with.',
+    }
+  }
+  return {
+    used: 'own_median',
+    reference_rate: dollarsFromCents(medianCents),
+    why:
+      reference === 'market'
+        ? 'The median of your own quotes is used, because no stored market rate is usable.'
+        : 'The median of your own quotes is used, because no market rate was asked for.',
+  }
+}

@@ -1,0 +1,122 @@
+import Papa from 'papaparse'
+import { csvForm } from '#contract/csv-form.ts'
+import type { DieselPrice } from '#engine/fuel-surcharge.ts'
+import { readDay } from '../csv/index.ts'
+import { ImportFileError } from './csv-file.ts'
+
+/** The EIA's series of the average retail price of No. 2 diesel in the United States. Surcharges refer to it by custom. */
+const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
+const usDieselTitle = /weekly u\.?s\.? no\.? 2 diesel retail prices/i
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** Diesel never cost less than half a dollar per gallon in this survey; more than $20 is a price in cents or per barrel. */
+const millsMin = 500
+const millsMax = 20_000
+const problemsMax = 20
+
+/**
+ * Reads the weekly diesel prices of the EIA, in each of the three forms in which it publishes them as text:
+ * - rows of the API (`api.eia.gov/v2/petroleum/pri/gnd/data`, saved as CSV): the columns period, series and value;
+ * - the sheet "Data 1" of its Excel file, saved as CSV: a row "Sourcekey" with the series, then a row per week;
+ * - the download of a series page: lines about the source, a header "Week of", then a row per week.
+ *
+ * A week without a price (an empty cell, NA, W, or -) is left out. Only the U.S. average is read.
+ *
+ * @returns the prices, oldest week first
+ * @throws ImportFileError with the line and the remedy, if the file has another form or a price or date that cannot be read
+ * @example readDieselFile('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879')
+ *   // [{ week: '2026-03-02', mills: 3879 }]
+ */
+export function readDieselFile(text: string): DieselPrice[] {
+  // An Excel file is a ZIP archive or a compound document.
+  if (text.startsWith('PK') || text.startsWith('\u00D0\u00CF') || text.startsWith('\uFFFD\uFFFD')) {
+    throw refused('The file is an Excel workbook. Save its sheet "Data 1" as CSV and send that file.')
+  }
+  const body = text.replace(/^\uFEFF/, '')
+  const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
+  const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
+  const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
+  if (form === null) {
+    throw refused(
+      `The file must contain the series ${usDieselSeries} as the EIA publishes it: rows with the columns period, series and value; the sheet "Data 1" with its row "Sourcekey"; or the download of the series page with its row "Week of".`,
+    )
+  }
+  const prices = new Map<string, number>()
+  const problems: string[] = []
+  for (const [index, cells] of data.entries()) {
+    if (index <= form.header || !form.isRead(cells)) continue
+    const line = index + 1 + (skipped > 0 ? 1 : 0)
+    const read = readWeek(cells[form.week] ?? '', cells[form.price] ?? '')
+    if (read === null) continue
+    if ('wrong' in read) problems.push(`Line ${line}: ${read.wrong}`)
+    else if ((prices.get(read.week) ?? read.mills) !== read.mills) {
+      problems.push(
+        `Line ${line}: the week ${read.week} has another price on an earlier line; keep one of them.`,
+      )
+    } else prices.set(read.week, read.mills)
+  }
+  if (problems.length > 0) throw new ImportFileError(problems.slice(0, problemsMax).map(fileProblem))
+  if (prices.size === 0) throw refused(`The file has no price of the series ${usDieselSeries}.`)
+  return [...prices]
+    .map(([week, mills]) => ({ week, mills }))
+    .sort((one, other) => (one.week < other.week ? -1 : 1))
+}
+
+/** Where the weeks and prices of a file are: the row of its header and two columns, from 0. */
+interface DieselForm {
+  readonly header: number
+  readonly week: number
+  readonly price: number
+  readonly isRead: (cells: readonly string[]) => boolean
+}
+
+function apiForm(data: readonly string[][]): DieselForm | null {
+  const header = data.findIndex((cells) => cells.some((cell) => cell.trim().toLowerCase() === 'period'))
+  const names = (data[header] ?? []).map((cell) => cell.trim().toLowerCase())
+  const [week, series, price] = ['period', 'series', 'value'].map((name) => names.indexOf(name))
+  if (week === undefined || series === undefined || price === undefined) return null
+  if (week < 0 || series < 0 || price < 0) return null
+  const isRead = (cells: readonly string[]) => cells[series]?.trim().toUpperCase() === usDieselSeries
+  return data.some(isRead) ? { header, week, price, isRead } : null
+}
+
+const hasWeek = (cells: readonly string[]) => (cells[0] ?? '').trim() !== ''
+
+function sheetForm(data: readonly string[][]): DieselForm | null {
+  const row = data.findIndex((cells) => cells[0]?.trim().toLowerCase() === 'sourcekey')
+  const price = (data[row] ?? []).findIndex((cell) => cell.trim().toUpperCase() === usDieselSeries)
+  // The row after the keys has the names of the columns.
+  return price < 0 ? null : { header: row + 1, week: 0, price, isRead: hasWeek }
+}
+
+function pageForm(data: readonly string[][]): DieselForm | null {
+  const header = data.findIndex((cells) => /^week of$/i.test(cells[0]?.trim() ?? ''))
+  const price = (data[header] ?? []).findIndex((cell) => usDieselTitle.test(cell))
+  return price < 0 ? null : { header, week: 0, price, isRead: hasWeek }
+}
+
+function readWeek(
+  weekCell: string,
+  priceCell: string,
+): { readonly week: string; readonly mills: number } | { readonly wrong: string } | null {
+  const written = priceCell.trim()
+  if (/^(na|w|-+)?$/i.test(written)) return null
+  const named = /^([A-Za-z]{3})[a-z]* (\d{1,2}),? (\d{4})$/.exec(weekCell.trim())
+  const month = months.indexOf(named?.[1]?.toLowerCase() ?? '') + 1
+  const week = readDay(named === null ? weekCell.trim() : `${named[3]}-${month}-${named[2]}`)
+  if ('wrong' in week) {
+    return {
+      wrong: `the week ${JSON.stringify(weekCell)} must be a date such as 2026-03-02 or Mar 02, 2026.`,
+    }
+  }
+  const match = /^\$?(\d+)(?:\.(\d{1,3})0*)?$/.exec(written)
+  const mills =
+    match === null ? Number.NaN : Number(match[1]) * 1000 + Number((match[2] ?? '').padEnd(3, '0'))
+  if (mills >= millsMin && mills <= millsMax) return { week: week.value, mills }
+  return {
+    wrong: `the price ${JSON.stringify(priceCell)} must be dollars per gallon from 0.500 to 20.000, with at most three decimals.`,
+  }
+}
+
+const fileProblem = (detail: string) => ({ code: 'header' as const, row: null, column: null, detail })
+const refused = (detail: string) => new ImportFileError([fileProblem(detail)])
