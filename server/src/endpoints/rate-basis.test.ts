@@ -205,6 +205,24 @@ describe('bad input', () => {
   })
 })
 
+test('pasted linehaul rates are converted to the default basis, and refused without a fuel charge', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const { body } = await call(app, 'POST', '/api/pasted-lanes', {
+    token: tenant.owner,
+    body: {
+      text: 'Origin\tDestination\tEquipment\tLinehaul\tFSC\nDallas, TX\tAtlanta, GA\tV\t1700\t350\nDallas, TX\tAtlanta, GA\tV\t1700\t',
+    },
+  })
+  expect(body.rows).toMatchObject([
+    { rate: 2050, fuel: 350, basis: 'linehaul', errors: [] },
+    {
+      rate: 1700,
+      fuel: null,
+      errors: [{ detail: expect.stringContaining('Add a column with the fuel surcharge') }],
+    },
+  ])
+})
+
 test('the database converts as the engine does', async () => {
   const ours = await makeIntegration(app, scopes)
   const bases: (RateBasis | null)[] = [null, 'linehaul', 'all_in']
