@@ -10,9 +10,9 @@ import {
   lanes,
   laneLists as lists,
   packedQuotes as packed,
+  people,
   performance,
   pushedLanes as pushed,
-  quoteListSettings as quoteList,
   readBasisCounts,
   laneRecord as record,
   firstSteps as steps,
@@ -21,7 +21,6 @@ import {
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
-import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
@@ -29,7 +28,6 @@ import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
-import { sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }

@@ -1,11 +1,11 @@
-import { people, sandboxes } from '#server/database/queries/index.ts'
+import { people, quoteListSettings as quoteList, sandboxes } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 
-/** The database functions of brokerages, their people and sessions, and test brokerages. */
+/** The database functions of brokerages, their people, sessions and settings of lists, and test brokerages. */
 export const peopleMethods: Readonly<Record<string, Method>> = {
   'people.nextTenantNumber': returnsResult(({ transaction, tenant }) =>
     people.nextTenantNumber(transaction, tenant, 'user'),
