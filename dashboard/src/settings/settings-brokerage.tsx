@@ -111,18 +111,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           wrong={wrong('valid_days')}
           disabled={!mayChange}
         />
-        <NativeSelect
-          label="Rates and costs are, unless a quote says something else"
-          description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
-          maw={420}
-          value={basis}
-          onChange={(event) => setBasis(event.currentTarget.value as typeof basis)}
-          data={[
-            { value: 'all_in', label: 'all-in: with fuel and accessorials' },
-            { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
-          ]}
-          disabled={!mayChange}
-        />
+        <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
         {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
@@ -132,6 +121,33 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
         )}
       </Stack>
     </form>
+  )
+}
+
+type Basis = Brokerage['default_basis']
+
+function BasisChoice({
+  basis,
+  onChange,
+  disabled,
+}: {
+  basis: Basis
+  onChange: (basis: Basis) => void
+  disabled: boolean
+}) {
+  return (
+    <NativeSelect
+      label="Rates and costs are, unless a quote says something else"
+      description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+      maw={420}
+      value={basis}
+      onChange={(event) => onChange(event.currentTarget.value as Basis)}
+      data={[
+        { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+        { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+      ]}
+      disabled={disabled}
+    />
   )
 }
 
