@@ -16,6 +16,14 @@ interface Floors {
   readonly rate_per_mile: string
 }
 
+function floorsAsText({ floors }: Brokerage): Floors {
+  return {
+    margin_pct: asText(floors.margin_pct),
+    margin: asText(floors.margin),
+    rate_per_mile: asText(floors.rate_per_mile),
+  }
+}
+
 /** The floors as numbers. An empty field is no floor, which the API represents as 0. */
 function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number } {
   const amount = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
@@ -46,11 +54,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)
   const [zone, setZone] = useState(tenant.time_zone)
-  const [floors, setFloors] = useState<Floors>({
-    margin_pct: asText(tenant.floors.margin_pct),
-    margin: asText(tenant.floors.margin),
-    rate_per_mile: asText(tenant.floors.rate_per_mile),
-  })
+  const [floors, setFloors] = useState(() => floorsAsText(tenant))
   const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
   const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
   const [basis, setBasis] = useState(tenant.default_basis)
