@@ -413,6 +413,9 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
+    people.defaultBasisOf(transaction, tenant),
+  ),
   'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
   'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>

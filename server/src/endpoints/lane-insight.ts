@@ -206,7 +206,7 @@ export async function insightOfLane(
         ownScope(book.quotes, asked, asked.equipmentCode),
         {},
         { caller, now },
-        book,
+        open,
         parts,
       )
     : null

@@ -158,7 +158,7 @@ async function adviceWithExtras(
     : null
   const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
   const market = asksForMarket(query, include)
-    ? await marketReference(asked, lane.scope, query, { caller, now }, book, parts)
+    ? await marketReference(asked, lane.scope, query, { caller, now }, open, parts)
     : null
   return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
     members: {

@@ -2,7 +2,7 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
-import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
+import type { MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
@@ -137,7 +137,7 @@ interface MarketRatesTable {
   destination_area: string
   equipment_code: string
   source: string
-  basis: MarketBasis
+  basis: RateBasis
   currency: string
   as_of: Date
   low_cents: number | null
