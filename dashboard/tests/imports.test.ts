@@ -169,7 +169,9 @@ describe('a file', () => {
       customer_rate,
     ])
     expect(Object.fromEntries(rates)).toEqual({ 'Macon, GA': 1900, 'Atlanta, GA': null })
-    if (process.env.SCREENSHOT !== undefined) await page.getByRole('button', { name: 'Import 1 row' }).click()
+    if (process.env.SCREENSHOT !== undefined)
+      await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
     await page.getByRole('heading', { name: 'Changed values' }).waitFor()
     expect(troubles).toEqual([])
   })

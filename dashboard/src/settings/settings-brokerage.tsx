@@ -56,8 +56,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [basis, setBasis] = useState(tenant.default_basis)
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
-  const queries = useQueryClient()
-  const notify = useNotice()
+  const [queries, notify] = [useQueryClient(), useNotice()]
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const amounts = amountsOf(floors)
@@ -111,18 +110,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           wrong={wrong('valid_days')}
           disabled={!mayChange}
         />
-        <NativeSelect
-          label="Rates and costs are, unless a quote says something else"
-          description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
-          maw={420}
-          value={basis}
-          onChange={(event) => setBasis(event.currentTarget.value as typeof basis)}
-          data={[
-            { value: 'all_in', label: 'all-in: with fuel and accessorials' },
-            { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
-          ]}
-          disabled={!mayChange}
-        />
+        <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
         {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
@@ -132,6 +120,32 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
         )}
       </Stack>
     </form>
+  )
+}
+
+/** What amounts include if nothing else was said. */
+function BasisChoice({
+  basis,
+  onChange,
+  disabled,
+}: {
+  basis: Brokerage['default_basis']
+  onChange: (basis: Brokerage['default_basis']) => void
+  disabled: boolean
+}) {
+  return (
+    <NativeSelect
+      label="Rates and costs are, unless a quote says something else"
+      description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+      maw={420}
+      value={basis}
+      onChange={(event) => onChange(event.currentTarget.value as Brokerage['default_basis'])}
+      data={[
+        { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+        { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+      ]}
+      disabled={disabled}
+    />
   )
 }
 
