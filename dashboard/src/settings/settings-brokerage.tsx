@@ -130,6 +130,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
 
 type Basis = Brokerage['default_basis']
 
+/** What amounts include if nothing else was said. */
 function BasisChoice({
   basis,
   onChange,

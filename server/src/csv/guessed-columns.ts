@@ -36,3 +36,14 @@ export function basisOfHeader(header: string): RateBasis | null {
   if (/linehaul|baserate/.test(name)) return 'linehaul'
   return /allin|^total|total$|invoice|billedamount/.test(name) ? 'all_in' : null
 }
+
+/**
+ * The unit of the amounts of a column, if its name says that it is not dollars per load.
+ *
+ * @example otherUnitOf('Rate per mile') // 'per mile'
+ */
+export function otherUnitOf(header: string): 'per mile' | 'in cents' | null {
+  const name = header.toLowerCase()
+  if (/\bper[ _-]?(loaded )?mi(les?)?\b|\/ ?mi(les?)?\b|\bc?rpm\b/.test(name)) return 'per mile'
+  return /\bcents\b|[_ ]cents$/.test(name) ? 'in cents' : null
+}

@@ -21,7 +21,7 @@ export {
   readYesNo,
 } from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
-export { basisOfHeader, guessedHeaders, statusLike } from './guessed-columns.ts'
+export { basisOfHeader, guessedHeaders, otherUnitOf, statusLike } from './guessed-columns.ts'
 export {
   ambiguousHeaders,
   fieldOfHeader,

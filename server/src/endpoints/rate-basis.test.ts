@@ -196,6 +196,12 @@ describe('bad input', () => {
     expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/truck_fuel' }] } })
     expect((await pushUpdate(app, ours, { ...update, truck_basis: 'linehaul' })).status).toBe(200)
     const file = `From,To,Equip,Quote Date,Sell Rate,Fuel Surcharge,Rate Basis\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,2000,\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,-5,\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,100,gross\n`
+    const units =
+      'From,To,Equip,Quote Date,Sell Rate\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2.35\n"Dallas, TX","Atlanta, GA",V,3/1/2026,215000\n'
+    expect((await imported(ours, units)).errors.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('looks like a rate per mile'),
+      expect.stringContaining('looks like an amount in cents'),
+    ])
     const { errors } = await imported(ours, file)
     expect(errors.map(({ row, column }) => [row, column])).toEqual([
       [2, 'Fuel Surcharge'],

@@ -10,6 +10,7 @@ import {
   type ImportFieldName,
   importFieldNames,
   importFields,
+  otherUnitOf,
   readBasis,
   statusLike,
 } from '../csv/index.ts'
@@ -145,9 +146,26 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
     positions[field] = position
     guessed.add(field)
   }
+  problems.push(...otherUnits(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
   return { headers, positions, doubtful, guessed, problems, chosen }
+}
+
+const amountFields = ['quoted_rate', 'customer_rate', 'truck_cost', 'estimated_cost', 'market_rate'] as const
+
+/** The problems of columns whose name says that their amounts are per mile or in cents. */
+function otherUnits(
+  headers: readonly string[],
+  positions: Readonly<Partial<Record<ImportFieldName, number>>>,
+): ColumnProblem[] {
+  return amountFields.flatMap((field) => {
+    const name = headers[positions[field] ?? -1] ?? ''
+    const unit = otherUnitOf(name)
+    if (unit === null) return []
+    const detail = `The column "${name}" holds amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
+    return [{ code: 'header', column: name, detail }]
+  })
 }
 
 const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {

@@ -7,6 +7,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
+import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
@@ -170,6 +171,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       row.missing(dateFields.find((field) => row.has(field)) ?? 'quoted_at')
     }
   }
+  if (rate !== null && origin !== null && destination !== null && !row.isWrong) {
+    const fault = unitFault(rate, milesBetween([origin, destination], known))
+    if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
+  }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // Each of these is null only with an error. The check narrows the types.
   if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
@@ -204,6 +209,29 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       said: contentOf(cells, reference !== null, row),
     },
   }
+}
+
+/** The miles of a straight line; null if a place is unknown. */
+function milesBetween([origin, destination]: readonly [Place, Place], known: KnownCells): number | null {
+  const [from, to] = [known.locate(origin), known.locate(destination)]
+  return from === null || to === null ? null : greatCircleMiles(from, to)
+}
+
+/** Below this distance, an amount per load can be as low or as high per mile as in another unit. */
+const unitMilesMin = 100
+
+/**
+ * Why the rate of a load cannot be dollars per load, given its miles; null if it can. A rate per mile has cents and is below $15;
+ * a rate in cents is above $100 per mile.
+ */
+function unitFault(cents: number, miles: number | null): string | null {
+  if (miles === null || miles < unitMilesMin) return null
+  if (cents < 1_500 && cents % 100 !== 0) {
+    return `must be an amount per load; ${formatDollars(cents)} for ${Math.round(miles)} miles looks like a rate per mile`
+  }
+  return cents > 10_000 * miles
+    ? `must be in dollars; ${formatDollars(cents)} for ${Math.round(miles)} miles looks like an amount in cents`
+    : null
 }
 
 /** Whether the file has a column that can date a quote. */
@@ -356,9 +384,8 @@ function plausibleMiles(
   known: KnownCells,
 ): number | null {
   if (miles === null) return null
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  if (from === null || to === null) return miles
-  const direct = greatCircleMiles(from, to)
+  const direct = milesBetween([origin, destination], known)
+  if (direct === null) return miles
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
 
