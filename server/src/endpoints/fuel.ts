@@ -7,7 +7,7 @@ import {
   loadDieselPrices,
   type SentFuelPeriod,
 } from '#contract/fuel.ts'
-import { dieselWeeksMax } from '#contract/limits.ts'
+import { dieselWeeksMax, dieselWeeksShown } from '#contract/limits.ts'
 import {
   type DieselPrice,
   dieselPriceOn,
@@ -118,10 +118,12 @@ async function fuelAnswer(
 ): Promise<AnswerOf<typeof getFuel>> {
   const periods = await fuel.listFuelPeriods(transaction, tenant)
   const today = new Date(now).toISOString().slice(0, 10)
-  const [newest] = await fuel.newestDieselPrices(transaction, tenant, today)
+  const prices = await fuel.newestDieselPrices(transaction, tenant, today, dieselWeeksShown)
+  const [newest] = prices
   const byCustomer = Map.groupBy(periods, ({ customerName }) => customerName)
   return {
     diesel: newest === undefined ? null : weekAnswer(newest),
+    newest_weeks: prices.map(weekAnswer),
     schedules: [...byCustomer].map(([customerName, own]) => ({
       customer_name: customerName === '' ? null : customerName,
       periods: own.map((period) => periodAnswer(period, today)),
@@ -193,7 +195,7 @@ export const fuelEndpoints: ServedEndpoint[] = [
     async ({ caller: { tenant }, query }, { database }): Promise<AnswerOf<typeof getFuelSurcharge>> => {
       const { periods, prices } = await database.inTenant(tenant, async (transaction) => ({
         periods: await fuel.listFuelPeriods(transaction, tenant),
-        prices: await fuel.newestDieselPrices(transaction, tenant, query.day),
+        prices: await fuel.newestDieselPrices(transaction, tenant, query.day, 1),
       }))
       const of = (name: string) =>
         fuelPeriodOn(
