@@ -157,8 +157,14 @@ describe('the fuel settings', () => {
       await prices.getByRole('button', { name: 'Load the file' }).click()
     }
     await load(`${week(9)},360`, `${week(2)},3.6`, `${week(1)},n/a?`)
-    await prices.getByText('Line 2: the price "360" must be dollars per gallon').waitFor()
-    await prices.getByText('Line 4: the price "n/a?" must be dollars per gallon').waitFor()
+    await prices
+      .getByRole('listitem')
+      .getByText('Line 2: the price "360" must be dollars per gallon')
+      .waitFor()
+    await prices
+      .getByRole('listitem')
+      .getByText('Line 4: the price "n/a?" must be dollars per gallon')
+      .waitFor()
     await page.getByText('No diesel prices are loaded.').waitFor()
     await load(`${week(9)},3.45`, `${week(2)},3.6`)
     await prices.getByText('2 weeks read').waitFor()

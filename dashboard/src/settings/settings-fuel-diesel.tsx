@@ -83,7 +83,6 @@ function DieselFile() {
             load.reset()
             setFile(next)
           }}
-          error={load.error?.errors.length === 1 ? load.error.fieldError('/text') : undefined}
         />
         {load.error !== null && <Failed error={load.error} title="Nothing was stored" />}
         {loaded !== undefined && (

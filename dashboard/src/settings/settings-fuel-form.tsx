@@ -1,4 +1,5 @@
 import {
+  Alert,
   Button,
   Fieldset,
   Group,
@@ -91,7 +92,7 @@ export function ScheduleForm({
             }
           />
         ))}
-        {save.error !== null && <Failed error={save.error} title="The schedule was not saved" />}
+        {save.error !== null && <NotSaved error={save.error} />}
         <Group justify="space-between">
           <Button
             variant="default"
@@ -113,6 +114,22 @@ export function ScheduleForm({
     </Paper>
   )
 }
+
+/** Why a schedule was not saved; refusals that the form shows at their fields are not repeated. */
+function NotSaved({ error }: { error: CallFailed }) {
+  const atFields = error.errors.filter(({ pointer }) => shownAtField.test(pointer ?? ''))
+  if (atFields.length === 0 || atFields.length < error.errors.length) {
+    return <Failed error={error} title="The schedule was not saved" />
+  }
+  return (
+    <Alert color="red" variant="outline" role="alert" title="The schedule was not saved">
+      Correct the marked fields.
+    </Alert>
+  )
+}
+
+const shownAtField =
+  /^\/(customer_name|periods\/\d+\/(from|until|base_price|miles_per_gallon|steps(\/\d+\/\w+)?))$/
 
 function PeriodFields({
   index,

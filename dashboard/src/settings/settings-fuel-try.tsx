@@ -65,7 +65,9 @@ export function TryFuel() {
             />
           </Group>
           {asked !== null && surcharge.isPending && <Loading label="Computing the surcharge" rows={1} />}
-          {error !== null && <Failed error={error} title="The surcharge was not computed" />}
+          {error !== null && error.errors.length === 0 && (
+            <Failed error={error} title="The surcharge was not computed" />
+          )}
           {asked !== null && surcharge.data !== undefined && error === null && (
             <Result asked={asked} answer={surcharge.data} />
           )}
