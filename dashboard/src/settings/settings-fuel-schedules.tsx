@@ -84,11 +84,14 @@ function Schedule({ schedule, mayChange }: { schedule: FuelSchedule; mayChange: 
         <DataTable
           caption={`Surcharge schedule of ${owner}`}
           columns={[
-            { key: 'from', header: 'From', cell: ({ from }) => calendarDay(from) },
             {
-              key: 'until',
-              header: 'Until',
-              cell: ({ until }) => (until === null ? 'no end' : calendarDay(until)),
+              key: 'days',
+              header: 'Days',
+              wraps: true,
+              cell: ({ from, until }) =>
+                until === null
+                  ? `From ${calendarDay(from)}`
+                  : `${calendarDay(from)} to ${calendarDay(until)}`,
             },
             { key: 'rule', header: 'Surcharge per mile', wraps: true, cell: ruleInWords },
             {

@@ -4,6 +4,7 @@
 export { type ColumnMatch, dateFields, matchColumns, readColumns } from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
+export { storeDieselPrices } from './diesel-prices.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'
