@@ -14,6 +14,7 @@ import {
   performance,
   pushedLanes as pushed,
   quoteListSettings as quoteList,
+  readBasisCounts,
   laneRecord as record,
   sandboxes,
   firstSteps as steps,
@@ -148,6 +149,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
+  ),
+  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
+    readBasisCounts(transaction, tenant, {}),
   ),
   'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
     packed.countQuotes(transaction, tenant),
@@ -409,6 +413,9 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
+    people.defaultBasisOf(transaction, tenant),
+  ),
   'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
   'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>

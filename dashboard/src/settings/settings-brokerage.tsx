@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
@@ -53,6 +53,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   })
   const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
   const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
+  const [basis, setBasis] = useState(tenant.default_basis)
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
   const queries = useQueryClient()
@@ -72,6 +73,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       floors: amounts,
       time_zone: zone,
       quote_expiry: { valid_days: days, counts_as: expiredCounts },
+      default_basis: basis,
     }
     change.mutate(
       { body },
@@ -107,6 +109,18 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           counts={expiredCounts}
           onCounts={setExpiredCounts}
           wrong={wrong('valid_days')}
+          disabled={!mayChange}
+        />
+        <NativeSelect
+          label="Rates and costs are, unless a quote says something else"
+          description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+          maw={420}
+          value={basis}
+          onChange={(event) => setBasis(event.currentTarget.value as typeof basis)}
+          data={[
+            { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+            { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+          ]}
           disabled={!mayChange}
         />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
