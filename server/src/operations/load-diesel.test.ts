@@ -43,7 +43,7 @@ test('a file is loaded for one brokerage or for all, and each change is in the a
   expect(await newestOf(other)).toEqual({ week: '2026-03-09', price: 3.7 })
   const { body } = await call(app, 'GET', '/api/audit?group=brokerage', { token: other.owner })
   expect(body.events).toMatchObject([
-    { by: null, about: { after: { diesel_prices: '2 weeks of a file up to 2026-03-09' } } },
+    { done_by: null, about: { after: { diesel_prices: '2 weeks of a file up to 2026-03-09' } } },
   ])
 })
 
