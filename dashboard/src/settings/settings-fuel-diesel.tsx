@@ -56,10 +56,15 @@ function DieselFile() {
   const [file, setFile] = useState<File | null>(null)
   const load = useChange('load-diesel-prices')
   const queries = useQueryClient()
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (file === null) return
-    load.mutate({ body: { text: await file.text() } }, { onSuccess: () => void queries.invalidateQueries() })
+    if (file !== null) void send(file)
+  }
+  const send = async (chosen: File) => {
+    load.mutate(
+      { body: { text: await chosen.text() } },
+      { onSuccess: () => void queries.invalidateQueries() },
+    )
   }
   const loaded = load.data
   return (

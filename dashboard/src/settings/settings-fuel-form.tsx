@@ -34,28 +34,12 @@ export function ScheduleForm({
 }) {
   const [customer, setCustomer] = useState(owner.kind === 'customer' ? owner.name : '')
   const [periods, setPeriods] = useState(() => (stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf)))
-  const save = useChange('change-fuel-schedule')
-  const queries = useQueryClient()
-  const notify = useNotice()
   const whose = owner.kind === 'brokerage' ? 'your brokerage' : customer.trim()
   const title = owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose}`
+  const { save, send } = useSaving(whose, close)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate(
-      {
-        body: {
-          ...(owner.kind === 'brokerage' ? {} : { customer_name: customer.trim() }),
-          periods: periods.map(sentPeriod),
-        },
-      },
-      {
-        onSuccess: () => {
-          notify(`The schedule of ${whose} is saved.`)
-          void queries.invalidateQueries()
-          close()
-        },
-      },
-    )
+    send(owner.kind === 'brokerage' ? null : customer.trim(), periods)
   }
   const change = (key: string, next: Partial<PeriodDraft>) =>
     setPeriods((all) => all.map((one) => (one.key === key ? { ...one, ...next } : one)))
@@ -113,6 +97,30 @@ export function ScheduleForm({
       </Stack>
     </Paper>
   )
+}
+
+/** Saves a schedule, says so, and closes the form. */
+function useSaving(whose: string, close: () => void) {
+  const save = useChange('change-fuel-schedule')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const send = (customer: string | null, periods: readonly PeriodDraft[]) =>
+    save.mutate(
+      {
+        body: {
+          ...(customer === null ? {} : { customer_name: customer }),
+          periods: periods.map(sentPeriod),
+        },
+      },
+      {
+        onSuccess: () => {
+          notify(`The schedule of ${whose} is saved.`)
+          void queries.invalidateQueries()
+          close()
+        },
+      },
+    )
+  return { save, send }
 }
 
 /** Why a schedule was not saved; refusals that the form shows at their fields are not repeated. */
