@@ -43,10 +43,14 @@ export async function loadDiesel(
         'Set MIGRATION_DATABASE_URL, because only the database owner can list the brokerages, or name one by its number (--tenant NUMBER).',
       )
     }
-    const loaded: LoadedDiesel[] = []
-    for (const one of await listTenants(owner)) {
-      if (!one.isTest) loaded.push(await load(database, one))
+    const tenants = (await listTenants(owner)).filter(({ isTest }) => !isTest)
+    if (tenants.length === 0) {
+      throw new CommandRefused(
+        'There is no brokerage yet. Make one: npm run tenant -- create NAME --owner-email EMAIL',
+      )
     }
+    const loaded: LoadedDiesel[] = []
+    for (const one of tenants) loaded.push(await load(database, one))
     return { prices, loaded }
   })
 }
