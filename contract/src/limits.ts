@@ -155,6 +155,8 @@ export const fuelBytesMax = 128 * 1024
 export const dieselFileBytesMax = 3 * 1024 * 1024
 /** Weeks of a file: a century. */
 export const dieselWeeksMax = 5_200
+/** Diesel prices shown with the schedules: two months, in which each schedule that changes monthly has its price. */
+export const dieselWeeksShown = 8
 /** Age at which a pending quote is "pending too long", in days. Spot quotes are decided within days. */
 export const pendingDaysDefault = 7
 export const pendingDaysMax = 365

@@ -12,6 +12,7 @@ export {
 } from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
+export { storeDieselPrices } from './diesel-prices.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'
