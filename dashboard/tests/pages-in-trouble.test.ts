@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pagePaths } from '#contract/pages.ts'
+import type { pagePaths } from '#contract/pages.ts'
 import { call, type MadeTenant, makeLane, makeTenant, password, requireStatus } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { openBrowser, openWindow } from '../testing/browser.ts'
@@ -108,8 +108,10 @@ interface Visit {
   readonly send: (page: Page) => Promise<void>
   /** What the page shows after success. */
   readonly done: (page: Page) => Locator
-  /** Signs up, signs in or joins, so there is no session to end. */
+  /** Signs up, signs in or joins. */
   readonly isDoorstep?: true
+  /** Its calls send a token of the session, which stays valid for minutes after the session. */
+  readonly outlivesSession?: true
 }
 
 const button = (page: Page, name: string | RegExp) =>
@@ -178,6 +180,9 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     type: async (page) => {
       await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
       await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+      // Otherwise the request for suggestions could open the sign-in dialog before the click.
+      await page.getByRole('option', { name: 'Atlanta, GA' }).first().waitFor()
+      await page.keyboard.press('Escape')
     },
     send: press('Show lane'),
     done: (page) => page.getByRole('slider').first(),
@@ -193,7 +198,8 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
   market: {
     address: () => '/market?view=rates&origin=Chicago, IL&destination=Memphis, TN',
     content: (page) => page.getByRole('form', { name: 'Enter a market rate' }),
-    field: (page) => page.getByLabel('Source', { exact: true }),
+    field: (page) =>
+      page.getByRole('form', { name: 'Enter a market rate' }).getByRole('textbox', { name: 'Source' }),
     type: async (page) => {
       const form = page.getByRole('form', { name: 'Enter a market rate' })
       await form.getByRole('textbox', { name: 'Rate' }).fill('1,310')
@@ -209,6 +215,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     type: fill((page) => page.getByLabel('Name of the new token'), 'McLeod'),
     send: press('Create token'),
     done: (page) => button(page, 'I have stored it'),
+    outlivesSession: true,
   },
   imports: {
     address: () => '/imports',
@@ -219,7 +226,8 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
         page.waitForEvent('filechooser'),
         button(page, /^Choose a/).click(),
       ])
-      const text = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
+      const text =
+        'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
       await picker.setFiles({ name: 'loads.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
       await button(page, 'Check the file').waitFor()
     },
@@ -242,7 +250,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
   audit: {
     address: () => '/audit',
     content: (page) => page.getByRole('table').first(),
-    field: (page) => page.getByLabel('What happened'),
+    field: null,
     type: async () => {},
     send: async (page) => {
       await page.getByLabel('What happened').selectOption('Role changed')
@@ -289,7 +297,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
       const invited = await call(app, 'POST', '/api/users', { token: tenant.owner, body })
       return `/invitation#${requireStatus('invitation', invited, 201).invitation}`
     },
-    content: (page) => heading(page, 'Join Test Brokers'),
+    content: (page) => heading(page, /^Join /),
     field: passwordField,
     type: (page) => page.getByLabel(/Choose a password/).fill(password),
     send: press('Join'),
@@ -305,11 +313,13 @@ async function recovered(page: Page, shown: Locator, again: (() => Promise<void>
   await expect
     .poll(
       async () => {
-        if (await shown.isVisible()) return true
+        if ((await shown.isVisible()) && !(await retry.isVisible())) return true
         if (await retry.isVisible()) await retry.click({ timeout: 1_000 }).catch(() => {})
         else if (again !== null && !isSentAgain) {
           isSentAgain = true
-          await again()
+          // The page may already be changing to the expected content, without what is clicked.
+          page.setDefaultTimeout(1_000)
+          await again().catch(() => {})
         }
         return false
       },
@@ -318,11 +328,19 @@ async function recovered(page: Page, shown: Locator, again: (() => Promise<void>
     .toBe(true)
 }
 
+/** Checks that the typed text is still in its field, or in the address if it asked for another view of the page. */
+async function holds(page: Page, { field }: Visit, typed: string): Promise<void> {
+  if (field === null) return
+  if (await field(page).isVisible()) expect(await field(page).inputValue()).toBe(typed)
+  else expect(new URL(page.url()).searchParams.values().toArray()).toContain(typed)
+}
+
 async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Promise<void> {
   const visit = visits[name]
   const trouble: Trouble = troubles[troubleName]
   const person = visit.isDoorstep ? {} : { person: tenant }
   const { page } = await openWindow(browser, app.url, { ...person, refusalsExpected: true })
+  page.setDefaultTimeout(12_000)
   const address = await visit.address()
   const shown = visit.content?.(page) ?? page.getByRole('heading', { level: 1 }).first()
   const isSession = troubleName === 'the end of the session'
@@ -337,26 +355,36 @@ async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Pro
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await trouble.end(page)
     await recovered(page, shown, null)
-    await expect.poll(() => alerts(page).getByText(/reached|lost\.|Wait/).count()).toBe(0)
+    await expect
+      .poll(() =>
+        alerts(page)
+          .getByText(/reached|lost\.|Wait/)
+          .count(),
+      )
+      .toBe(0)
     if (trouble.says === null) await page.unroute(calls)
   }
 
   // It begins while the person works.
   await visit.type(page)
-  const typed = await visit.field?.(page).inputValue()
+  const typed = (await visit.field?.(page).inputValue()) ?? ''
   await trouble.begin(page)
-  await visit.send(page)
-  if (trouble.says !== null) await trouble.says(page).first().waitFor()
-  if (visit.field !== null && trouble.says !== null && name !== 'audit')
-    expect(await visit.field(page).inputValue()).toBe(typed)
+  const sent = visit.send(page)
+  // A page that polls can report the trouble before the click, which then waits below a dialog.
+  if (trouble.says === null) await sent
+  else sent.catch(() => {})
+  if (trouble.says !== null) {
+    await trouble.says(page).first().waitFor()
+    await holds(page, visit, typed)
+  }
   await trouble.end(page)
-  if (visit.field !== null && trouble.says !== null && name !== 'audit' && (await visit.field(page).isVisible()))
-    expect(await visit.field(page).inputValue()).toBe(typed)
   await recovered(page, visit.done(page), trouble.says === null ? null : () => visit.send(page))
 }
 
 const names = Object.keys(visits) as (keyof typeof pagePaths)[]
 const troubleNames = Object.keys(troubles) as TroubleName[]
+const troublesOf = ({ isDoorstep, outlivesSession }: Visit) =>
+  troubleNames.filter((one) => one !== 'the end of the session' || !(isDoorstep ?? outlivesSession))
 /** This page is in the short list; the others are only in the long one. */
 const alwaysTested = 'team'
 
@@ -364,10 +392,8 @@ describe('a page says what is wrong, recovers, and keeps what was typed', () => 
   test.for(troubleNames)(`${alwaysTested}: %s`, (trouble) => walk(alwaysTested, trouble))
 
   for (const name of names.filter((one) => one !== alwaysTested)) {
-    test.for(troubleNames.filter((one) => !visits[name].isDoorstep || one !== 'the end of the session'))(
-      `${name}: %s`,
-      { tags: 'long', timeout: 90_000 },
-      (trouble) => walk(name, trouble),
+    test.for(troublesOf(visits[name]))(`${name}: %s`, { tags: 'long', timeout: 90_000 }, (trouble) =>
+      walk(name, trouble),
     )
   }
 })

@@ -1,13 +1,13 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useIsSessionCurrent, useMay, useSession } from '../api/index.ts'
-import { Loading, moment, Page } from '../shared-ui/index.ts'
+import { useMay, useSession, useSessionCheck } from '../api/index.ts'
+import { Failed, Loading, moment, Page } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { PasswordForm } from './settings-password.tsx'
 
 export default function SettingsPage() {
   const { user, tenant, expires_at } = useSession()
-  const isCurrent = useIsSessionCurrent()
+  const { isCurrent, failure, again } = useSessionCheck()
   const mayChange = useMay('admin')
   return (
     <Page title="Settings">
@@ -21,8 +21,10 @@ export default function SettingsPage() {
       >
         {isCurrent ? (
           <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
-        ) : (
+        ) : failure === null || failure.status === 401 ? (
           <Loading label="Loading the settings" height={52} />
+        ) : (
+          <Failed error={failure} title="The settings could not be loaded" retry={again} />
         )}
       </Section>
       <Section
