@@ -351,7 +351,11 @@ async function walk(name: keyof typeof pagePaths, troubleName: TroubleName): Pro
   if (visit.content !== null && !isSession && troubleName !== 'a lost connection') {
     await trouble.begin(page)
     await page.reload()
-    await (trouble.says?.(page).first() ?? page.locator('[aria-busy="true"]').first()).waitFor()
+    // The invitation can be accepted before its details have arrived.
+    const waits = visit.isDoorstep
+      ? page.getByRole('heading', { level: 1 })
+      : page.locator('[aria-busy="true"]')
+    await (trouble.says?.(page) ?? waits).first().waitFor()
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await trouble.end(page)
     await recovered(page, shown, null)

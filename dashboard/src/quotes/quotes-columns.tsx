@@ -178,7 +178,7 @@ const quotesColumns: readonly QuotesColumn[] = [
   { key: 'lane', header: 'Lane', shown: 'always', isText: true, cell: LaneCell },
   {
     key: 'equipment',
-    width: 3.1,
+    width: 3.4,
     header: 'Equip.',
     from: 'sm',
     isText: true,
@@ -199,7 +199,7 @@ const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'quoted_rate',
-    width: 4.8,
+    width: 4.5,
     header: 'Quoted',
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
@@ -245,7 +245,7 @@ const quotesColumns: readonly QuotesColumn[] = [
   { key: 'outcome', width: 6.1, header: 'Outcome', cell: OutcomeCell },
   {
     key: 'margin',
-    width: 4.8,
+    width: 4.6,
     header: 'Margin',
     align: 'right',
     from: 'sm',
