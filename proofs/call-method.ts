@@ -64,7 +64,7 @@ export async function prepareImport(
   label: Label,
 ): Promise<void> {
   if (importStatus === undefined) return
-  // With a heartbeat, so that it counts as alive however long the walk took.
-  await sql`update imports set status = ${importStatus}, finished_at = null, progress_at = clock_timestamp()
+  // With a recent heartbeat, so that it counts as alive however long the walk took, and a new heartbeat changes it.
+  await sql`update imports set status = ${importStatus}, finished_at = null, progress_at = now() - interval '1 second'
             where tenant_id = ${idsOf(label).tenant}`.execute(transaction)
 }

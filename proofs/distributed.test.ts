@@ -1,7 +1,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { takePermit } from '#server/database/queries/index.ts'
-import { DistributionRefused, distribute, notSpread } from '#server/database/schema/index.ts'
+import {
+  DistributionRefused,
+  distribute,
+  migrate,
+  notSpread,
+  readMigrations,
+} from '#server/database/schema/index.ts'
 import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
@@ -112,6 +118,47 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
   }, 60_000)
 
+  test('faults on one worker are reported with its address: a shard without row-level security, rights, the role', async () => {
+    const url = new URL(citusUrl ?? '')
+    url.pathname = `/${database.name}`
+    const coordinator = new pg.Client({ connectionString: url.href })
+    await coordinator.connect()
+    const { rows: shards } = await coordinator.query<{ shard: string; host: string; port: number }>(
+      `select shard_name as shard, nodename as host, nodeport as port from citus_shards
+       where table_name::text = 'audit_log' limit 1`,
+    )
+    await coordinator.end()
+    const { shard, host, port } = shards[0] ?? { shard: '', host: '', port: 0 }
+    url.hostname = host
+    url.port = String(port)
+    const worker = new pg.Client({ connectionString: url.href })
+    await worker.connect()
+    const planted = [
+      ['alter table SHARD disable row level security', 'alter table SHARD enable row level security'],
+      ['grant update on SHARD to lanewise_service', 'revoke update on SHARD from lanewise_service'],
+      ['alter role lanewise_service superuser', 'alter role lanewise_service nosuperuser'],
+      ['alter role lanewise_service bypassrls', 'alter role lanewise_service nobypassrls'],
+    ]
+    try {
+      await worker.query(
+        'set citus.enable_ddl_propagation = off; set citus.enable_manual_changes_to_shards = on',
+      )
+      for (const [fault = '', undo = ''] of planted) {
+        await worker.query(fault.replace('SHARD', shard))
+        try {
+          expect((await databaseSafetyFaults(app.database)).join('\n')).toContain(
+            `The worker ${host}:${port}: `,
+          )
+        } finally {
+          await worker.query(undo.replace('SHARD', shard))
+        }
+      }
+      expect(await databaseSafetyFaults(app.database)).toEqual([])
+    } finally {
+      await worker.end()
+    }
+  }, 60_000)
+
   test('append-only tables are append-only on every shard, too', async () => {
     const owner = new pg.Client(database.owner)
     await owner.connect()
@@ -148,9 +195,39 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     ])
     // The same request at another instance returns the same response and changes nothing.
     expect((await pushUpdate(other, acme, update, seconds)).body).toEqual(first.body)
+    // A newer request with the same values is acknowledged, and changes nothing.
+    expect(await pushUpdate(app, acme, update, seconds + 1)).toMatchObject({ status: 200 })
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
+  }, 60_000)
+
+  test('a migration distributes the table that it creates, while instances of the version before answer', async () => {
+    const planted = {
+      name: '9999-planted.sql',
+      sql: `
+        create table planted (
+          tenant_id integer not null references tenants, note text not null, primary key (tenant_id, note)
+        );
+        alter table planted enable row level security;
+        alter table planted force row level security;
+        create policy tenant_isolation on planted
+          using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+          with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+        grant select on planted to lanewise_service`,
+    }
+    const acme = await makeIntegration(app)
+    const answers: number[] = []
+    let over = false
+    const asking = (async () => {
+      while (!over) answers.push((await call(app, 'GET', '/api/lanes', { token: acme.tenant.owner })).status)
+    })()
+    await migrate(database.owner, () => {}, [...(await readMigrations()), planted])
+    over = true
+    await asking
+    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(await app.database.outsideTenants(notSpread)).toEqual([])
+    expect(await databaseSafetyFaults(app.database)).toEqual([])
   }, 60_000)
 
   test('the rate limit is exact across connections', async () => {

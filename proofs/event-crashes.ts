@@ -47,18 +47,23 @@ function unreliable(receiver: EventReceiver, random: () => number) {
   }
 }
 
-/** Makes all waiting deliveries due now, except those locked by an instance. */
-const makeAllDue = (database: ProofDatabase) =>
-  database.ask(`
-    with waiting as (
-      select tenant_id, endpoint_id, event_number from event_deliveries where state = 'due' for update skip locked
-    )
-    update event_deliveries set next_at = now()
-    where (tenant_id, endpoint_id, event_number) in (select * from waiting)`)
+/** A statement that makes all waiting deliveries of a table due now, except those locked by an instance. */
+export const makingAllDue = (table: string) => `
+  with waiting as (
+    select tenant_id, endpoint_id, event_number from ${table} where state = 'due' for update skip locked
+  )
+  update ${table} set next_at = now()
+  where (tenant_id, endpoint_id, event_number) in (select * from waiting)`
+
+const makeAllDue = (database: EventDatabase) =>
+  database.ask(database.makingAllDue ?? makingAllDue('event_deliveries'))
+
+/** A database with the statement that makes all waiting deliveries due, if it is another one. */
+type EventDatabase = ProofDatabase & { readonly makingAllDue?: string }
 
 /** Waits until a receiver has had `count` requests, accepted or not. */
 async function waitForRequests(
-  database: ProofDatabase,
+  database: EventDatabase,
   receiver: EventReceiver,
   count: number,
 ): Promise<void> {
@@ -71,7 +76,7 @@ async function waitForRequests(
 }
 
 /** Waits until no delivery is due. Returns false if that takes longer than 60 s. */
-async function drained(database: ProofDatabase): Promise<boolean> {
+async function drained(database: EventDatabase): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   while (performance.now() < deadline) {
     await makeAllDue(database)
@@ -114,13 +119,18 @@ async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Pr
   return faults
 }
 
-async function killUnderEvents(
+/**
+ * Kills the service while it writes and sends events, and compares what a failing receiver accepted with what was committed.
+ *
+ * @param database it is dropped at the end
+ */
+export async function killUnderEvents(
   kills: number,
-  { cluster, seed, onProgress, signal }: ProofOptions,
+  { seed, onProgress, signal }: Pick<ProofOptions, 'seed' | 'onProgress' | 'signal'>,
+  database: EventDatabase,
   prepare: (database: ProofDatabase) => Promise<void> = async () => {},
 ): Promise<Finding> {
   const random = seeded(seed)
-  const database = await proofDatabase(cluster)
   const services = serviceProcesses(database)
   const receiver = await eventReceiver()
   const log = writersLog()
@@ -194,7 +204,9 @@ export const eventCrashes: Proof = {
   claim:
     'Every committed change is delivered at least once, and only committed changes are, while the service is killed and the receiver fails',
   fault: 'the queue is lost with the process',
-  run: (options) => killUnderEvents(shareOf(40, options.share), options),
+  run: async (options) =>
+    killUnderEvents(shareOf(40, options.share), options, await proofDatabase(options.cluster)),
   // With the fault, a failed delivery is lost even without a kill.
-  control: (options) => killUnderEvents(0, options, forgetClaimed),
+  control: async (options) =>
+    killUnderEvents(0, options, await proofDatabase(options.cluster), forgetClaimed),
 }

@@ -86,6 +86,9 @@ function rowsOf(
     outcome: 'won',
     outcome_reason: 'price',
     rate_type: 'spot',
+    quoted_basis: null,
+    customer_basis: null,
+    truck_basis: null,
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
@@ -112,6 +115,7 @@ function rowsOf(
       {
         status: 'active',
         win_probability_method: 'at_or_below',
+        default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
         floor_margin_pct: label === 'A' ? 71.5 : null,
         created_at: at,

@@ -193,7 +193,7 @@ describe('a lane with history', () => {
     await second.getByRole('link').first().click()
     await page.getByText(`${quotes} of 40 quotes: in ${name}.`).waitFor()
     await page.getByRole('button', { name: 'Show all', exact: true }).click()
-    await page.getByText('All 40 quotes').waitFor()
+    await page.getByText('All 40 quotes. Booked').waitFor()
   })
 
   test('updates its numbers with the rate on the curve, and keeps the rate in the address', async () => {

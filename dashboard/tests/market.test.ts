@@ -66,7 +66,9 @@ test('the standing leads to the quotes and to the lane, where both references ar
   expect(troubles).toEqual([])
 })
 
-test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', async () => {
+test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', {
+  tags: 'long',
+}, async () => {
   const { page } = await openWindow(browser, app.url, { person: ours.tenant })
   await page.goto('/market?view=rates&origin=Chicago, IL&destination=Memphis, TN')
   const form = page.getByRole('form', { name: 'Enter a market rate' })

@@ -1,3 +1,4 @@
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { foldedHeader, type ImportFieldName } from './import-fields.ts'
 
 /** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
@@ -21,4 +22,17 @@ export function statusLike(header: string): 'outcome' | 'cancelled' | null {
   if (/\b(at|on|date|time|reason|by|fee|cost|charge)\b/.test(words)) return null
   if (/\b(is|was)?\s?(cancell?ed|cancellation|voided|void)\b/.test(words)) return 'cancelled'
   return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
+}
+
+/**
+ * What the amounts of a column include, by its name; null if the name does not say it. Names of what was billed or invoiced mean
+ * everything that was paid.
+ *
+ * @example basisOfHeader('Customer Linehaul') // 'linehaul'
+ * @example basisOfHeader('Total Revenue') // 'all_in'
+ */
+export function basisOfHeader(header: string): RateBasis | null {
+  const name = foldedHeader(header)
+  if (/linehaul|baserate/.test(name)) return 'linehaul'
+  return /allin|^total|total$|invoice|billedamount/.test(name) ? 'all_in' : null
 }

@@ -5,13 +5,13 @@ import { readTime } from '#contract/fields.ts'
 import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
 import {
-  type MarketBasis,
   type MarketRate,
   type MarketRateState,
   marketAmountFaults,
   marketRateState,
 } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   type MarketRateRow,
   marketRates,
@@ -26,9 +26,6 @@ import { itemErrors } from './item-errors.ts'
 type Sent = Static<typeof sentMarketRate>
 export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]
 
-/** The basis that market rates are compared in: that of the brokerage's own rates. */
-export const comparedBasis: MarketBasis = 'all_in'
-
 const itemShape = shape(sentMarketRate, 'body')
 const at = (field: string) => ({ pointer: `/${field}` })
 
@@ -38,6 +35,8 @@ export interface SaidBy {
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
+  /** The default basis of the brokerage: market rates on another one are stored, and not compared. */
+  readonly basis: RateBasis
 }
 
 /** A sent rate: its row, or the errors that refuse it. */
@@ -58,11 +57,13 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)
-    return { index, row: read.row, state: marketRateState(engineRate(read.row), comparedAt(by.now)) }
+    return {
+      index,
+      row: read.row,
+      state: marketRateState(engineRate(read.row), { at: by.now, basis: by.basis }),
+    }
   })
 }
-
-const comparedAt = (now: number) => ({ at: now, basis: comparedBasis })
 
 function readRate(
   sent: unknown,

@@ -1,7 +1,15 @@
 /**
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
-export { type ColumnMatch, dateFields, matchColumns, readColumns } from './columns.ts'
+export {
+  basisFields,
+  type ColumnMatch,
+  dateFields,
+  guessedBasis,
+  matchColumns,
+  readColumns,
+  storedColumns,
+} from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'

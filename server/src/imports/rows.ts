@@ -2,13 +2,13 @@ import {
   type BookingValue,
   bookingTable,
   isSent,
-  ofEachBookingField,
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
@@ -27,6 +27,7 @@ import { bookedColumns, columnValue, type NewImportedLane } from '../database/qu
 import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
+import { readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
 import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
 
 /** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
@@ -36,6 +37,9 @@ export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<
 export interface ReportedQuote {
   readonly quotedRateCents?: number
   readonly estimatedCostCents?: number
+  readonly quotedBasis?: RateBasis
+  readonly quotedFuelCents?: number
+  readonly quotedAccessorialsCents?: number
   readonly marketRateCents?: number
   readonly miles?: number
   readonly pickupDate?: string
@@ -101,29 +105,12 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
-/** Reads the booking fields of a row, each by its unit. */
-function readBookingCells(row: RowReader, now: number) {
-  const cells = ofEachBookingField(sentBookingFields, (field) => {
-    const { sent, unit } = bookingTable[field]
-    switch (unit) {
-      case 'cents':
-        // A truck cost of zero means unknown; a rate of zero is an error.
-        return row.read<number | null>(sent, field === 'truckCostCents' ? readCost : readMoney)
-      case 'text':
-        return row.readCached(sent, readText)
-      case 'time':
-        return row.past(sent, now)
-    }
-  })
-  return cells as { readonly [F in SentBookingField]: BookingValue<F> | null }
-}
-
 /** Reads the cells that both kinds of row can have: booking and outcome. */
-function readEnd(row: RowReader, now: number) {
+function readEnd(row: RowReader, { now, columns: { bases } }: RowContext) {
   const given = row.readCached('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
-    ...readBookingCells(row, now),
+    ...withAssumedBases(readBookingCells(row, now), row, bases),
     given,
     reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
     decidedAt: row.past('decided_at', now),
@@ -159,8 +146,9 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const equipment = row.text('equipment')
   const code = row.readCached('equipment', readEquipment)
   if (equipment === null) row.missing('equipment')
-  const end = readEnd(row, now)
+  const end = readEnd(row, context)
   const quotedRate = row.read('quoted_rate', readMoney)
+  const quotedCharges = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const estimatedCost = row.read('estimated_cost', readCost)
   const marketRate = row.read('market_rate', readCost)
   const miles = row.read('miles', readMiles)
@@ -197,6 +185,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     quotedRate,
     rate,
     estimatedCost,
+    ...quotedCharges,
     marketRate,
     miles,
     knownMiles: plausibleMiles(miles, [origin, destination], known),
@@ -212,7 +201,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       quotedAt: createdAt,
       lane: newLane(cells, known),
       reported: reportedLane(cells),
-      said: contentOf(cells),
+      said: contentOf(cells, reference !== null, row),
     },
   }
 }
@@ -234,6 +223,9 @@ interface LaneCells {
   /** The quoted rate, or else the booked one. */
   readonly rate: number
   readonly estimatedCost: number | null
+  readonly quotedBasis: RateBasis | null
+  readonly quotedFuel: number | null
+  readonly quotedAccessorials: number | null
   readonly marketRate: number | null
   /** As given. */
   readonly miles: number | null
@@ -255,6 +247,9 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     equipment_code: cells.equipmentCode,
     quoted_rate_cents: cells.rate,
     estimated_cost_cents: cells.estimatedCost ?? (won ? null : end.truckCostCents),
+    quoted_basis: cells.quotedBasis,
+    quoted_fuel_cents: cells.quotedFuel,
+    quoted_accessorials_cents: cells.quotedAccessorials,
     market_rate_cents: cells.marketRate,
     pickup_date: cells.pickupDate,
     outcome,
@@ -274,6 +269,9 @@ function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): 
     quote: {
       ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
       ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
+      ...given('quotedBasis', cells.quotedBasis),
+      ...given('quotedFuelCents', cells.quotedFuel),
+      ...given('quotedAccessorialsCents', cells.quotedAccessorials),
       ...given('marketRateCents', cells.marketRate),
       ...given('miles', cells.knownMiles),
       ...given('pickupDate', cells.pickupDate),
@@ -284,8 +282,21 @@ function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): 
   }
 }
 
-/** All values of a row as one text. Their order is fixed, because digests of earlier files are stored. */
-function contentOf({ end, ...cells }: LaneCells): string {
+/**
+ * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are part of it only
+ * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
+ * when its file is imported again with another basis.
+ */
+function contentOf({ end, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
+  const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
+    bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
+  )
+  const all = [
+    ...charges,
+    hasId || row.has('quoted_basis') ? cells.quotedBasis : null,
+    cells.quotedFuel,
+    cells.quotedAccessorials,
+  ]
   return JSON.stringify([
     cells.origin.key,
     cells.destination.key,
@@ -305,7 +316,7 @@ function contentOf({ end, ...cells }: LaneCells): string {
     end.decidedAt,
     end.bookedAt,
     cells.pickupDate,
-    ...sentBookingFields.filter((field) => !fixedFields.has(field)).map((field) => end[field]),
+    ...(all.every((value) => value === null) ? [] : all),
   ])
 }
 
@@ -351,13 +362,13 @@ function plausibleMiles(
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
 
-function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow {
+function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow {
   const laneRef = row.read('lane_ref', (text) =>
     /^\d{1,16}-\d{1,9}-\d{1,9}$/.test(text)
       ? { value: text }
       : { wrong: 'a lane_ref such as 48211093754-1-1' },
   )
-  const end = readEnd(row, now)
+  const end = readEnd(row, context)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // A row without an outcome may have only some fields of a booking, such as the carrier, as a signed update may.
   const hasBooking = end.given === null || outcomeOf(end) === 'won'

@@ -162,11 +162,15 @@ async function tenantByNumber(database: Database, number: number): Promise<Named
 
 /**
  * Runs a command and returns its exit code. A CommandRefused is printed as its message; an unexpected error with its
- * stack.
+ * stack. If the reader of the output leaves (`npm run tenant -- list | head`), the command ends without an error.
  *
  * @example process.exitCode = await exitCodeOf(main)
  */
 export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
   try {
     return await main()
   } catch (error) {

@@ -22,16 +22,25 @@ export async function lockEndedQuotes(
   tenant: TenantId,
   max: number,
 ): Promise<EndedQuote[]> {
-  const { rows } = await sql<EndedQuote>`
-    select lanes.*, coalesce(valid_until, created_at + make_interval(days => one.valid_days)) as ended_at
-    from lanes cross join (select quote_valid_days as valid_days from tenants where tenant_id = ${tenant}) as one
-    where lanes.tenant_id = ${tenant} and outcome = 'pending' and voided_at is null
-      and coalesce(outcome_source, '') <> 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      and (
-        valid_until <= clock_timestamp()
-        or (valid_until is null and created_at <= clock_timestamp() - make_interval(days => one.valid_days))
-      )
-    order by lane_id limit ${max} for update of lanes skip locked
+  // The times are computed here, because Citus refuses a locking query that adds an interval to a time of the row.
+  const { rows: settings } = await sql<{ now: Date; valid_days: number | null }>`
+    select clock_timestamp() as now, quote_valid_days as valid_days from tenants where tenant_id = ${tenant}
   `.execute(transaction)
-  return rows
+  const [setting] = settings
+  if (setting === undefined) return []
+  const { now, valid_days: validDays } = setting
+  const validMs = validDays === null ? null : validDays * 86_400_000
+  const madeBy = validMs === null ? null : new Date(now.getTime() - validMs)
+  const { rows } = await sql<LaneRow>`
+    select * from lanes
+    where tenant_id = ${tenant} and outcome = 'pending' and voided_at is null
+      and (outcome_source is null or outcome_source <> 'dashboard')
+      and customer_rate_cents is null and truck_cost_cents is null
+      and (valid_until <= ${now} or (valid_until is null and created_at <= ${madeBy}))
+    order by lane_id limit ${max} for update skip locked
+  `.execute(transaction)
+  return rows.map((lane) => ({
+    ...lane,
+    ended_at: lane.valid_until ?? new Date(lane.created_at.getTime() + (validMs ?? 0)),
+  }))
 }

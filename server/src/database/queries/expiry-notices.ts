@@ -84,16 +84,17 @@ async function insertEvent(
   credential: ExpiringCredential,
   endpointIds: readonly number[],
 ): Promise<void> {
+  const now = await databaseNow(transaction)
   const { rows } = await sql<{ event_number: string }>`
     insert into events values (
-      ${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, clock_timestamp(),
+      ${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, ${now},
       ${JSON.stringify({ credential })}
     )
     returning event_number
   `.execute(transaction)
   await sql`
     insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, ${rows[0]?.event_number}::bigint, null, clock_timestamp(), clock_timestamp()
+    select tenant_id, endpoint_id, ${rows[0]?.event_number}::bigint, null, ${now}::timestamptz, ${now}::timestamptz
     from event_endpoints where tenant_id = ${tenant} and endpoint_id = any (${endpointIds}::integer[])
   `.execute(transaction)
 }

@@ -33,6 +33,9 @@ const quoted = {
   quoted_customer_name: 'quoted_customer_name',
   quoted_rate: 'quoted_rate_cents',
   estimated_cost: 'estimated_cost_cents',
+  quoted_basis: 'quoted_basis',
+  quoted_fuel: 'quoted_fuel_cents',
+  quoted_accessorials: 'quoted_accessorials_cents',
   market_rate: 'market_rate_cents',
   miles: 'miles',
   pickup_date: 'pickup_date',
@@ -72,6 +75,8 @@ const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => c
 const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
   quoted_rate_cents: 'integer',
   estimated_cost_cents: 'integer',
+  quoted_fuel_cents: 'integer',
+  quoted_accessorials_cents: 'integer',
   market_rate_cents: 'integer',
   miles: 'double precision',
   pickup_date: 'date',
@@ -80,6 +85,7 @@ const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
   created_by: 'integer',
   quote_signed_at: 'jsonb',
 }
+const timeTypes: ReadonlySet<string> = new Set(['date', 'timestamptz'])
 const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), ...derived])
 
 /** Columns of the booking that change with the audited ones, but are not in the audit trail. */
@@ -280,7 +286,10 @@ async function changeQuotes(
 ): Promise<void> {
   if (quotes.length === 0) return
   const columns = [...new Set(quotes.flatMap(({ quote }) => Object.keys(quote)))] as (keyof QuoteValues)[]
+  // A time is sent in an array of its own: Citus refuses an update with a cast to a time or a date in a CASE.
+  const times = columns.filter((column) => timeTypes.has(quoteTypes[column] ?? 'text'))
   const sentValue = (column: keyof QuoteValues) => {
+    if (times.includes(column)) return sql`sent.${sql.ref(column)}`
     const arrow = quoteTypes[column] === 'jsonb' ? sql`->` : sql`->>`
     return sql`(sent.quote ${arrow} ${sql.lit(column)})::${sql.raw(quoteTypes[column] ?? 'text')}`
   }
@@ -289,9 +298,16 @@ async function changeQuotes(
       sql`${sql.ref(column)} = case when sent.quote ? ${sql.lit(column)} then ${sentValue(column)} else known.${sql.ref(column)} end`,
   )
   // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement.
-  const sent = sql`tenants as one cross join unnest(
-    ${quotes.map(({ laneId }) => laneId)}::bigint[], ${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[]
-  ) as sent (lane, quote)`
+  const arrays = [
+    sql`${quotes.map(({ laneId }) => laneId)}::bigint[]`,
+    sql`${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[]`,
+    ...times.map(
+      (column) =>
+        sql`${quotes.map(({ quote }) => audit((quote[column] ?? null) as string | Date | null))}::${sql.raw(quoteTypes[column] ?? 'text')}[]`,
+    ),
+  ]
+  const names = ['lane', 'quote', ...times].map((name) => sql.ref(name))
+  const sent = sql`tenants as one cross join unnest(${sql.join(arrays)}) as sent (${sql.join(names)})`
   await sql`
     update lanes as known set ${sql.join(assignments)} from ${sent}
     where one.tenant_id = ${tenant} and known.tenant_id = one.tenant_id and known.lane_id = sent.lane
@@ -411,6 +427,9 @@ const pushedFieldOf: Readonly<Record<string, PushedQuoteField>> = {
   equipment: 'equipment',
   quoted_rate_cents: 'quotedRate',
   estimated_cost_cents: 'estimatedCost',
+  quoted_basis: 'quotedBasis',
+  quoted_fuel_cents: 'quotedFuel',
+  quoted_accessorials_cents: 'quotedAccessorials',
   quoted_customer_name: 'customer',
   rep_name: 'rep',
   created_at: 'quotedAt',

@@ -48,10 +48,10 @@ export async function settersOf(
       with ordinality as asked (lane, wanted, nth)
     cross join lateral (
       select source, user_id from lane_changes
-      where lane_changes.tenant_id = one.tenant_id and lane_id = asked.lane and after ? asked.wanted
+      where lane_changes.tenant_id = ${tenant} and lane_id = asked.lane and after ? asked.wanted
       order by change_number desc limit 1
     ) as change
-    left join users on users.tenant_id = one.tenant_id and users.user_id = change.user_id
+    left join users on users.tenant_id = ${tenant} and users.user_id = change.user_id
     where one.tenant_id = ${tenant}
   `.execute(transaction)
   const found = new Map(rows.map(({ nth, source, name }) => [nth, { source, name }]))

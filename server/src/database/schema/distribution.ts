@@ -173,7 +173,7 @@ async function refuseWhileServed(client: pg.Client): Promise<void> {
 }
 
 /** All tables with a tenant, each after those that its foreign keys reference. */
-async function tablesOfTenants(client: pg.Client): Promise<string[]> {
+async function tablesOfTenants(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ table: string; points_at: string[] }>(
     `select c.relname::text as table,
        array(select distinct f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
@@ -221,7 +221,7 @@ async function refuseForeignTables(client: pg.Client, tables: readonly string[])
 async function isDistributed(client: pg.ClientBase, table: string): Promise<boolean> {
   const { rows } = await client.query<{ by: string | null }>(
     `select column_to_column_name(logicalrelid, partkey) as by from pg_dist_partition
-     where logicalrelid = $1::regclass and partmethod = 'h'`,
+     where logicalrelid = to_regclass($1) and partmethod = 'h'`,
     [table],
   )
   if (rows[0] !== undefined && rows[0].by !== 'tenant_id') {
@@ -235,30 +235,53 @@ async function isDistributed(client: pg.ClientBase, table: string): Promise<bool
 async function distributeTable(client: pg.Client, table: string, shards: number): Promise<number> {
   await client.query('begin')
   try {
-    // Forced row-level security would hide the rows to move from the owner. It is restored before the commit.
-    await client.query(`alter table ${table} no force row level security`)
-    const before = await client.query<{ count: string }>(`select count(*) from ${table}`)
-    await (table === firstTable
-      ? client.query(
-          `select create_distributed_table($1, 'tenant_id', colocate_with => 'none', shard_count => $2)`,
-          [table, shards],
-        )
-      : client.query(`select create_distributed_table($1, 'tenant_id', colocate_with => $2)`, [
-          table,
-          firstTable,
-        ]))
-    const after = await client.query<{ count: string }>(`select count(*) from ${table}`)
-    if (before.rows[0]?.count !== after.rows[0]?.count) {
-      throw new DistributionRefused(
-        `${table} had ${before.rows[0]?.count} rows and would have ${after.rows[0]?.count} afterwards. It was not changed.`,
-      )
-    }
-    await client.query(`alter table ${table} force row level security`)
+    const moved = await distributeInTransaction(client, table, shards)
     await client.query('commit')
-    return Number(after.rows[0]?.count)
+    return moved
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error
+  }
+}
+
+async function distributeInTransaction(
+  client: pg.ClientBase,
+  table: string,
+  shards: number,
+): Promise<number> {
+  // Forced row-level security would hide the rows to move from the owner. It is restored before the commit.
+  await client.query(`alter table ${table} no force row level security`)
+  const before = await client.query<{ count: string }>(`select count(*) from ${table}`)
+  await (table === firstTable
+    ? client.query(
+        `select create_distributed_table($1, 'tenant_id', colocate_with => 'none', shard_count => $2)`,
+        [table, shards],
+      )
+    : client.query(`select create_distributed_table($1, 'tenant_id', colocate_with => $2)`, [
+        table,
+        firstTable,
+      ]))
+  const after = await client.query<{ count: string }>(`select count(*) from ${table}`)
+  if (before.rows[0]?.count !== after.rows[0]?.count) {
+    throw new DistributionRefused(
+      `${table} had ${before.rows[0]?.count} rows and would have ${after.rows[0]?.count} afterwards. It was not changed.`,
+    )
+  }
+  await client.query(`alter table ${table} force row level security`)
+  return Number(after.rows[0]?.count)
+}
+
+/**
+ * Distributes the tables that a migration has just created, in the migration's transaction, if the others are distributed.
+ * So no instance ever sees a table of tenants that is not, and an upgrade with a new table needs no stop.
+ */
+export async function distributeNewTables(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ extension: boolean }>(
+    `select exists (select from pg_extension where extname = 'citus') as extension`,
+  )
+  if (rows[0]?.extension !== true || !(await isDistributed(client, firstTable))) return
+  for (const table of await tablesOfTenants(client)) {
+    if (!(await isDistributed(client, table))) await distributeInTransaction(client, table, shardsUsual)
   }
 }
 

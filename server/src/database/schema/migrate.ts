@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { distributeNewTables } from './distribution.ts'
 import { refuseEarlierSchema } from './earlier-schema.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -86,6 +87,7 @@ async function apply(
     )
     try {
       await client.query(sql)
+      await distributeNewTables(client)
       await client.query('insert into schema_migrations (name) values ($1)', [name])
       await client.query('commit')
       return

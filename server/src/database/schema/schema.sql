@@ -343,6 +343,15 @@ create table lanes (
   carrier_name text,
   carrier_notes text,
   booked_at timestamp with time zone,
+  customer_basis text,
+  customer_fuel_cents integer,
+  customer_accessorials_cents integer,
+  truck_basis text,
+  truck_fuel_cents integer,
+  truck_accessorials_cents integer,
+  quoted_basis text,
+  quoted_fuel_cents integer,
+  quoted_accessorials_cents integer,
   signed_at jsonb not null default '{}'::jsonb,
   created_by integer,
   created_at timestamp with time zone not null,
@@ -378,6 +387,9 @@ create table lanes (
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
+  constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
   constraint lanes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
@@ -390,12 +402,18 @@ create table lanes (
   constraint lanes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
   constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
+  constraint lanes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
+  constraint lanes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
   constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
+  constraint lanes_truck_accessorials_cents_check CHECK (((truck_accessorials_cents >= 0) AND (truck_accessorials_cents <= 999999999))),
+  constraint lanes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
-  constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
+  constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE (truck_cost_cents > customer_rate_cents);
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)));
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
@@ -403,6 +421,8 @@ CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, extern
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
+CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
+CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
@@ -634,9 +654,11 @@ create table tenants (
   floor_rate_per_mile_cents integer,
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
+  default_basis text not null default 'all_in'::text,
   sandbox_of integer,
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
+  constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
   constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
   constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
@@ -691,8 +713,14 @@ create view counted_lanes with (security_invoker=true) as
     equipment,
     equipment_code,
     quoted_customer_name,
-    quoted_rate_cents,
-    estimated_cost_cents,
+        CASE
+            WHEN (quoted_basis IS NULL) THEN quoted_rate_cents
+            ELSE on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+        END AS quoted_rate_cents,
+        CASE
+            WHEN (quoted_basis IS NULL) THEN estimated_cost_cents
+            ELSE on_basis(estimated_cost_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+        END AS estimated_cost_cents,
     market_rate_cents,
     miles,
     pickup_date,
@@ -700,19 +728,34 @@ create view counted_lanes with (security_invoker=true) as
             WHEN (outcome <> 'expired'::text) THEN outcome
             WHEN (EXISTS ( SELECT
                FROM tenants
-              WHERE ((tenants.tenant_id = lanes.tenant_id) AND tenants.expired_counts_as_lost))) THEN 'lost'::text
+              WHERE ((tenants.tenant_id = known.tenant_id) AND tenants.expired_counts_as_lost))) THEN 'lost'::text
             ELSE 'pending'::text
         END AS outcome,
     outcome_reason,
     outcome_source,
     decided_at,
-    customer_rate_cents,
-    truck_cost_cents,
+        CASE
+            WHEN (customer_basis IS NULL) THEN customer_rate_cents
+            ELSE on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted)
+        END AS customer_rate_cents,
+        CASE
+            WHEN (truck_basis IS NULL) THEN truck_cost_cents
+            ELSE on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted)
+        END AS truck_cost_cents,
     truck_cost_source,
     customer_name,
     carrier_name,
     carrier_notes,
     booked_at,
+    customer_basis,
+    customer_fuel_cents,
+    customer_accessorials_cents,
+    truck_basis,
+    truck_fuel_cents,
+    truck_accessorials_cents,
+    quoted_basis,
+    quoted_fuel_cents,
+    quoted_accessorials_cents,
     signed_at,
     created_by,
     created_at,
@@ -735,8 +778,79 @@ create view counted_lanes with (security_invoker=true) as
     voided_at,
     void_reason,
     advice
-   FROM lanes
-  WHERE (voided_at IS NULL);
+   FROM ( SELECT lanes.tenant_id,
+            lanes.lane_id,
+            lanes.lane_ref,
+            lanes.request_id,
+            lanes.lane_number,
+            lanes.quote_count,
+            lanes.origin,
+            lanes.destination,
+            lanes.origin_key,
+            lanes.destination_key,
+            lanes.origin_state,
+            lanes.destination_state,
+            lanes.origin_market,
+            lanes.destination_market,
+            lanes.equipment,
+            lanes.equipment_code,
+            lanes.quoted_customer_name,
+            lanes.quoted_rate_cents,
+            lanes.estimated_cost_cents,
+            lanes.market_rate_cents,
+            lanes.miles,
+            lanes.pickup_date,
+            lanes.outcome,
+            lanes.outcome_reason,
+            lanes.outcome_source,
+            lanes.decided_at,
+            lanes.customer_rate_cents,
+            lanes.truck_cost_cents,
+            lanes.truck_cost_source,
+            lanes.customer_name,
+            lanes.carrier_name,
+            lanes.carrier_notes,
+            lanes.booked_at,
+            lanes.customer_basis,
+            lanes.customer_fuel_cents,
+            lanes.customer_accessorials_cents,
+            lanes.truck_basis,
+            lanes.truck_fuel_cents,
+            lanes.truck_accessorials_cents,
+            lanes.quoted_basis,
+            lanes.quoted_fuel_cents,
+            lanes.quoted_accessorials_cents,
+            lanes.signed_at,
+            lanes.created_by,
+            lanes.created_at,
+            lanes.updated_at,
+            lanes.import_id,
+            lanes.import_fingerprint,
+            lanes.expected_cost_cents,
+            lanes.expected_cost_low_cents,
+            lanes.expected_cost_high_cents,
+            lanes.search_text,
+            lanes.cancelled_at,
+            lanes.cancel_reason,
+            lanes.outcome_before_booking,
+            lanes.import_said,
+            lanes.external_id,
+            lanes.rep_name,
+            lanes.rate_type,
+            lanes.valid_until,
+            lanes.quote_signed_at,
+            lanes.voided_at,
+            lanes.void_reason,
+            lanes.advice,
+                CASE
+                    WHEN (COALESCE(lanes.quoted_basis, lanes.customer_basis, lanes.truck_basis) IS NOT NULL) THEN ( SELECT tenants.default_basis
+                       FROM tenants
+                      WHERE (tenants.tenant_id = lanes.tenant_id))
+                    ELSE NULL::text
+                END AS wanted
+           FROM lanes
+          WHERE (lanes.voided_at IS NULL)) known
+  WHERE ((COALESCE(quoted_basis, customer_basis, truck_basis) IS NULL) OR ((on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted) IS NOT NULL))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -801,6 +915,7 @@ AS $function$
     new_id constant uuid := gen_random_uuid();
     request_reference text;
     quoted_by text;
+    basis text;
     event_lane jsonb;
   begin
     if not public.has_subscriber(tenant, kind) then
@@ -812,10 +927,11 @@ AS $function$
     if of_lane.import_id is null then
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
+    select default_basis into basis from public.tenants where tenant_id = tenant;
     event_lane := to_jsonb(of_lane)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
-      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
+      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis);
     about := about || jsonb_build_object('lane', event_lane);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
@@ -942,7 +1058,12 @@ AS $function$
     number integer;
     about jsonb;
     kind text;
+    -- Converted here, because Citus refuses an update with a cast to a time in a CASE.
     at constant timestamptz := (change ->> 'changed_at')::timestamptz;
+    new_booked_at constant timestamptz := (new_values ->> 'booked_at')::timestamptz;
+    new_cancelled_at constant timestamptz := (new_values ->> 'cancelled_at')::timestamptz;
+    new_decided_at constant timestamptz := (new_values ->> 'decided_at')::timestamptz;
+    new_voided_at constant timestamptz := (new_values ->> 'voided_at')::timestamptz;
   begin
     if new_values ?| '{customer_name, carrier_name}' then
       update public.lanes as known set
@@ -959,9 +1080,21 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -973,11 +1106,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -995,9 +1128,21 @@ AS $function$
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -1009,11 +1154,11 @@ AS $function$
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -1554,6 +1699,20 @@ AS $function$
 revoke all on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) from public;
 grant execute on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select case
+    when basis is null or basis = wanted then cents
+    when wanted = 'all_in' then cents + fuel + coalesce(accessorials, 0)
+    when cents > fuel + coalesce(accessorials, 0) then cents - fuel - coalesce(accessorials, 0)
+  end $function$;
+revoke all on function on_basis(integer, text, integer, integer, text) from public;
+grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.release_sign_in(email text, of_tenant integer, of_user integer)
  RETURNS void
  LANGUAGE sql
@@ -1588,12 +1747,13 @@ AS $function$
   -- In the database for one round trip: settling a delivery also releases the next one of its lane.
   declare
     moment constant timestamptz := clock_timestamp();
+    -- Computed here, because Citus refuses an update with the sum of a time and an interval in a CASE.
+    retry_at constant timestamptz := moment + make_interval(secs => (result ->> 'retry_seconds')::float8);
     settled public.event_deliveries;
   begin
     update public.event_deliveries set
       state = result ->> 'state',
-      next_at = case when result ->> 'state' = 'due' then moment + make_interval(secs => (result ->> 'retry_seconds')::float8)
-        else next_at end,
+      next_at = case when result ->> 'state' = 'due' then retry_at else next_at end,
       settled_at = case when result ->> 'state' = 'due' then null else moment end,
       response_status = (result ->> 'status')::integer,
       response_text = result ->> 'text',

@@ -2,8 +2,9 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
-import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
+import type { MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
@@ -83,6 +84,7 @@ interface TenantsTable {
   floor_rate_per_mile_cents: Generated<number | null>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
+  default_basis: Generated<RateBasis>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -135,7 +137,7 @@ interface MarketRatesTable {
   destination_area: string
   equipment_code: string
   source: string
-  basis: MarketBasis
+  basis: RateBasis
   currency: string
   as_of: Date
   low_cents: number | null
@@ -290,6 +292,7 @@ interface UnitColumns {
   cents: number | null
   text: string | null
   time: MaybeMoment
+  basis: RateBasis | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -314,6 +317,9 @@ export interface LanesTable extends BookingColumns {
   quoted_customer_name: string
   quoted_rate_cents: number
   estimated_cost_cents: number | null
+  quoted_basis: RateBasis | null
+  quoted_fuel_cents: number | null
+  quoted_accessorials_cents: number | null
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null

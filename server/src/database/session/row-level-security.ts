@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
-import { notSpread, type TenantTransaction } from '../schema/index.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { hasWorkers, notSpread, type TenantTransaction } from '../schema/index.ts'
 import { roleTimeouts } from './connection.ts'
 import type { Database } from './open-database.ts'
-import { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
+import { gapsQuery, rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 
 /** The longest session timeout that is still useful for a waiting caller, in milliseconds. */
 const roleTimeoutMsMax = 60_000
@@ -17,47 +17,92 @@ const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
  */
 export async function databaseSafetyFaults(database: Database): Promise<string[]> {
   return database.outsideTenants(async (transaction) => {
-    const { rows: settings } = await sql<{ name: string; setting: string }>`
-      select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')
-    `.execute(transaction)
-    const { rows: roles } = await sql<{
-      role: string
-      superuser: boolean
-      bypasses: boolean
-      owner: boolean
-    }>`
-      select rolname as role, rolsuper as superuser, rolbypassrls as bypasses,
-             exists (select 1 from pg_class c where c.relowner = r.oid and c.relname = 'lanes') as owner
-      from pg_roles r where rolname = current_user
-    `.execute(transaction)
-    // Row-level security does not restrict such a role at all, so report only that.
-    const isUnrestricted = roles.some(({ superuser, bypasses, owner }) => superuser || bypasses || owner)
-    const off = durable.filter((name) => settings.find((setting) => setting.name === name)?.setting === 'off')
+    const { rows } = await serverQuery.execute(transaction)
+    const servers = rows.map(serverFaults)
+    const isUnrestricted = servers.some((server) => server.isUnrestricted)
     return [
-      ...off.map(
-        (name) => `PostgreSQL runs with ${name} = off: acknowledged changes could be lost. Set it to on.`,
-      ),
-      ...roles.flatMap(({ role, superuser, bypasses, owner }) => [
-        ...(superuser
-          ? [
-              `The role ${role} is a superuser, which row-level security does not restrict. Connect as lanewise_service.`,
-            ]
-          : []),
-        ...(bypasses ? [`The role ${role} has BYPASSRLS. Revoke it: alter role ${role} nobypassrls.`] : []),
-        ...(owner
-          ? [
-              `The role ${role} owns the tables. Connect as lanewise_service, and run migrations as the owner.`,
-            ]
-          : []),
-      ]),
+      ...servers.flatMap(({ faults }) => faults),
       ...(isUnrestricted ? [] : await missingTimeouts(transaction)),
       ...(isUnrestricted ? [] : await rowLevelSecurityGaps(transaction)),
       ...((await notSpread(transaction)) ?? []).map(
         (table) =>
           `The table ${table} is not distributed over the workers like the others. Run npm run distribute.`,
       ),
+      ...(await workerFaults(transaction)),
     ]
   })
+}
+
+interface Server {
+  readonly role: string
+  readonly superuser: boolean
+  readonly bypasses: boolean
+  readonly owner: boolean
+  /** The settings for durability that are off. */
+  readonly off: readonly (typeof durable)[number][]
+}
+
+/** The role and the settings of one server. It has no parameters, so that Citus can run it on its workers, too. */
+const serverQuery = sql<Server>`
+  select rolname as role, rolsuper as superuser, rolbypassrls as bypasses,
+         exists (select 1 from pg_class c where c.relowner = r.oid and c.relname = 'lanes') as owner,
+         array(select name from pg_settings where setting = 'off'
+               and name in (${sql.join(durable.map((name) => sql.lit(name)))})) as off
+  from pg_roles r where rolname = current_user
+`
+
+function serverFaults({ role, superuser, bypasses, owner, off }: Server) {
+  const faults = [
+    ...off.map(
+      (name) => `PostgreSQL runs with ${name} = off: acknowledged changes could be lost. Set it to on.`,
+    ),
+    ...(superuser
+      ? [
+          `The role ${role} is a superuser, which row-level security does not restrict. Connect as lanewise_service.`,
+        ]
+      : []),
+    ...(bypasses ? [`The role ${role} has BYPASSRLS. Revoke it: alter role ${role} nobypassrls.`] : []),
+    ...(owner
+      ? [`The role ${role} owns the tables. Connect as lanewise_service, and run migrations as the owner.`]
+      : []),
+  ]
+  // Row-level security does not restrict such a role at all, so report only that.
+  return { faults, isUnrestricted: superuser || bypasses || owner }
+}
+
+/**
+ * The same faults on the workers of Citus. Each worker has roles, settings and shards of its own. A worker that cannot be
+ * checked is a fault, too: its shards may not be isolated.
+ */
+async function workerFaults(transaction: TenantTransaction): Promise<string[]> {
+  if (!(await hasWorkers(transaction))) return []
+  const servers = await askWorkers<Server>(transaction, serverQuery)
+  const reachable = servers.filter(({ rows }) => rows !== null)
+  const restricted = reachable.every(({ rows }) => rows?.every((row) => !serverFaults(row).isUnrestricted))
+  const gaps = restricted ? await askWorkers(transaction, gapsQuery) : []
+  return [
+    ...servers.flatMap(({ worker, rows, error }) =>
+      rows === null
+        ? [`The worker ${worker} cannot be checked: ${error}`]
+        : rows.flatMap((row) => serverFaults(row).faults).map((fault) => `The worker ${worker}: ${fault}`),
+    ),
+    ...gaps.flatMap(({ worker, rows }) => (rows ?? []).map(({ fault }) => `The worker ${worker}: ${fault}`)),
+  ]
+}
+
+/** Runs a query without parameters on every worker, with the role of the transaction. `rows` is null if a worker failed. */
+async function askWorkers<Row>(transaction: TenantTransaction, query: RawBuilder<Row>) {
+  const { sql: text } = query.compile(transaction)
+  const { rows } = await sql<{ worker: string; success: boolean; result: string }>`
+    select nodename || ':' || nodeport as worker, success, result
+    from run_command_on_workers(${`select coalesce(json_agg(answer), '[]') from (${text}) as answer`})
+    order by 1
+  `.execute(transaction)
+  return rows.map(({ worker, success, result }) => ({
+    worker,
+    rows: success ? (JSON.parse(result) as Row[]) : null,
+    error: success ? null : result,
+  }))
 }
 
 /** The timeouts that new sessions of this role do not have. Settings of this transaction do not count. */

@@ -74,7 +74,12 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
     number integer;
     about jsonb;
     kind text;
+    -- Converted here, because Citus refuses an update with a cast to a time in a CASE.
     at constant timestamptz := (change ->> 'changed_at')::timestamptz;
+    new_booked_at constant timestamptz := (new_values ->> 'booked_at')::timestamptz;
+    new_cancelled_at constant timestamptz := (new_values ->> 'cancelled_at')::timestamptz;
+    new_decided_at constant timestamptz := (new_values ->> 'decided_at')::timestamptz;
+    new_voided_at constant timestamptz := (new_values ->> 'voided_at')::timestamptz;
   begin
     if new_values ?| '{customer_name, carrier_name}' then
       update public.lanes as known set
@@ -91,9 +96,21 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -105,11 +122,11 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)
@@ -127,9 +144,21 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
         carrier_notes = case when new_values ? 'carrier_notes'
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
-          then (new_values ->> 'booked_at')::timestamptz else known.booked_at end,
+          then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
-          then (new_values ->> 'cancelled_at')::timestamptz else known.cancelled_at end,
+          then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
           then new_values ->> 'cancel_reason' else known.cancel_reason end,
         signed_at = case when new_values ? 'signed_at'
@@ -141,11 +170,11 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
         outcome_source = case when new_values ? 'outcome_source'
           then new_values ->> 'outcome_source' else known.outcome_source end,
         decided_at = case when new_values ? 'decided_at'
-          then (new_values ->> 'decided_at')::timestamptz else known.decided_at end,
+          then new_decided_at else known.decided_at end,
         outcome_before_booking = case when new_values ? 'outcome_before_booking'
           then nullif(new_values -> 'outcome_before_booking', 'null') else known.outcome_before_booking end,
         voided_at = case when new_values ? 'voided_at'
-          then (new_values ->> 'voided_at')::timestamptz else known.voided_at end,
+          then new_voided_at else known.voided_at end,
         void_reason = case when new_values ? 'void_reason'
           then new_values ->> 'void_reason' else known.void_reason end,
         updated_at = coalesce(at, known.updated_at)

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  dueEndpoints,
+  eventQueue,
+  silentUndos,
+  tenantsWithEndedQuotes,
+  unannouncedExpiries,
+  writeEventsOn,
+} from '#server/database/queries/index.ts'
+import { distribute, type TenantTransaction } from '#server/database/schema/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
+import type { TestDatabase } from '#testing/test-database.ts'
+import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
+import { methods } from './database-methods.ts'
+import { leakIn } from './route-walk.ts'
+import { idsOf } from './seeded-ids.ts'
+import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+/**
+ * Promise: every statement and every database function of the service runs on a distributed database.
+ *
+ * How: on the Citus cluster of LANEWISE_TEST_CITUS_URL, every database function is called for a seeded tenant, with events on.
+ * The planner of Citus decides, not an imitation of its rules. Only `npm run prove:cluster` runs this file.
+ */
+describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_CITUS_URL', () => {
+  const tenantB = tenantId(idsOf('B').tenant)
+  let database: TestDatabase
+  let tenants: SeededTenants
+  let app: TestApp
+
+  beforeAll(async () => {
+    database = await citusDatabase(citusUrl ?? '')
+    await distribute(database.owner, { shards: 4, onTable: () => {}, stopped: () => false })
+    app = await appOn(database)
+    await app.database.outsideTenants((transaction) => writeEventsOn(transaction, true))
+    tenants = await seededTenants(app)
+    await tenants.seed('A')
+    await tenants.seed('B')
+  }, 200_000)
+  afterAll(async () => {
+    await tenants?.close()
+    await app?.close()
+    await database?.drop()
+  }, 60_000)
+
+  test('every database function works for a tenant', async () => {
+    const records = await recordsOf('B', app, tenants)
+    const faults: Record<string, string> = {}
+    for (const [name, method] of Object.entries(methods)) {
+      try {
+        const result = await rolledBack(app.database, tenantB, async (transaction) => {
+          await prepareImport(method, transaction, 'B')
+          return (await method.call({ ...records, tenant: tenantB, transaction })) ?? null
+        })
+        if (method.evidence === 'canary' && leakIn(JSON.stringify(result), 'B') === null)
+          faults[name] = `does not return the rows: ${JSON.stringify(result)}`
+      } catch (error) {
+        // A function without evidence may fail because the row exists: the cluster has run its statement by then.
+        const exists = method.evidence === 'none' && (error as { code?: string }).code === '23505'
+        if (!exists) faults[name] = (error as Error).message
+      }
+      if (method.commits === true) await tenants.seed('B')
+    }
+    expect(faults).toEqual({})
+  }, 120_000)
+
+  test('every query over all tenants works', async () => {
+    const at = new Date(tenants.sentAtSeconds * 1000)
+    const queries: Record<string, (transaction: TenantTransaction) => Promise<unknown>> = {
+      dueEndpoints: (transaction) => dueEndpoints(transaction, 10),
+      eventQueue: (transaction) => eventQueue(transaction, at),
+      silentUndos: (transaction) => silentUndos(transaction),
+      tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
+      unannouncedExpiries: (transaction) => unannouncedExpiries(transaction, 30),
+    }
+    const faults: Record<string, string> = {}
+    for (const [name, query] of Object.entries(queries)) {
+      await app.database.outsideTenants(query).catch((error: Error) => {
+        faults[name] = error.message
+      })
+    }
+    expect(faults).toEqual({})
+  })
+})
