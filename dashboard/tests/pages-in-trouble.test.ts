@@ -25,7 +25,7 @@ const calls = '**/api/**'
 
 /** A failure of the connection, the service or the session. */
 interface Trouble {
-  readonly begin: (page: Page) => Promise<void>
+  readonly begin: (page: Page) => Promise<unknown>
   /** What the page must say meanwhile. Null if it must only wait. */
   readonly says: ((page: Page) => Locator) | null
   /** Ends the trouble, by the person if it takes one. */
