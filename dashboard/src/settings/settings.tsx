@@ -1,8 +1,8 @@
 import { Paper, Stack, Tabs, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { useIsSessionCurrent, useMay, useSession } from '../api/index.ts'
-import { Loading, moment, Page, useAddress } from '../shared-ui/index.ts'
+import { useMay, useSession, useSessionCheck } from '../api/index.ts'
+import { Failed, Loading, moment, Page, useAddress } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
@@ -36,7 +36,7 @@ export default function SettingsPage() {
 
 function GeneralSettings() {
   const { user, tenant, expires_at } = useSession()
-  const isCurrent = useIsSessionCurrent()
+  const { isCurrent, failure, again } = useSessionCheck()
   const mayChange = useMay('admin')
   return (
     <Stack>
@@ -50,8 +50,10 @@ function GeneralSettings() {
       >
         {isCurrent ? (
           <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
-        ) : (
+        ) : failure === null || failure.status === 401 ? (
           <Loading label="Loading the settings" height={52} />
+        ) : (
+          <Failed error={failure} title="The settings could not be loaded" retry={again} />
         )}
       </Section>
       <Section
