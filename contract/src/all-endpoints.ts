@@ -37,6 +37,7 @@ import {
   loadMarketFile,
   pushMarketRates,
 } from './market-rates.ts'
+import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
@@ -176,6 +177,9 @@ export const allEndpoints = [
   addMarketRates,
   loadMarketFile,
   eraseMarketSource,
+  listMarketKeys,
+  setMarketKey,
+  removeMarketKey,
   matchImportColumns,
   createImport,
   listImports,

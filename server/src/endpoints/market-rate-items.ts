@@ -192,6 +192,19 @@ export async function storeMarketRates(
   return results
 }
 
+/** Stores a rate that a provider answered, by the same rules as any other. Returns why it is refused; null if it is not. */
+export async function storeProvidedRate(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rate: object,
+  now: number,
+): Promise<string | null> {
+  const checked = checkMarketRates([rate], { enteredBy: 'adapter', saidAt: new Date(now), now })
+  await storeMarketRates(transaction, tenant, checked)
+  const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
+  return refused[0]?.detail ?? null
+}
+
 /** Whether a rate says something else, and not before the stored one. */
 function replaces(row: NewMarketRate, before: MarketRateRow): boolean {
   if (row.said_at < before.said_at) return false

@@ -1,4 +1,10 @@
-import { eventSecretPlace, keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
+import {
+  eventSecretPlace,
+  keyCheckPlace,
+  keyCheckText,
+  marketKeyPlace,
+  secretPlace,
+} from '../access/index.ts'
 import {
   countTokensOfOtherKeys,
   type NamedTenant,
@@ -7,6 +13,8 @@ import {
   replaceKeyCheck,
   sealAnew,
   sealEventSecretAnew,
+  sealedMarketKeys,
+  sealMarketKeyAnew,
   sealedEventSecrets,
   sealedSecrets,
 } from '../database/queries/index.ts'
@@ -100,6 +108,7 @@ const kindsOfSecret: readonly {
 }[] = [
   { called: 'Signing secret', place: secretPlace, read: sealedSecrets, write: sealAnew },
   { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
+  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, write: sealMarketKeyAnew },
 ]
 
 /** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */

@@ -36,6 +36,7 @@ export interface Tables {
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
   market_rates: MarketRatesTable
+  market_keys: MarketKeysTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -147,6 +148,18 @@ interface MarketRatesTable {
   destination: string
   entered_by: 'push' | 'file' | 'hand' | 'adapter'
   said_at: Date
+}
+
+interface MarketKeysTable {
+  tenant_id: number
+  secret_id: number
+  sealed: Buffer
+  set_at: Date
+  answered_at: Date | null
+  failure: string | null
+  failed_at: Date | null
+  failures: Generated<number>
+  retry_at: Date | null
 }
 
 interface DieselPricesTable {
