@@ -30,6 +30,7 @@ import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
 import { markLanes } from './mark-lanes.ts'
+import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import {
   addMarketRates,
   eraseMarketSource,
@@ -37,7 +38,6 @@ import {
   loadMarketFile,
   pushMarketRates,
 } from './market-rates.ts'
-import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'

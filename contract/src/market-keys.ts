@@ -64,7 +64,10 @@ export const setMarketKey = endpoint({
   }),
   status: 200,
   answer,
-  examples: { ...examples, body: { adapter: 'greenscreens', client_id: 'example', client_secret: 'example' } },
+  examples: {
+    ...examples,
+    body: { adapter: 'greenscreens', client_id: 'example', client_secret: 'example' },
+  },
 })
 
 export const removeMarketKey = endpoint({

@@ -30,7 +30,10 @@ export interface Config {
   /** The private names and networks that events may be sent to; null if events are off. */
   readonly events: { readonly allowPrivate: readonly string[] } | null
   /** Where the market rates of providers are asked for, and which private names are allowed; null if adapters are off. */
-  readonly marketAdapters: { readonly greenscreensUrl: string; readonly allowPrivate: readonly string[] } | null
+  readonly marketAdapters: {
+    readonly greenscreensUrl: string
+    readonly allowPrivate: readonly string[]
+  } | null
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
   /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */

@@ -79,11 +79,7 @@ class Providers implements MarketAdapters {
   readonly #working = new Set<Promise<void>>()
   readonly #cutOff = new AbortController()
 
-  constructor(
-    parts: Parts,
-    adapters: readonly MarketAdapter[],
-    allowed: ReturnType<typeof allowedPrivate>,
-  ) {
+  constructor(parts: Parts, adapters: readonly MarketAdapter[], allowed: ReturnType<typeof allowedPrivate>) {
     this.#parts = parts
     this.#adapters = adapters
     this.#allowed = allowed

@@ -101,7 +101,9 @@ function rateOf(
   now: number,
 ): ProvidedRate | string {
   const amounts = ['lowBuyRate', 'targetBuyRate', 'highBuyRate', 'distance'].map((name) => answer[name])
-  const [low = 0, mid = 0, high = 0, miles = 0] = amounts.filter((one) => typeof one === 'number' && one > 0) as number[]
+  const [low = 0, mid = 0, high = 0, miles = 0] = amounts.filter(
+    (one) => typeof one === 'number' && one > 0,
+  ) as number[]
   if (miles === 0) {
     return 'The answer has no positive lowBuyRate, targetBuyRate, highBuyRate and distance.'
   }
@@ -136,7 +138,8 @@ const unreadable = (failure: string): Provided => ({ failure, isKeyRefused: fals
 
 function failureOf({ status, failure, retryAfterSeconds: waitSeconds }: Posted): Provided {
   if (status === 401 || status === 403) return keyRefused
-  if (status === 429) return { failure: 'The provider answered: too many requests.', isKeyRefused: false, waitSeconds }
+  if (status === 429)
+    return { failure: 'The provider answered: too many requests.', isKeyRefused: false, waitSeconds }
   return {
     failure: failure ?? `The provider answered with the status ${status}.`,
     isKeyRefused: false,

@@ -13,10 +13,10 @@ import {
   replaceKeyCheck,
   sealAnew,
   sealEventSecretAnew,
-  sealedMarketKeys,
-  sealMarketKeyAnew,
   sealedEventSecrets,
+  sealedMarketKeys,
   sealedSecrets,
+  sealMarketKeyAnew,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'

@@ -11,16 +11,7 @@ export async function listMarketKeys(
 ): Promise<MarketKeyRow[]> {
   return transaction
     .selectFrom('market_keys')
-    .select([
-      'secret_id',
-      'sealed',
-      'set_at',
-      'answered_at',
-      'failure',
-      'failed_at',
-      'failures',
-      'retry_at',
-    ])
+    .select(['secret_id', 'sealed', 'set_at', 'answered_at', 'failure', 'failed_at', 'failures', 'retry_at'])
     .where('tenant_id', '=', tenant)
     .orderBy('secret_id')
     .execute()
