@@ -63,8 +63,12 @@ beforeEach(async () => {
 
 const owner = (method: string, path: string, body?: unknown) =>
   call(app, method, path, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
-const key = { adapter: 'greenscreens', client_id: 'an-id', client_secret: 'a secret & more' }
-const setKey = () => owner('POST', '/api/market-keys', key)
+const keyOf = () => ({
+  adapter: 'greenscreens',
+  client_id: `id ${tenant.id}`,
+  client_secret: 'a secret & more',
+})
+const setKey = () => owner('POST', '/api/market-keys', keyOf())
 const look = async (lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V') =>
   (await owner('GET', `/api/advice/markup?${lane}&proposed_rate=2150&include=market`)).body
 const state = async () => (await owner('GET', '/api/market-keys')).body.keys[0]
@@ -89,7 +93,7 @@ test('a lane without a fresh rate is asked about once, after the answer, and the
   const [asked, predicted] = requests
   expect(Object.fromEntries(new URLSearchParams(asked?.body))).toEqual({
     grant_type: 'client_credentials',
-    client_id: 'an-id',
+    client_id: `id ${tenant.id}`,
     client_secret: 'a secret & more',
   })
   expect(predicted?.authorization).toBe('Bearer made.up.token')
@@ -167,7 +171,7 @@ test('a lane that the provider does not cover is not a failure, and is not asked
 test('only an admin reads or sets keys, and a wrong adapter is named', async () => {
   const { token: member } = await makePerson(app, tenant, 'member')
   expect((await call(app, 'GET', '/api/market-keys', { token: member })).status).toBe(403)
-  const wrong = await owner('POST', '/api/market-keys', { ...key, adapter: 'other' })
+  const wrong = await owner('POST', '/api/market-keys', { ...keyOf(), adapter: 'other' })
   expect(wrong.status).toBe(422)
   expect(JSON.stringify(wrong.body)).toContain('greenscreens')
 })

@@ -33,7 +33,7 @@ export function greenscreens(baseUrl: string): MarketAdapter {
   async function tokenFor(key: string, send: Send, now: number): Promise<AccessToken | Provided> {
     const kept = tokens.get(key)
     if (kept !== undefined && kept.until > now) return kept
-    tokens.delete(key)
+    for (const [ofKey, { until }] of tokens) if (until <= now) tokens.delete(ofKey)
     const { client_id, client_secret } = JSON.parse(key) as Record<string, string>
     const posted = await send(`${base}/v1/auth/token`, {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
