@@ -119,7 +119,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'access',
       'events',
     ],
-    outside: ['contract/src/', 'engine/src/', 'node:'],
+    outside: ['contract/src/', 'engine/src/'],
   },
   watching: {
     rooms: [
@@ -239,6 +239,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'cache',
       'access',
       'limits',
+      'market-adapters',
       'audit',
       'sample',
       'book',

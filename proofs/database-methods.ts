@@ -26,7 +26,6 @@ import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
-import { marketKeyMethods } from './market-key-methods.ts'
 import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
@@ -190,7 +189,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ...eventMethods,
   ...fuelMethods,
   ...importMethods,
-  ...marketKeyMethods,
   ...marketMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {

@@ -28,7 +28,6 @@ function ProviderKey({ stored }: { stored: Key }) {
   const [secret, setSecret] = useState('')
   const [isRemoving, setRemoving] = useState(false)
   const set = useChange('set-market-key')
-  const remove = useChange('remove-market-key')
   const queries = useQueryClient()
   const notify = useNotice()
   const submit = (event: FormEvent) => {
@@ -44,10 +43,6 @@ function ProviderKey({ stored }: { stored: Key }) {
         },
       },
     )
-  }
-  const close = () => {
-    remove.reset()
-    setRemoving(false)
   }
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={`Key for ${source}`}>
@@ -89,31 +84,43 @@ function ProviderKey({ stored }: { stored: Key }) {
         )}
         {set.error !== null && <Failed error={set.error} title="The key was not set" />}
       </Stack>
-      <ConfirmDialog
-        opened={isRemoving}
-        title={`Remove the key for ${source}?`}
-        action="Remove the key"
-        pending={remove.isPending}
-        error={remove.error}
-        close={close}
-        confirm={() =>
-          remove.mutate(
-            { query: { adapter } },
-            {
-              onSuccess: () => {
-                void queries.invalidateQueries()
-                notify(`The key for ${source} is removed.`)
-                close()
-              },
-            },
-          )
-        }
-      >
-        <Text size="sm">
-          {source} is not asked any more. Its stored rates stay until you erase the source.
-        </Text>
-      </ConfirmDialog>
+      <RemoveKey stored={stored} opened={isRemoving} close={() => setRemoving(false)} />
     </Paper>
+  )
+}
+
+function RemoveKey({ stored, opened, close }: { stored: Key; opened: boolean; close: () => void }) {
+  const { adapter, source } = stored
+  const remove = useChange('remove-market-key')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const done = () => {
+    remove.reset()
+    close()
+  }
+  return (
+    <ConfirmDialog
+      opened={opened}
+      title={`Remove the key for ${source}?`}
+      action="Remove the key"
+      pending={remove.isPending}
+      error={remove.error}
+      close={done}
+      confirm={() =>
+        remove.mutate(
+          { query: { adapter } },
+          {
+            onSuccess: () => {
+              void queries.invalidateQueries()
+              notify(`The key for ${source} is removed.`)
+              done()
+            },
+          },
+        )
+      }
+    >
+      <Text size="sm">{source} is not asked any more. Its stored rates stay until you erase the source.</Text>
+    </ConfirmDialog>
   )
 }
 

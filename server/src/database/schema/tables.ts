@@ -2,9 +2,9 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
-import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
+import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -127,39 +127,6 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
-}
-
-interface MarketRatesTable {
-  tenant_id: number
-  scope: MarketScope
-  origin_area: string
-  destination_area: string
-  equipment_code: string
-  source: string
-  basis: MarketBasis
-  currency: string
-  as_of: Date
-  low_cents: number | null
-  mid_cents: number
-  high_cents: number | null
-  sample: number | null
-  valid_until: Date | null
-  origin: string
-  destination: string
-  entered_by: 'push' | 'file' | 'hand' | 'adapter'
-  said_at: Date
-}
-
-interface MarketKeysTable {
-  tenant_id: number
-  secret_id: number
-  sealed: Buffer
-  set_at: Date
-  answered_at: Date | null
-  failure: string | null
-  failed_at: Date | null
-  failures: Generated<number>
-  retry_at: Date | null
 }
 
 interface DieselPricesTable {
