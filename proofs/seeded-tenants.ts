@@ -182,6 +182,17 @@ function rowsOf(
         entered_by: 'push',
       },
     ],
+    market_keys: [
+      {
+        secret_id: 1,
+        sealed: Buffer.from(`${canaryOf(label)}market_keys-sealed`),
+        set_at: marketRateDay,
+        answered_at: marketRateDay,
+        failed_at: null,
+        failures: 0,
+        retry_at: null,
+      },
+    ],
     // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
     diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
     fuel_periods: [

@@ -120,6 +120,13 @@ export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
+/** A provider is asked at most once in this time for the rate of a lane and equipment. */
+export const marketFreshHours = 12
+/** Calls to providers of market rates per brokerage and minute, and calls in flight per instance. */
+export const marketAsksPerMinuteMax = 20
+export const marketAsksAtOnceMax = 8
+/** Maximum characters read of a provider's answer. A rate has fewer than 2,000. */
+export const marketAnswerKeptMax = 16_000
 /** A file of market rates: a weekly export of some thousand lanes. It is read at once, so it is smaller than an import. */
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 1_000_000

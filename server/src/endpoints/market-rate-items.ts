@@ -16,6 +16,7 @@ import {
   type MarketRateRow,
   marketRates,
   type NewMarketRate,
+  people,
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
@@ -191,6 +192,20 @@ export async function storeMarketRates(
   })
   await marketRates.putMarketRates(transaction, tenant, changed)
   return results
+}
+
+/** Stores a rate that a provider answered, by the same rules as any other. Returns why it is refused; null if it is not. */
+export async function storeProvidedRate(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rate: object,
+  now: number,
+): Promise<string | null> {
+  const basis = await people.defaultBasisOf(transaction, tenant)
+  const checked = checkMarketRates([rate], { enteredBy: 'adapter', saidAt: new Date(now), now, basis })
+  await storeMarketRates(transaction, tenant, checked)
+  const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
+  return refused[0]?.detail ?? null
 }
 
 /** Whether a rate says something else, and not before the stored one. */

@@ -138,9 +138,9 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       }),
   ),
 
-  serve(eraseMarketSource, async (call, { database }) => {
+  serve(eraseMarketSource, async (call, { database, marketAdapters }) => {
     const { caller, params } = call
-    return database.inTenant(caller.tenant, async (transaction) => {
+    const answer = await database.inTenant(caller.tenant, async (transaction) => {
       const erased = await marketRates.eraseMarketSource(transaction, caller.tenant, params.source)
       if (erased === 0) {
         throw problem(
@@ -153,6 +153,8 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       })
       return { source: params.source, erased }
     })
+    marketAdapters?.forget(caller.tenant)
+    return answer
   }),
 ]
 

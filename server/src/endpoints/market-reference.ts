@@ -7,11 +7,11 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { median } from '#engine/statistics/median.ts'
 import type { BrokerageBook, OpenBook } from '../book/index.ts'
-import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
+import { type MarketRateRow, marketKeys, marketRates } from '../database/queries/index.ts'
 import { type AskedLane, marketPairs } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { AskedBy } from './endpoint-call.ts'
-import { engineRate } from './market-rate-items.ts'
+import { engineRate, storeProvidedRate } from './market-rate-items.ts'
 import type { Parts } from './parts.ts'
 
 type Rate = Static<typeof contract.MarketRate>
@@ -65,18 +65,24 @@ export async function marketReference(
   query: AskedReference,
   { caller: { tenant }, now }: AskedBy,
   { quotes: { quotes: book }, settings: { basis } }: OpenBook<BrokerageBook>,
-  { database }: Parts,
+  { database, marketAdapters }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const history = await yieldBetweenSteps(newestQuotes(book, scope, Number.POSITIVE_INFINITY))
   const priced = history.filter(({ rateCents }) => rateCents > 0)
-  const rows = await database.inTenant(tenant, (transaction) =>
-    marketRates.marketRatesOf(
+  const { rows, keys } = await database.inTenant(tenant, async (transaction) => ({
+    rows: await marketRates.marketRatesOf(
       transaction,
       tenant,
       marketPairs(asked.origin, asked.destination),
       asked.equipmentCode,
     ),
-  )
+    keys: marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant),
+  }))
+  const { places, equipmentCode } = asked
+  // The answer uses what is stored. What a provider answers is in the next one.
+  if (equipmentCode !== null) {
+    marketAdapters?.ask({ tenant, lane: { ...places, equipmentCode }, keys, stored: rows }, storeProvidedRate)
+  }
   const chosen = chooseOfOneEquipment(rows, { at: now, basis })
   const wonRates = priced.filter(({ outcome }) => outcome === 'won').map(({ rateCents }) => rateCents)
   const medianCents = median(priced.map(({ rateCents }) => rateCents))

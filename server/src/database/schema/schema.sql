@@ -429,6 +429,24 @@ create policy ended_quotes_for_owner on lanes for select to lanewise_owner using
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
 
+create table market_keys (
+  tenant_id integer not null,
+  secret_id integer not null,
+  sealed bytea not null,
+  set_at timestamp with time zone not null,
+  answered_at timestamp with time zone,
+  failure text,
+  failed_at timestamp with time zone,
+  failures integer not null default 0,
+  retry_at timestamp with time zone,
+  constraint market_keys_pkey PRIMARY KEY (tenant_id, secret_id),
+  constraint market_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+alter table market_keys enable row level security;
+alter table market_keys force row level security;
+create policy tenant_isolation on market_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on market_keys to lanewise_service;
+
 create table market_rates (
   tenant_id integer not null,
   scope text not null,

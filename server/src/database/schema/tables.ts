@@ -2,10 +2,10 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
-import type { MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
+import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -37,6 +37,7 @@ export interface Tables {
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
   market_rates: MarketRatesTable
+  market_keys: MarketKeysTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -128,27 +129,6 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
-}
-
-interface MarketRatesTable {
-  tenant_id: number
-  scope: MarketScope
-  origin_area: string
-  destination_area: string
-  equipment_code: string
-  source: string
-  basis: RateBasis
-  currency: string
-  as_of: Date
-  low_cents: number | null
-  mid_cents: number
-  high_cents: number | null
-  sample: number | null
-  valid_until: Date | null
-  origin: string
-  destination: string
-  entered_by: 'push' | 'file' | 'hand' | 'adapter'
-  said_at: Date
 }
 
 interface DieselPricesTable {

@@ -355,3 +355,25 @@ create policy tenant_isolation on market_rates
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update, delete on market_rates to lanewise_service;
+
+-- A brokerage's key for a provider of market rates, and the result of the last call with it.
+create table market_keys (
+  tenant_id integer not null references tenants,
+  -- The number of the adapter: 1 is Greenscreens.
+  secret_id integer not null,
+  sealed bytea not null,
+  set_at timestamptz not null,
+  answered_at timestamptz,
+  -- The last failure since the last answer: how many in a row, and when the next call may be made.
+  failure text,
+  failed_at timestamptz,
+  failures integer not null default 0,
+  retry_at timestamptz,
+  primary key (tenant_id, secret_id)
+);
+alter table market_keys enable row level security;
+alter table market_keys force row level security;
+create policy tenant_isolation on market_keys
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update, delete on market_keys to lanewise_service;
