@@ -108,6 +108,19 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     ],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
+  'market-adapters': {
+    rooms: [
+      'runtime',
+      'security',
+      'configuration',
+      'database/schema',
+      'database/session',
+      'database/queries',
+      'access',
+      'events',
+    ],
+    outside: ['contract/src/', 'engine/src/'],
+  },
   watching: {
     rooms: [
       'runtime',
@@ -155,6 +168,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'book',
       'backtests',
       'imports',
+      'market-adapters',
       'watching',
     ],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'typebox'],
@@ -225,6 +239,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'cache',
       'access',
       'limits',
+      'market-adapters',
       'audit',
       'sample',
       'book',

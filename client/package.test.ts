@@ -72,7 +72,7 @@ describe('the packed package', () => {
     expect(code.length).toBeLessThan(50_000)
   })
 
-  test.each([20, 22, 24])('runs on Node %i', async (major) => {
+  const runsOn = async (major: number) => {
     const node = nodeOfMajor(major)
     if (typeof node !== 'string') {
       process.stderr.write(`NOT TESTED on Node ${major}: ${node.missing}\n`)
@@ -87,7 +87,9 @@ describe('the packed package', () => {
     expect(complaint).toBe('')
     expect(output.split('\n')).toEqual(['{"status":"ok","lane_id":7,"updated":true}', 'network', ''])
     expect(server.arrived[1]?.headers['x-service-signature']).toMatch(/^sha256=[0-9a-f]{64}$/)
-  })
+  }
+  test.each([20, 24])('runs on Node %i', runsOn)
+  test('runs on Node 22', { tags: 'long' }, () => runsOn(22))
 })
 
 describe('without Node APIs', () => {

@@ -13,23 +13,21 @@ import {
   people,
   performance,
   pushedLanes as pushed,
-  quoteListSettings as quoteList,
+  readBasisCounts,
   laneRecord as record,
-  sandboxes,
   firstSteps as steps,
   suggestions,
   tenantQuotes,
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
-import { tenantId } from '#server/database/session/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
-import { sessionOf } from './seeded-ids.ts'
+import { peopleMethods } from './people-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -149,6 +147,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
+  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
+    readBasisCounts(transaction, tenant, {}),
+  ),
   'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
     packed.countQuotes(transaction, tenant),
   ),
@@ -190,6 +191,7 @@ export const methods: Readonly<Record<string, Method>> = {
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,
+  ...peopleMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {
@@ -363,96 +365,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findQuoteRequestByKey': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.findQuoteRequestByKey(transaction, tenant, ids.requestKey),
-  ),
-  'people.nextTenantNumber': returnsResult(({ transaction, tenant }) =>
-    people.nextTenantNumber(transaction, tenant, 'user'),
-  ),
-  // The tenant exists already, so the call is refused for every caller.
-  'people.createTenant': noEvidence(({ transaction, tenant, now }) =>
-    people.createTenant(transaction, tenant, {
-      company: 'New',
-      name: 'New',
-      email: 'new-tenant@example.com',
-      passwordHash: 'none',
-      now,
-    }),
-  ),
-  'people.insertUser': returnsResult(({ transaction, tenant, now }) =>
-    people.insertUser(transaction, tenant, {
-      name: 'New',
-      email: 'new-user@example.com',
-      role: 'viewer',
-      status: 'active',
-      passwordHash: null,
-      invitation: null,
-      now,
-    }),
-  ),
-  'sandboxes.sandboxOf': noEvidence(({ transaction, tenant }) => sandboxes.sandboxOf(transaction, tenant)),
-  'sandboxes.nameSandbox': changesRows(({ transaction, tenant }) =>
-    sandboxes.nameSandbox(transaction, tenant, tenantId(1_999_999_999), null),
-  ),
-  'sandboxes.createSandbox': noEvidence(({ transaction, tenant, now }) =>
-    sandboxes.createSandbox(
-      transaction,
-      tenant,
-      { tenant_id: tenant, name: 'new', win_probability_method: 'literal', time_zone: 'UTC' },
-      now,
-    ),
-  ),
-  'sandboxes.sandboxPerson': changesRows(({ transaction, tenant, now }) =>
-    sandboxes.sandboxPerson(
-      transaction,
-      tenant,
-      { name: 'new', email: 'new@example.com', role: 'admin' },
-      now,
-    ),
-  ),
-  'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
-  'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
-  'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
-  'people.updateTenant': changesRows(({ transaction, tenant }) =>
-    people.updateTenant(transaction, tenant, { name: 'another' }),
-  ),
-  'people.setTenantStatus': changesRows(({ transaction, tenant }) =>
-    people.setTenantStatus(transaction, tenant, 'suspended'),
-  ),
-  'people.findUser': returnsCanary(({ transaction, tenant, ids }) =>
-    people.findUser(transaction, tenant, ids.person),
-  ),
-  'people.lockUser': returnsCanary(({ transaction, tenant, ids }) =>
-    people.lockUser(transaction, tenant, ids.person),
-  ),
-  'people.lockOwners': returnsResult(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
-  'people.listUsers': returnsCanary(({ transaction, tenant }) => people.listUsers(transaction, tenant)),
-  'people.updateUser': changesRows(({ transaction, tenant, ids }) =>
-    people.updateUser(transaction, tenant, ids.person, { name: 'another' }),
-  ),
-  'people.removeUser': changesRows(({ transaction, tenant, user }) =>
-    people.removeUser(transaction, tenant, user),
-  ),
-  'quote-list-settings.findQuoteListSettings': returnsCanary(({ transaction, tenant, ids }) =>
-    quoteList.findQuoteListSettings(transaction, tenant, ids.invited),
-  ),
-  'quote-list-settings.saveQuoteListSettings': changesRows(({ transaction, tenant, ids }) =>
-    quoteList.saveQuoteListSettings(transaction, tenant, ids.invited, {
-      version: 1,
-      settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
-    }),
-  ),
-  'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
-    people.insertSession(transaction, tenant, {
-      sessionId: uuid,
-      userId: ids.owner,
-      now,
-      expiresAt: now,
-    }),
-  ),
-  'people.endSessions': changesRows(({ transaction, tenant, ids, now }) =>
-    people.endSessions(transaction, tenant, ids.owner, now),
-  ),
-  'people.findSession': returnsResult(({ transaction, tenant, ids, now }) =>
-    people.findSession(transaction, tenant, sessionOf(ids.label, ids.owner), now),
   ),
   'performance.performanceBy': returnsCanary(({ transaction, tenant }) =>
     performance.performanceBy(

@@ -19,6 +19,6 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
     fuel.putDieselPrices(transaction, tenant, [{ week: '2020-03-02', mills: 4000 }]),
   ),
   'fuel.newestDieselPrices': returnsResult(({ transaction, tenant }) =>
-    fuel.newestDieselPrices(transaction, tenant, '2020-03-05'),
+    fuel.newestDieselPrices(transaction, tenant, '2020-03-05', 8),
   ),
 }

@@ -86,6 +86,9 @@ function rowsOf(
     outcome: 'won',
     outcome_reason: 'price',
     rate_type: 'spot',
+    quoted_basis: null,
+    customer_basis: null,
+    truck_basis: null,
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
@@ -112,6 +115,7 @@ function rowsOf(
       {
         status: 'active',
         win_probability_method: 'at_or_below',
+        default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
         floor_margin_pct: label === 'A' ? 71.5 : null,
         created_at: at,
@@ -176,6 +180,17 @@ function rowsOf(
         mid_cents: cents,
         said_at: earlier(24),
         entered_by: 'push',
+      },
+    ],
+    market_keys: [
+      {
+        secret_id: 1,
+        sealed: Buffer.from(`${canaryOf(label)}market_keys-sealed`),
+        set_at: marketRateDay,
+        answered_at: marketRateDay,
+        failed_at: null,
+        failures: 0,
+        retry_at: null,
       },
     ],
     // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.

@@ -21,6 +21,12 @@ interface UpdateOptions {
   readonly carrierName?: string
   readonly carrierMc?: string
   readonly bookedAt?: string
+  readonly customerBasis?: string
+  readonly customerFuel?: string
+  readonly customerAccessorials?: string
+  readonly truckBasis?: string
+  readonly truckFuel?: string
+  readonly truckAccessorials?: string
   readonly body?: string
 }
 
@@ -63,6 +69,12 @@ const addShipmentUpdate: AddCommands = (program, action) => {
     .option('--carrier-name <name>', 'the carrier of the booking')
     .option('--carrier-mc <number>', "the carrier's MC number")
     .option('--booked-at <time>', 'the booking time, ISO 8601')
+    .option('--customer-basis <basis>', 'what the customer rate includes: linehaul or all_in')
+    .option('--customer-fuel <dollars>', 'the fuel charge of the customer rate')
+    .option('--customer-accessorials <dollars>', 'the accessorial charges of the customer rate')
+    .option('--truck-basis <basis>', 'what the truck cost includes: linehaul or all_in')
+    .option('--truck-fuel <dollars>', 'the fuel charge of the truck cost')
+    .option('--truck-accessorials <dollars>', 'the accessorial charges of the truck cost')
     .option('--body <file>', 'the whole body as JSON; - for the standard input')
     .addHelpText(
       'after',
@@ -248,10 +260,16 @@ function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array
     carrier_name: own.carrierName,
     carrier_mc: own.carrierMc,
     booked_at: own.bookedAt,
+    customer_basis: own.customerBasis,
+    truck_basis: own.truckBasis,
   }
   const amounts = [
     ['customer_rate', own.customerRate, '--customer-rate'],
     ['truck_cost', own.truckCost, '--truck-cost'],
+    ['customer_fuel', own.customerFuel, '--customer-fuel'],
+    ['customer_accessorials', own.customerAccessorials, '--customer-accessorials'],
+    ['truck_fuel', own.truckFuel, '--truck-fuel'],
+    ['truck_accessorials', own.truckAccessorials, '--truck-accessorials'],
   ] as const
   const members = [
     ...Object.entries(texts).flatMap(([name, value]) =>

@@ -1,10 +1,13 @@
 import type { Body } from '#client/sent.ts'
 import {
   amountText,
+  basisOfHeader,
   type Cell,
   cellText,
   foldedHeader,
   pushedOnlyFieldOfHeader,
+  readBasis,
+  readCharge,
   readCost,
   readDay,
   readMiles,
@@ -35,6 +38,9 @@ const pushFields = [
   'equipment',
   'quoted_rate',
   'estimated_cost',
+  'quoted_basis',
+  'quoted_fuel',
+  'quoted_accessorials',
   'customer_name',
   'rep_name',
   'quoted_at',
@@ -77,6 +83,9 @@ export interface PushRow {
  */
 function means(field: PushField, header: string): boolean {
   if (field === 'external_id') return isNamed('reference', header)
+  // A file of quotes has one amount, so a charge without another name is that of the quoted rate.
+  if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
+  if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
   return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
 }
 
@@ -170,6 +179,12 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     equipment: text('equipment') ?? undefined,
     quoted_rate: amount('quoted_rate', readMoney),
     estimated_cost: amount('estimated_cost', readCost),
+    quoted_basis:
+      read('quoted_basis', readBasis) ??
+      basisOfHeader(file.header[columns.quoted_rate ?? -1] ?? '') ??
+      undefined,
+    quoted_fuel: amount('quoted_fuel', readCharge),
+    quoted_accessorials: amount('quoted_accessorials', readCharge),
     customer_name: read('customer_name', readText),
     rep_name: read('rep_name', readText),
     quoted_at: time('quoted_at'),

@@ -25,6 +25,9 @@ interface QuoteOptions {
   readonly customer: string
   readonly reference?: string
   readonly estimatedCost?: string
+  readonly quotedBasis?: string
+  readonly quotedFuel?: string
+  readonly quotedAccessorials?: string
   readonly marketRate?: string
   readonly pickupDate?: string
 }
@@ -36,6 +39,9 @@ const addQuote: AddCommands = (program, action) => {
     .requiredOption('--customer <name>', 'the shipper that the quote is for')
     .option('--reference <text>', "the shipper's own reference")
     .option('--estimated-cost <dollars>', 'the expected truck cost')
+    .option('--quoted-basis <basis>', 'what the rate includes: linehaul or all_in')
+    .option('--quoted-fuel <dollars>', 'the fuel charge of the rate')
+    .option('--quoted-accessorials <dollars>', 'the accessorial charges of the rate')
     .option('--market-rate <dollars>', 'the market rate at quote time')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
@@ -58,6 +64,11 @@ const addQuote: AddCommands = (program, action) => {
               quoted_rate: Number(decimal(rate, 'The rate')),
               ...given({
                 estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
+                // The service checks the word.
+                quoted_basis:
+                  own.quotedBasis as Body<'create-quote-request'>['lanes'][number]['quoted_basis'],
+                quoted_fuel: amount(own.quotedFuel, '--quoted-fuel'),
+                quoted_accessorials: amount(own.quotedAccessorials, '--quoted-accessorials'),
                 market_rate: amount(own.marketRate, '--market-rate'),
                 pickup_date: own.pickupDate,
               }),

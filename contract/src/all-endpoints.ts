@@ -30,6 +30,7 @@ import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { adviseLanes } from './lanes-advice.ts'
 import { markLanes } from './mark-lanes.ts'
+import { listMarketKeys, removeMarketKey, setMarketKey } from './market-keys.ts'
 import {
   addMarketRates,
   eraseMarketSource,
@@ -176,6 +177,9 @@ export const allEndpoints = [
   addMarketRates,
   loadMarketFile,
   eraseMarketSource,
+  listMarketKeys,
+  setMarketKey,
+  removeMarketKey,
   matchImportColumns,
   createImport,
   listImports,

@@ -19,6 +19,8 @@ export const auditKindsOf = {
     'change-rolled-back',
     'import-undone',
     'market-source-erased',
+    'market-key-set',
+    'market-key-removed',
     'tenant-suspended',
     'tenant-resumed',
     'tenant-exported',

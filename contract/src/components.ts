@@ -40,6 +40,7 @@ import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
 import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
+import { ComparedBasis } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
@@ -60,6 +61,11 @@ export const components: Readonly<
   PositiveDollars: {
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
+  },
+  ComparedBasis: {
+    schema: ComparedBasis,
+    description:
+      'What the amounts of an answer include, and the quotes with amounts on the other basis. In an answer without data it is there only if quotes were kept apart',
   },
   Place: {
     schema: place(''),

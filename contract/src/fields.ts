@@ -296,3 +296,12 @@ export function equipment(description: string) {
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
+
+/** The idempotency key of a new quote request. */
+export const requestKey = Type.String({
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description:
+    'An idempotency key: a UUID that you generate for this request. Sending the same body again with the same key creates nothing and returns the first quote request. Another body with the same key is rejected with 422 request-key-reused',
+  examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
+  'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
+})

@@ -1,7 +1,14 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day, dollars, nullable, oneOf, text } from './fields.ts'
-import { dieselFileBytesMax, fuelBytesMax, fuelKeysMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
+import {
+  dieselFileBytesMax,
+  dieselWeeksShown,
+  fuelBytesMax,
+  fuelKeysMax,
+  fuelPeriodsMax,
+  fuelStepsMax,
+} from './limits.ts'
 
 /** An amount of dollars with up to three decimals, as diesel and surcharges per mile are priced. */
 function mills(description: string, minimum: number, maximum: number) {
@@ -70,11 +77,18 @@ export const DieselWeek = Type.Object({
 })
 const Fuel = Type.Object({
   diesel: nullable(DieselWeek),
+  newest_weeks: Type.Array(DieselWeek, {
+    description: `The newest prices up to today, newest first, at most ${dieselWeeksShown}`,
+  }),
   schedules: Type.Array(FuelSchedule),
 })
 
 const exampleFuel = {
   diesel: { week: '2026-03-02', price: 3.879 },
+  newest_weeks: [
+    { week: '2026-03-02', price: 3.879 },
+    { week: '2026-02-23', price: 3.845 },
+  ],
   schedules: [
     {
       customer_name: null,
@@ -96,7 +110,7 @@ export const getFuel = endpoint({
   name: 'get-fuel',
   method: 'GET',
   path: '/api/fuel',
-  summary: 'The newest diesel price and the fuel surcharge schedules',
+  summary: 'The newest diesel prices and the fuel surcharge schedules',
   description: 'The schedule of the brokerage, then those of customers by name.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
 import { changeSources } from './lane.ts'
 import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limits.ts'
+import { rateBases } from './rate-basis.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
 
@@ -69,7 +70,8 @@ export const Import = Type.Object({
   sample: Type.Boolean({ description: 'true for sample data of this service' }),
   status: Type.Enum([...importStates]),
   columns: Type.Record(Type.String(), Type.String(), {
-    description: 'Lanewise field -> the column of the file that it is read from',
+    description:
+      'Lanewise field -> the column of the file that it is read from. quoted_basis, customer_basis and truck_basis without a column: what was assumed',
   }),
   ignored_columns: Type.Array(Type.String()),
   rows_read: Type.Integer({
@@ -90,7 +92,7 @@ export const Import = Type.Object({
   rows_lost: Type.Integer({ description: 'Accepted rows of lost quotes' }),
   rows_pending: Type.Integer({ description: 'Accepted rows of pending quotes' }),
   warnings: Type.Array(
-    Type.Object({ code: Type.Enum(['no_lost_quotes', 'no_dates']), detail: Type.String() }),
+    Type.Object({ code: Type.Enum(['no_lost_quotes', 'no_dates', 'basis_assumed']), detail: Type.String() }),
     {
       description: 'Reasons to check the file before it is imported. They do not stop the import',
     },
@@ -113,7 +115,7 @@ export const Import = Type.Object({
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field. basis=linehaul or basis=all_in says what the rates of the file include, and cost_basis what the truck costs include; without it, the name of their column decides, such as Linehaul or Total Revenue, or else the default basis of the brokerage',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -257,6 +259,19 @@ export const matchImportColumns = endpoint({
     positions: Type.Record(Type.String(), column, {
       description: 'Lanewise field -> the number of that column',
     }),
+    bases: Type.Array(
+      Type.Object({
+        field,
+        basis: Type.Enum([...rateBases]),
+        from: Type.Enum(['map', 'name'], {
+          description: 'map: as chosen in the map. name: guessed from the name of the column',
+        }),
+      }),
+      {
+        description:
+          'What the amounts of a column include. Amounts of a column that is not listed are on the default basis of the brokerage',
+      },
+    ),
     ignored_columns: Type.Array(Type.String()),
     problems: Type.Array(
       Type.Object({
@@ -301,6 +316,7 @@ export const matchImportColumns = endpoint({
     answer: {
       columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
       positions: { origin: 1, destination: 2, equipment: 3, quoted_rate: 4 },
+      bases: [],
       ignored_columns: ['Notes'],
       problems: [],
       fields: [

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
 import { MarketReference } from './market-reference.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
@@ -61,6 +62,7 @@ export const laneInsight = endpoint({
       }),
       summary: Type.String(),
       unknown_places: Type.Optional(UnknownPlaces),
+      basis: ComparedBasis,
       evidence: Type.Optional(
         Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
       ),
@@ -69,6 +71,7 @@ export const laneInsight = endpoint({
     Type.Object({
       found: Type.Literal(false),
       query: InsightQuery,
+      basis: Type.Optional(ComparedBasis),
       unknown_places: Type.Optional(UnknownPlaces),
       market: Type.Optional(MarketReference),
     }),
@@ -90,6 +93,7 @@ export const laneInsight = endpoint({
       scores: { harmonic: 0.81, integral: 4.2, derivative: 0.58, correlation: 0.9 },
       signals: { strength: 'strong', trend: 'steady', consistency: 'reliable', timing: 'aligned' },
       summary: 'You have won 17 of 26 decided quotes on this lane.',
+      basis: exampleBasis,
     },
   },
 })

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { equipment, nullable, place } from './fields.ts'
 import { decisions } from './lane.ts'
 import { lanePointsMax } from './limits.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const counts = {
   quotes: Type.Integer(),
@@ -74,6 +75,7 @@ export const laneRecord = endpoint({
       }),
       { description: 'Every month of the history, oldest first' },
     ),
+    basis: ComparedBasis,
   }),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },
@@ -107,6 +109,7 @@ export const laneRecord = endpoint({
           margin_pct: 16.3,
         },
       ],
+      basis: exampleBasis,
     },
   },
 })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
+import { shownBasis, shownCharge } from './rate-basis.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
@@ -73,6 +74,9 @@ export const Lane = Type.Object({
   rate_type: { ...nullable(Type.Enum([...rateTypes])), description: 'Spot or contract, if known' },
   valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   quoted_rate: Type.Number({ description: 'The quoted rate in dollars' }),
+  quoted_basis: shownBasis('the quoted rate'),
+  quoted_fuel: shownCharge('fuel charge', 'the quoted rate'),
+  quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
@@ -85,8 +89,18 @@ export const Lane = Type.Object({
     ...nullable(Type.Enum([...bookingSources])),
     description: 'The source of the truck cost; null if there is none',
   },
-  margin: { ...money, description: 'customer_rate minus truck_cost, if both are known' },
+  margin: {
+    ...money,
+    description:
+      'customer_rate minus truck_cost, if both are known. Amounts on different bases are compared on the default basis; null if that is not possible',
+  },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
+  customer_basis: shownBasis('the customer rate'),
+  customer_fuel: shownCharge('fuel charge', 'the customer rate'),
+  customer_accessorials: shownCharge('accessorial charges', 'the customer rate'),
+  truck_basis: shownBasis('the truck cost'),
+  truck_fuel: shownCharge('fuel charge', 'the truck cost'),
+  truck_accessorials: shownCharge('accessorial charges', 'the truck cost'),
   carrier_name: nullable(Type.String()),
   carrier_notes: nullable(Type.String()),
   market_rate: money,
@@ -141,11 +155,20 @@ export const exampleLane: Lane = {
   rate_type: null,
   valid_until: null,
   quoted_rate: 2150,
+  quoted_basis: null,
+  quoted_fuel: null,
+  quoted_accessorials: null,
   customer_rate: 2150,
   estimated_cost: 1820,
   expected_cost: { amount: 1805, low: 1640, high: 1990 },
   truck_cost: 1790.5,
   truck_cost_source: 'tms',
+  customer_basis: 'all_in',
+  customer_fuel: 312.4,
+  customer_accessorials: null,
+  truck_basis: 'all_in',
+  truck_fuel: null,
+  truck_accessorials: null,
   margin: 359.5,
   margin_pct: 16.7,
   carrier_name: 'Blue Mesa Trucking',
@@ -172,6 +195,9 @@ export const openLane: Lane = {
   customer_rate: null,
   truck_cost: null,
   truck_cost_source: null,
+  customer_basis: null,
+  customer_fuel: null,
+  truck_basis: null,
   margin: null,
   margin_pct: null,
   carrier_name: null,

@@ -120,6 +120,13 @@ export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
+/** A provider is asked at most once in this time for the rate of a lane and equipment. */
+export const marketFreshHours = 12
+/** Calls to providers of market rates per brokerage and minute, and calls in flight per instance. */
+export const marketAsksPerMinuteMax = 20
+export const marketAsksAtOnceMax = 8
+/** Maximum characters read of a provider's answer. A rate has fewer than 2,000. */
+export const marketAnswerKeptMax = 16_000
 /** A file of market rates: a weekly export of some thousand lanes. It is read at once, so it is smaller than an import. */
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 1_000_000
@@ -155,6 +162,8 @@ export const fuelBytesMax = 128 * 1024
 export const dieselFileBytesMax = 3 * 1024 * 1024
 /** Weeks of a file: a century. */
 export const dieselWeeksMax = 5_200
+/** Diesel prices shown with the schedules: two months, in which each schedule that changes monthly has its price. */
+export const dieselWeeksShown = 8
 /** Age at which a pending quote is "pending too long", in days. Spot quotes are decided within days. */
 export const pendingDaysDefault = 7
 export const pendingDaysMax = 365

@@ -21,14 +21,9 @@ import {
   pushedItemsMax,
   pushKeysMax,
 } from './limits.ts'
-import {
-  MarketRate,
-  marketBases,
-  marketCurrencies,
-  marketRateState,
-  marketScopes,
-} from './market-reference.ts'
+import { MarketRate, marketCurrencies, marketRateState, marketScopes } from './market-reference.ts'
 import { countedAs, pushCounts, pushedItems, RefusedItem, signsAddress } from './push-items.ts'
+import { rateBases } from './rate-basis.ts'
 
 const area = (end: string) =>
   place(
@@ -41,7 +36,7 @@ export const sentMarketRate = Type.Object({
   origin: area('Pickup area'),
   destination: area('Delivery area'),
   equipment: equipment('Equipment code, such as V'),
-  basis: oneOf('What the rate includes: linehaul, or all_in with fuel', marketBases),
+  basis: oneOf('What the rate includes: linehaul, or all_in with fuel', rateBases),
   currency: Type.Optional(
     oneOf('Default USD. Rates in other currencies are stored and never compared', marketCurrencies),
   ),
@@ -192,7 +187,7 @@ export const loadMarketFile = endpoint({
       'x-expected': `text of at most ${marketFileLengthMax.toLocaleString('en-US')} characters`,
     }),
     source: Type.Optional(label('The source of rows without one')),
-    basis: Type.Optional(oneOf('The basis of rows without one', marketBases)),
+    basis: Type.Optional(oneOf('The basis of rows without one', rateBases)),
     as_of: Type.Optional(time('The date of rows without one')),
     dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and store nothing; default false' })),
   }),

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { nullable } from './fields.ts'
+import { rateBases } from './rate-basis.ts'
 
 export const marketScopes = ['lane', 'zip3', 'market', 'state_pair', 'region'] as const
-export const marketBases = ['linehaul', 'all_in'] as const
 export const marketCurrencies = ['USD', 'CAD', 'MXN'] as const
 
 const number = nullable(Type.Number())
@@ -21,7 +21,7 @@ export const MarketRate = Type.Object({
   origin: Type.String(),
   destination: Type.String(),
   equipment: Type.String(),
-  basis: Type.Enum([...marketBases]),
+  basis: Type.Enum([...rateBases]),
   currency: Type.Enum([...marketCurrencies]),
   low: number,
   mid: Type.Number(),

@@ -2,8 +2,9 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
-import { marketBases, marketScopes } from './market-reference.ts'
+import { marketScopes } from './market-reference.ts'
 import { LaneKey } from './performance.ts'
+import { rateBases } from './rate-basis.ts'
 
 const number = nullable(Type.Number())
 
@@ -63,7 +64,7 @@ export const getMarketStanding = endpoint({
   }),
   status: 200,
   answer: Type.Object({
-    basis: Type.Enum([...marketBases]),
+    basis: Type.Enum([...rateBases]),
     lanes: Type.Array(
       Type.Object({
         lane: LaneKey,

@@ -4,6 +4,7 @@ import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './es
 import { equipment, includeOf, nullable, oneOf, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -50,12 +51,14 @@ function answerOf<Query extends TObject>(query: Query) {
       suggested_rate: number,
       rate_band: RateBand,
       verdict: Type.String(),
+      basis: ComparedBasis,
       ...extras,
     }),
     Type.Object({
       found: Type.Literal(false),
       query,
       confidence: Type.Literal('none'),
+      basis: Type.Optional(ComparedBasis),
       unknown_places: Type.Optional(UnknownPlaces),
       ...extras,
     }),
@@ -124,6 +127,7 @@ export const markup = endpoint({
       suggested_rate: 1910,
       rate_band: { floor: 1800, median: 2025, ceiling: 2250 },
       verdict: 'At $2,150 you won 63 % of the 8 decided quotes at this rate or lower.',
+      basis: exampleBasis,
     },
   },
 })

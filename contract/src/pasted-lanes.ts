@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable } from './fields.ts'
 import { pastedLengthMax, pastedRowsMax } from './limits.ts'
+import { rateBases } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const pastedFields = [
@@ -14,6 +15,7 @@ export const pastedFields = [
   'equipment',
   'rate',
   'cost',
+  'fuel',
   'market',
   'pickup',
   'customer',
@@ -62,6 +64,12 @@ export const readPastedLanes = endpoint({
         equipment: nullable(Type.String()),
         rate: dollars,
         cost: dollars,
+        fuel: { ...dollars, description: 'The fuel charge of the rate' },
+        basis: {
+          ...nullable(Type.Enum([...rateBases])),
+          description:
+            'What the rate was, by the name of its column; null if the name does not say it. A rate and a cost on the other basis were converted to the default basis of the brokerage by the fuel charge; without one, the row has an error',
+        },
         market: dollars,
         pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
         customer: nullable(Type.String()),
@@ -92,6 +100,8 @@ export const readPastedLanes = endpoint({
           equipment: 'V',
           rate: 2150,
           cost: null,
+          fuel: null,
+          basis: null,
           market: null,
           pickup: null,
           customer: null,

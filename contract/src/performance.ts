@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
 import { exampleLane, Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
 
@@ -178,6 +179,7 @@ export const getPerformance = endpoint({
     rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
     next_cursor: nullable(Type.String()),
     totals: Type.Object(figures),
+    basis: ComparedBasis,
   }),
   examples: {
     query: { by: 'lane' },
@@ -196,6 +198,7 @@ export const getPerformance = endpoint({
       rows_total: 1,
       next_cursor: null,
       totals: exampleFigures,
+      basis: exampleBasis,
     },
   },
 })
@@ -248,6 +251,7 @@ export const listMarginGaps = endpoint({
       below: Type.Integer({ description: 'Number of shipments below the quoted margin, on all pages' }),
       shortfall: Type.Number({ description: 'Total shortfall of the shipments below the quoted margin' }),
     }),
+    basis: ComparedBasis,
   }),
   examples: {
     answer: {
@@ -264,6 +268,7 @@ export const listMarginGaps = endpoint({
       ],
       next_cursor: null,
       totals: { shipments_compared: 1, below: 1, shortfall: 95 },
+      basis: exampleBasis,
     },
   },
 })

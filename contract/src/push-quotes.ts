@@ -15,6 +15,7 @@ import {
   RefusedItem,
   signsAddress,
 } from './push-items.ts'
+import { quotedCharges } from './rate-basis.ts'
 
 /** One pushed quote. Each is validated on its own. */
 export const pushedQuote = Type.Object({
@@ -32,6 +33,7 @@ export const pushedQuote = Type.Object({
   equipment: Type.Optional(equipment('Equipment code, such as V')),
   quoted_rate: Type.Optional(positiveDollars('The rate quoted to the customer')),
   estimated_cost: Type.Optional(dollars('The truck cost expected at quote time')),
+  ...quotedCharges,
   customer_name: Type.Optional(text('The customer of the quote')),
   rep_name: Type.Optional(
     text('Who quoted. The name or e-mail address of a person of the brokerage also credits that person'),

@@ -10,6 +10,7 @@ import {
   place,
   positiveDollars,
   recordId,
+  requestKey,
   text,
   time,
   wholeNumber,
@@ -34,6 +35,7 @@ import {
   quoteRequestBytesMax,
   quoteRequestKeysMax,
 } from './limits.ts'
+import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const QuoteRequest = Type.Object({
@@ -82,15 +84,7 @@ export const createQuoteRequest = endpoint({
   body: Type.Object({
     customer_name: text('The shipper that the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),
-    request_key: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-        description:
-          'An idempotency key: a UUID that you generate for this request. Sending the same body again with the same key creates nothing and returns the first quote request. Another body with the same key is rejected with 422 request-key-reused',
-        examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
-        'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
-      }),
-    ),
+    request_key: Type.Optional(requestKey),
     accept_unknown_places: Type.Optional(
       Type.Boolean({
         description: 'true accepts an unknown city whose spelling is close to that of a known city',
@@ -104,6 +98,7 @@ export const createQuoteRequest = endpoint({
         equipment: equipment('Equipment code'),
         quoted_rate: positiveDollars('The rate quoted to the customer'),
         estimated_cost: Type.Optional(dollars('The expected truck cost')),
+        ...quotedCharges,
         market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
         miles: Type.Optional(
           Type.Number({
@@ -300,7 +295,9 @@ export const listShipments = endpoint({
   answer: Type.Object({
     ...lanePage,
     totals: Type.Object({
-      shipments: Type.Integer({ description: 'Matching shipments whose booking was not cancelled' }),
+      shipments: Type.Integer({
+        description: 'Matching shipments whose booking was not cancelled, without those kept apart',
+      }),
       cancelled: Type.Integer({
         description: 'Matching lanes whose booking was cancelled. They are excluded from all other figures',
       }),
@@ -321,6 +318,7 @@ export const listShipments = endpoint({
         description: 'Shipments where margin and quoted margin are both known',
       }),
     }),
+    basis: ComparedBasis,
   }),
   examples: {
     answer: {
@@ -340,6 +338,7 @@ export const listShipments = endpoint({
         landed_vs_quoted: 14.5,
         comparable_shipments: 1,
       },
+      basis: exampleBasis,
     },
   },
 })
@@ -388,6 +387,7 @@ export const requote = endpoint({
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
+    ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
     pickup_date: Type.Optional(day('Date of pickup')),
   }),

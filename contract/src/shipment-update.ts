@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, sentLaneRef, text, time } from './fields.ts'
 import { nameLengthMax } from './limits.ts'
+import { accessorialsOf, basisOf, fuelOf } from './rate-basis.ts'
 
 export const shipmentUpdate = endpoint({
   name: 'shipment-update',
@@ -9,7 +10,7 @@ export const shipmentUpdate = endpoint({
   path: '/api/integrations/tms/shipment-update',
   summary: 'Push booked revenue and cost for a lane',
   description:
-    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. cancelled: true cancels the booking; a newer booking of the same lane books it again.',
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. customer_basis and truck_basis say what an amount includes; without them, the default basis of the brokerage is assumed. cancelled: true cancels the booking; a newer booking of the same lane books it again.',
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: 'body', scope: 'integrations:write' },
   body: Type.Object({
@@ -19,6 +20,12 @@ export const shipmentUpdate = endpoint({
     customer_name: Type.Optional(text('Final billable customer name; replaces the customer from the quote')),
     carrier_name: Type.Optional(text('Carrier of the booking, shown on the Shipments tab')),
     carrier_mc: Type.Optional(text("The carrier's MC number; stored in carrier_notes", nameLengthMax)),
+    customer_basis: Type.Optional(basisOf('customer_rate')),
+    customer_fuel: Type.Optional(fuelOf('customer_rate')),
+    customer_accessorials: Type.Optional(accessorialsOf('customer_rate')),
+    truck_basis: Type.Optional(basisOf('truck_cost')),
+    truck_fuel: Type.Optional(fuelOf('truck_cost')),
+    truck_accessorials: Type.Optional(accessorialsOf('truck_cost')),
     booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
     cancelled: Type.Optional(
       Type.Boolean({

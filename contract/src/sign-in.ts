@@ -13,6 +13,7 @@ import {
 } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
+import { rateBases } from './rate-basis.ts'
 
 /** A new password: length limits but no composition rules (NIST SP 800-63B). The server checks the blocklist. */
 function newPassword(description: string) {
@@ -77,6 +78,11 @@ export const Tenant = Type.Object({
         'valid_days: a pending quote without valid_until expires this many days after it was made; null means never. counts_as: how statistics count an expired quote',
     },
   ),
+  default_basis: {
+    ...Type.Enum([...rateBases]),
+    description:
+      'What an amount includes if its basis was not said, and the basis on which statistics compare amounts',
+  },
   created_at: Type.String({ format: 'date-time' }),
 })
 
@@ -104,6 +110,7 @@ const exampleTenant = {
   floors: { margin_pct: 8, margin: null, rate_per_mile: null },
   time_zone: 'America/Chicago',
   quote_expiry: { valid_days: null, counts_as: 'pending' },
+  default_basis: 'all_in',
   created_at: '2026-03-01T14:00:00.000Z',
 }
 export const exampleSession = {
@@ -333,7 +340,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -370,6 +377,12 @@ export const updateTenant = endpoint({
           counts_as: Type.Optional(oneOf('How statistics count an expired quote', expiredCounts)),
         },
         { description: 'When quotes expire, and what that means. An absent member does not change' },
+      ),
+    ),
+    default_basis: Type.Optional(
+      oneOf(
+        'What an amount includes if its basis was not said, and the basis on which statistics compare amounts. A change does not change stored amounts; an amount whose basis was said is converted to the new default',
+        rateBases,
       ),
     ),
   }),

@@ -48,6 +48,7 @@ const queries = new QueryClient({
 })
 
 storeSession(queries)
+askAgainTogether(queries)
 
 const mount = document.getElementById('dashboard')
 if (mount === null) throw new Error('The page has no #dashboard element.')
@@ -68,6 +69,27 @@ createRoot(mount).render(
     </MantineProvider>
   </StrictMode>,
 )
+
+/**
+ * When the service answers again, asks again for everything on the page that failed for a temporary reason, so that a page
+ * with several sections needs one click instead of one for each. Waits that the service asked for are kept.
+ */
+function askAgainTogether(asked: QueryClient): void {
+  asked.getQueryCache().subscribe((event) => {
+    if (event.type !== 'updated' || event.action.type !== 'success') return
+    const { queryKey } = event.query
+    void asked.refetchQueries({
+      type: 'active',
+      predicate: ({ state, queryKey: other }) =>
+        other !== queryKey &&
+        state.status === 'error' &&
+        state.fetchStatus === 'idle' &&
+        state.error instanceof CallFailed &&
+        state.error.isTemporary &&
+        state.errorUpdatedAt + (state.error.retryAfterSeconds ?? 0) * 1000 <= Date.now(),
+    })
+  })
+}
 
 /**
  * Removes the outline of the frame, which the service sent with the page, when the page below it is drawn: as soon as it has a

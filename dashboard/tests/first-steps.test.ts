@@ -100,7 +100,9 @@ describe('get started', () => {
     await page.getByRole('link', { name: /Get started/ }).waitFor({ state: 'detached' })
   })
 
-  test('fills an empty brokerage with sample data, marks it on every page, and removes it with one click', async () => {
+  test('fills an empty brokerage with sample data, marks it on every page, and removes it with one click', {
+    tags: 'long',
+  }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/start')

@@ -52,6 +52,29 @@ async function saved(page: Page, button: string): Promise<string> {
 }
 
 describe('a file', () => {
+  test('of linehaul rates is asked about once, and pages say what was converted and kept apart', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    const row = (rate: string, fuel: string) =>
+      `"Dallas, TX","Atlanta, GA",Van,${rate},${fuel},3/1/2026,Won\n`
+    const file = `Ship From,Ship To,Equip,Linehaul,FSC,Quote Date,Status\n${row('1700', '350')}${row('1800', '')}`
+    await choose(page, file)
+    const question = page.getByLabel('These rates are')
+    await expect.poll(() => question.textContent()).toContain('Assumed: linehaul, by the name “Linehaul”')
+    await check(page)
+    await page.getByText('count as linehaul, because of the name of their column').waitFor()
+    await question.selectOption('linehaul')
+    await check(page)
+    await page.getByRole('button', { name: /^Import/ }).click()
+    await expect.poll(async () => (await lanesOf(tenant)).length).toBe(2)
+    await page.goto('/shipments?period=all')
+    await page.getByText('1 quote with linehaul amounts converted by the charges').waitFor()
+    await page.getByText('1 quote with linehaul amounts and no known fuel charge not counted').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+
   test('with unusual headers is mapped manually, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
@@ -148,7 +171,6 @@ describe('a file', () => {
     expect(Object.fromEntries(rates)).toEqual({ 'Macon, GA': 1900, 'Atlanta, GA': null })
     if (process.env.SCREENSHOT !== undefined)
       await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
-
     await page.getByRole('button', { name: 'Import 1 row' }).click()
     await page.getByRole('heading', { name: 'Changed values' }).waitFor()
     expect(troubles).toEqual([])

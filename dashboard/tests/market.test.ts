@@ -11,7 +11,9 @@ let ours: Integration
 
 /** Two quotes on one lane, won at $1,900 with a truck of $2,100 and lost at $1,800, where the market is $2,000. */
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({
+    config: { marketAdapters: { greenscreensUrl: 'https://provider.invalid', allowPrivate: [] } },
+  })
   browser = await openBrowser()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
   const { lane_ref } = await makeLane(app, ours.tenant, { rate: 1900, outcome: 'won' })
@@ -66,7 +68,9 @@ test('the standing leads to the quotes and to the lane, where both references ar
   expect(troubles).toEqual([])
 })
 
-test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', async () => {
+test('a rate is entered by hand, a wrong one names its field, and a source is erased after a confirmation', {
+  tags: 'long',
+}, async () => {
   const { page } = await openWindow(browser, app.url, { person: ours.tenant })
   await page.goto('/market?view=rates&origin=Chicago, IL&destination=Memphis, TN')
   const form = page.getByRole('form', { name: 'Enter a market rate' })
@@ -83,4 +87,20 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   await page.getByRole('dialog').getByRole('button', { name: 'Erase 1 rate' }).click()
   await page.getByText('1 market rate of Phone erased.').waitFor()
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
+})
+
+test('an admin sets and removes the key of a provider, which is never shown', async () => {
+  const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
+  await page.goto('/market?view=rates')
+  const form = page.getByRole('form', { name: 'Key for Greenscreens' })
+  await form.getByLabel('Client id').fill('our-id')
+  await form.getByRole('textbox', { name: 'Client secret' }).fill('our-secret')
+  await form.getByRole('button', { name: 'Set the key' }).click()
+  await form.getByText('No call was made yet.').waitFor()
+  expect(await page.content()).not.toContain('our-secret')
+  expect(await accessibilityProblems(page)).toEqual([])
+  await form.getByRole('button', { name: 'Remove the key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click()
+  await form.getByText('Set your own key').waitFor()
+  expect(troubles).toEqual([])
 })

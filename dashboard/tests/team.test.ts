@@ -141,11 +141,89 @@ describe('the settings page', () => {
   })
 })
 
+describe('the fuel settings', () => {
+  test('an admin loads prices and saves a schedule, refusals are shown at their place, and a member only reads', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/settings?view=fuel')
+    const prices = page.getByRole('form', { name: 'Load diesel prices' })
+    const week = (days: number) => new Date(app.now - days * 86_400_000).toISOString().slice(0, 10)
+    const load = async (...rows: string[]) => {
+      const file = rows.map((row) => row.replace(',', ',EMD_EPD2D_PTE_NUS_DPG,'))
+      const buffer = Buffer.from(['period,series,value', ...file].join('\n'))
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'diesel.csv', mimeType: 'text/csv', buffer })
+      await prices.getByRole('button', { name: 'Load the file' }).click()
+    }
+    await load(`${week(9)},360`, `${week(2)},3.6`, `${week(1)},n/a?`)
+    await prices
+      .getByRole('listitem')
+      .getByText('Line 2: the price "360" must be dollars per gallon')
+      .waitFor()
+    await prices
+      .getByRole('listitem')
+      .getByText('Line 4: the price "n/a?" must be dollars per gallon')
+      .waitFor()
+    await page.getByText('No diesel prices are loaded.').waitFor()
+    await load(`${week(9)},3.45`, `${week(2)},3.6`)
+    await prices.getByText('2 weeks read').waitFor()
+    const weeks = page.getByRole('table', { name: 'Newest diesel prices' })
+    await weeks.getByRole('row').filter({ hasText: '$3.600' }).waitFor()
+
+    await page.getByRole('button', { name: 'Add your schedule' }).click()
+    const form = page.getByRole('form', { name: 'The schedule of your brokerage' })
+    const period = (number: number) => form.getByRole('group', { name: `Period ${number}` })
+    await period(1).getByLabel('First day').fill('2025-01-01')
+    await period(1).getByLabel('Last day').fill('2025-12-31')
+    await period(1).getByLabel('Base price').fill('$1.20')
+    await period(1).getByLabel('Miles per gallon').fill('six')
+    await form.getByRole('button', { name: 'Add a period' }).click()
+    await period(2).getByLabel('First day').fill('2026-02-01')
+    await period(2).getByRole('combobox').selectOption('steps')
+    await period(2).getByLabel('Steps').fill('3.00\t0.30\n3.50\t0.40')
+    const save = form.getByRole('button', { name: 'Save the schedule' })
+    await save.click()
+    await period(1).getByText('Must be a number of miles per gallon from 1 to 30').waitFor()
+    await period(1).getByLabel('Miles per gallon').fill('6')
+    await save.click()
+    await period(2).getByText('No period covers 2026-01-01 to 2026-01-31').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await period(2).getByLabel('First day').fill('2026-01-01')
+    await save.click()
+    const schedule = page.getByRole('table', { name: 'Surcharge schedule of Your brokerage' })
+    await schedule.getByText('$0.300 from $3.000, $0.400 from $3.500').waitFor()
+
+    const member = await makePerson(app, tenant, 'member')
+    const other = await openWindow(browser, app.url, { person: member, refusalsExpected: true })
+    await other.page.goto('/settings?view=fuel')
+    const load780 = other.page.getByRole('form', { name: 'Surcharge of a load' })
+    await load780.getByLabel('Loaded miles').fill('many')
+    await load780.getByRole('button', { name: 'Compute the surcharge' }).click()
+    await load780.getByText('Must be a number of miles').waitFor()
+    await load780.getByLabel('Loaded miles').fill('780')
+    await load780.getByRole('button', { name: 'Compute the surcharge' }).click()
+    await load780.getByText('$312').waitFor()
+    expect(await other.page.getByRole('button', { name: /Load the file|Add|Edit|Remove the/ }).count()).toBe(
+      0,
+    )
+    expect(await accessibilityProblems(other.page)).toEqual([])
+  })
+})
+
 describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
   test('team, audit log, settings and the pages without a session', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
-    for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {
+    for (const path of [
+      '/team',
+      '/audit',
+      '/settings',
+      '/settings?view=fuel',
+      '/sign-in',
+      '/sign-up',
+      '/invitation',
+    ]) {
       await page.goto(path)
       expect(await accessibilityProblems(page), path).toEqual([])
       const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')

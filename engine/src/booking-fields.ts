@@ -1,9 +1,12 @@
-/** How the value of a field is stored: whole cents, text, or a time in epoch milliseconds. */
-export type BookingUnit = 'cents' | 'text' | 'time'
+import type { RateBasis } from './rate-basis.ts'
+
+/** How the value of a field is stored: whole cents, text, a time in epoch milliseconds, or what an amount includes. */
+export type BookingUnit = 'cents' | 'text' | 'time' | 'basis'
 interface UnitValues {
   readonly cents: number
   readonly text: string
   readonly time: number
+  readonly basis: RateBasis
 }
 
 /**
@@ -88,6 +91,66 @@ export const bookingTable = {
     column: 'booked_at',
     unit: 'time',
     csv: 'Booked at',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerBasis: {
+    shown: 'customer_basis',
+    sent: 'customer_basis',
+    column: 'customer_basis',
+    unit: 'basis',
+    csv: 'Customer basis',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerFuelCents: {
+    shown: 'customer_fuel',
+    sent: 'customer_fuel',
+    column: 'customer_fuel_cents',
+    unit: 'cents',
+    csv: 'Customer fuel',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerAccessorialsCents: {
+    shown: 'customer_accessorials',
+    sent: 'customer_accessorials',
+    column: 'customer_accessorials_cents',
+    unit: 'cents',
+    csv: 'Customer accessorials',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckBasis: {
+    shown: 'truck_basis',
+    sent: 'truck_basis',
+    column: 'truck_basis',
+    unit: 'basis',
+    csv: 'Truck basis',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckFuelCents: {
+    shown: 'truck_fuel',
+    sent: 'truck_fuel',
+    column: 'truck_fuel_cents',
+    unit: 'cents',
+    csv: 'Truck fuel',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckAccessorialsCents: {
+    shown: 'truck_accessorials',
+    sent: 'truck_accessorials',
+    column: 'truck_accessorials_cents',
+    unit: 'cents',
+    csv: 'Truck accessorials',
     cancellation: 'clears',
     audited: true,
     inEvents: true,

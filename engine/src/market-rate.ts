@@ -1,18 +1,16 @@
 import { formatDollars } from './money.ts'
+import type { RateBasis } from './rate-basis.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
 
 /** What a market rate covers, most specific first. */
 export const MARKET_SCOPES = ['lane', 'zip3', 'market', 'state_pair', 'region'] as const
 export type MarketScope = (typeof MARKET_SCOPES)[number]
 
-/** What a rate includes: `linehaul` is the truck without fuel and accessorials, `all_in` is everything. */
-export type MarketBasis = 'linehaul' | 'all_in'
-
 /** A stored market rate: cents per load, times in epoch milliseconds. Unknown values are null. */
 export interface MarketRate {
   readonly scope: MarketScope
   readonly source: string
-  readonly basis: MarketBasis
+  readonly basis: RateBasis
   /** ISO 4217. Only US dollars are compared. */
   readonly currency: string
   readonly lowCents: number | null
@@ -50,7 +48,7 @@ export const MARKET_RATE_RULE = {
  */
 export function marketRateState(
   { currency, basis, asOf, validUntil }: MarketRate,
-  wanted: { readonly at: number; readonly basis: MarketBasis },
+  wanted: { readonly at: number; readonly basis: RateBasis },
 ): MarketRateState {
   if (currency !== 'USD') return 'other_currency'
   if (asOf > wanted.at) return 'future'
@@ -83,7 +81,7 @@ const scopeWords: Readonly<Record<MarketScope, string>> = {
  */
 export function chooseMarketRate<Rate extends MarketRate>(
   rates: readonly Rate[],
-  wanted: { readonly at: number; readonly basis: MarketBasis },
+  wanted: { readonly at: number; readonly basis: RateBasis },
 ): MarketReference<Rate> {
   const judged = rates
     .map((rate) => ({ rate, state: marketRateState(rate, wanted) }))
@@ -112,7 +110,7 @@ export function chooseMarketRate<Rate extends MarketRate>(
  */
 export function marketRateAt<Rate extends MarketRate>(
   sorted: readonly Rate[],
-  wanted: { readonly at: number; readonly basis: MarketBasis },
+  wanted: { readonly at: number; readonly basis: RateBasis },
 ): Rate | null {
   return sorted.find((rate) => marketRateState(rate, wanted) === 'usable') ?? null
 }
@@ -134,7 +132,7 @@ function apart(one: Pick<MarketRate, 'midCents'>, other: Pick<MarketRate, 'midCe
   return percent === 0 ? 'the same' : `${Math.abs(percent)}% ${percent > 0 ? 'more' : 'less'}`
 }
 
-function whyNone(others: readonly { readonly state: MarketRateState }[], basis: MarketBasis): string {
+function whyNone(others: readonly { readonly state: MarketRateState }[], basis: RateBasis): string {
   const states = new Set(others.map(({ state }) => state))
   if (states.size === 0) return 'No market rate is stored for this lane.'
   if (states.has('other_basis')) {

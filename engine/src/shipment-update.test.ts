@@ -66,6 +66,7 @@ const valuesOf = {
   cents: fc.integer({ min: 0, max: 5 }),
   text: fc.constantFrom('A', 'B'),
   time: fc.integer({ min: 1, max: 3 }),
+  basis: fc.constantFrom('linehaul', 'all_in'),
 } as const
 const fieldsSent = fc.record(
   ofEachBookingField(sentBookingFields, (field) => valuesOf[bookingTable[field].unit] as fc.Arbitrary<never>),

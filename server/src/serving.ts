@@ -20,6 +20,7 @@ import {
   type TenantLimit,
   tenantWindow,
 } from './limits/index.ts'
+import { marketAdapters } from './market-adapters/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   type SecretKeys,
@@ -157,6 +158,7 @@ export function connectParts(
     events: events === null ? null : { counts: events.counts, queue: events.queue },
     readiness: () => readiness({ database, clock, migrations, replica }),
   })
+  const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })
   const parts: Parts = {
     ...made,
     config,
@@ -168,6 +170,7 @@ export function connectParts(
     signUps: signUpLimit(config.signUpsPerHour),
     migrations,
     memory,
+    marketAdapters: adapters,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
     clock,
@@ -181,6 +184,7 @@ export function connectParts(
     backtests,
     imports,
     ...(events === null ? [] : [events]),
+    ...(adapters === null ? [] : [adapters]),
     books,
     calls,
     refusals,

@@ -17,8 +17,8 @@ export {
   beginSession,
   sessionQuery,
   storeSession,
-  useIsSessionCurrent,
   useMay,
   useSession,
+  useSessionCheck,
   useSignIn,
 } from './session.ts'

@@ -55,9 +55,17 @@ export function useSession(): Answer<'me'> {
   return data
 }
 
-/** False while the session is the one that the browser stored: its settings may be old. */
-export function useIsSessionCurrent(): boolean {
-  return useQuery(sessionQuery).dataUpdatedAt > 0
+/**
+ * Whether the service has confirmed the session. Until then it is the one that the browser stored, whose settings may be
+ * old. `failure` says why the service did not answer; `again` asks it again.
+ */
+export function useSessionCheck(): {
+  readonly isCurrent: boolean
+  readonly failure: CallFailed | null
+  readonly again: () => void
+} {
+  const { dataUpdatedAt, error, refetch } = useQuery(sessionQuery)
+  return { isCurrent: dataUpdatedAt > 0, failure: error, again: () => void refetch() }
 }
 
 /**

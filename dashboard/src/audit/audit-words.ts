@@ -53,6 +53,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
   'market-source-erased': 'Market rates erased',
+  'market-key-set': 'Market key set',
+  'market-key-removed': 'Market key removed',
   'tenant-suspended': 'Brokerage suspended',
   'tenant-resumed': 'Brokerage resumed',
   'tenant-exported': 'Brokerage exported',
@@ -177,6 +179,10 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
   'market-source-erased': ({ done_by, about }) =>
     words`${someone(done_by)} erased ${dataOf(about, 'rates')} market rates of ${dataOf(about, 'source')}`,
+  'market-key-set': ({ done_by, about }) =>
+    words`${someone(done_by)} set the key for the market rates of ${dataOf(about, 'source')}`,
+  'market-key-removed': ({ done_by, about }) =>
+    words`${someone(done_by)} removed the key for the market rates of ${dataOf(about, 'source')}`,
   'tenant-suspended': () => plain('The operator of the service suspended the brokerage'),
   'tenant-resumed': () => plain('The operator of the service resumed the brokerage'),
   'tenant-exported': () => plain('The operator of the service exported all data of the brokerage'),

@@ -1,8 +1,9 @@
 import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
+import type { RateBasis } from '#contract/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
-import { DataTable, Heed } from '../shared-ui/index.ts'
+import { basisNames, DataTable, Heed } from '../shared-ui/index.ts'
 import type { ChosenFile } from './import-file.ts'
 import { columnLabel, fieldLabel } from './import-words.ts'
 
@@ -12,14 +13,22 @@ type Field = Match['fields'][number]
 /** Import field -> column of the file, counted from 1; null if the field is not imported. */
 export type Choice = Readonly<Record<string, number | null>>
 
+/** What the rates and the truck costs of a file include; empty: as the name of the column says, else the default. */
+export interface ChosenBases {
+  readonly basis: RateBasis | ''
+  readonly cost_basis: RateBasis | ''
+}
+
 /** The choice as the `map` parameter of an import. It names every field, so that the service guesses none. */
-export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice): string {
-  return fields
+export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice, bases: ChosenBases): string {
+  const columns = fields
     .map(({ field }) => {
       const position = choice[field] ?? null
       return `${field}=${position === null ? '' : `#${position}`}`
     })
     .join(',')
+  const said = Object.entries(bases).flatMap(([name, basis]) => (basis === '' ? [] : [`${name}=${basis}`]))
+  return [columns, ...said].join(',')
 }
 
 interface Mapping {
@@ -32,12 +41,64 @@ interface Mapping {
   readonly onChoose: (field: string, position: number | null) => void
 }
 
+const basisQuestions = [
+  { name: 'basis', label: 'These rates are', fields: ['quoted_rate', 'customer_rate'] },
+  { name: 'cost_basis', label: 'These truck costs are', fields: ['truck_cost'] },
+] as const
+
+/** Asks once what the amounts of the file include. */
+function BasisQuestions({
+  match,
+  bases,
+  onBases,
+}: {
+  match: Match
+  bases: ChosenBases
+  onBases: (bases: ChosenBases) => void
+}) {
+  return (
+    <Group gap="lg" align="flex-start">
+      {basisQuestions
+        .filter(({ fields }) => fields.some((field) => match.columns[field] !== undefined))
+        .map(({ name, label, fields }) => {
+          const guess = match.bases.find(
+            (one) => one.from === 'name' && fields.some((field) => field === one.field),
+          )
+          const assumed =
+            guess === undefined
+              ? 'the default of the brokerage'
+              : `${basisNames[guess.basis]}, by the name “${shortened(match.columns[guess.field] ?? '')}”`
+          return (
+            <NativeSelect
+              key={name}
+              label={label}
+              value={bases[name]}
+              onChange={(event) => onBases({ ...bases, [name]: event.currentTarget.value as RateBasis | '' })}
+              data={[
+                { value: '', label: bases[name] === '' ? `Assumed: ${assumed}` : 'Not said' },
+                { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+                { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+              ]}
+            />
+          )
+        })}
+    </Group>
+  )
+}
+
 /** Assigns columns of the file to fields, with sample values. */
 export function MapColumns({
   ignored,
   assumed,
+  match,
+  bases,
+  onBases,
   ...mapping
 }: Mapping & {
+  /** The match of the current choice. */
+  readonly match: Match
+  readonly bases: ChosenBases
+  readonly onBases: (bases: ChosenBases) => void
   /** The facts that no column provides, and that the import assumes. */
   readonly assumed: Match['needs']
   readonly ignored: readonly string[]
@@ -59,6 +120,7 @@ export function MapColumns({
         </Heed>
       ))}
       <StatusQuestions {...mapping} />
+      <BasisQuestions match={match} bases={bases} onBases={onBases} />
       {groups.map(({ title, fields }) => (
         <section key={title} aria-label={title}>
           <Title order={2} size="h6" mb={4}>

@@ -5,7 +5,7 @@ import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
 import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
-import { type Choice, MapColumns, mapOf } from './import-map.tsx'
+import { type Choice, type ChosenBases, MapColumns, mapOf } from './import-map.tsx'
 import type { ImportAnswer } from './import-words.ts'
 
 /** A file with its column map. The check and the import use the same map. */
@@ -142,13 +142,14 @@ function Columns({
 }) {
   const headers = [...chosen.header]
   const [choices, setChoices] = useState<Choice | null>(null)
+  const [bases, setBases] = useState<ChosenBases>({ basis: '', cost_basis: '' })
   const preset = useAnswer(
     'match-import-columns',
     { body: { headers } },
     { staleMs: Number.POSITIVE_INFINITY },
   )
   const choice = choices ?? preset.data?.positions ?? {}
-  const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice)
+  const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice, bases)
   const asChosen = useAnswer(
     'match-import-columns',
     { body: { headers, map } },
@@ -178,6 +179,12 @@ function Columns({
         unmet={unmet}
         assumed={assumed}
         ignored={match.ignored_columns}
+        match={match}
+        bases={bases}
+        onBases={(next) => {
+          setBases(next)
+          onChanged()
+        }}
         onChoose={(field, position) => {
           setChoices({ ...choice, [field]: position })
           onChanged()

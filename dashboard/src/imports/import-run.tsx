@@ -190,6 +190,8 @@ function Undoing({ run }: { run: ImportAnswer }) {
 const warningRemedies: Readonly<Record<ImportAnswer['warnings'][number]['code'], string>> = {
   no_lost_quotes:
     'Every quote that was decided in this file was won. Add the quotes that you lost, or choose the column that says how each quote ended.',
+  basis_assumed:
+    'Statistics convert an amount that is not on the default basis by its fuel charge, and do not count it if no fuel charge is known.',
   no_dates:
     'If the quotes are older, add a column with their dates and import that file. To replace quotes without dates, first undo their import.',
 }

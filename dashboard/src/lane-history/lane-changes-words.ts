@@ -2,6 +2,7 @@ import type { bookedFields } from '#contract/events.ts'
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from '../api/index.ts'
 import {
+  basisNames,
   calendarDay,
   count,
   dollars,
@@ -22,6 +23,12 @@ const bookingNames: Readonly<Record<(typeof bookedFields)[number], string>> = {
   carrier_name: 'Carrier',
   carrier_notes: 'MC',
   booked_at: 'Booked',
+  customer_basis: 'Customer rate includes',
+  customer_fuel: 'Fuel of the customer rate',
+  customer_accessorials: 'Accessorials of the customer rate',
+  truck_basis: 'Truck cost includes',
+  truck_fuel: 'Fuel of the truck cost',
+  truck_accessorials: 'Accessorials of the truck cost',
   cancelled_at: 'Booking cancelled',
   cancel_reason: 'Cancellation reason',
 }
@@ -35,6 +42,9 @@ const fieldNames: Readonly<Record<string, string>> = {
   decided_at: 'Decided',
   quoted_rate: 'Quoted rate',
   estimated_cost: 'Estimated cost',
+  quoted_basis: 'Quoted rate includes',
+  quoted_fuel: 'Fuel of the quoted rate',
+  quoted_accessorials: 'Accessorials of the quoted rate',
   market_rate: 'Market rate',
   miles: 'Miles',
   pickup_date: 'Pickup date',
@@ -54,6 +64,9 @@ export function valueWords(field: string, value: Value | undefined): string {
     outcome_reason: reasonNames,
     outcome_source: sourceNames,
     truck_cost_source: sourceNames,
+    quoted_basis: basisNames,
+    customer_basis: basisNames,
+    truck_basis: basisNames,
   }
   const text = String(value)
   if (field.endsWith('_at')) return moment(text)

@@ -4,7 +4,16 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { dollars, Failed, Loading, laneName, MarketReferences, Nothing, Page } from '../shared-ui/index.ts'
+import {
+  BasisNote,
+  dollars,
+  Failed,
+  Loading,
+  laneName,
+  MarketReferences,
+  Nothing,
+  Page,
+} from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
 import { LaneCurve } from './lane-curve.tsx'
@@ -303,6 +312,7 @@ function Sentences({
         <Text size="sm">You have too few quotes for advice on this lane, even from similar lanes.</Text>
       )}
       {advice?.found === true && <Text size="sm">{advice.verdict}</Text>}
+      <BasisNote basis={advice?.basis ?? insight?.basis} />
       {advice?.found === false && insight?.found === true && (
         <Text size="sm">You have no quotes on this lane yet. The numbers are based on your other lanes.</Text>
       )}

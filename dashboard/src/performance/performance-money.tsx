@@ -4,6 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type Query } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   type Column,
   counted,
   DataTable,
@@ -60,6 +61,7 @@ export function Money({ selection, search, today, change, empty }: MoneyProps) {
     <Stack gap="md">
       <MoneyTotals totals={totals} linked={linked} />
       <Definitions />
+      <BasisNote basis={data?.basis} />
       <Group justify="space-between" gap="sm">
         <SegmentedControl
           size="xs"

@@ -4,6 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   Failed,
   FilterRow,
   isBackwards,
@@ -153,6 +154,7 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
         Win rate = won quotes ÷ decided quotes (won and lost). Its 80% range shows the uncertainty for this
         number of quotes. Margin = AR − AP of shipments where both are known.
       </Text>
+      <BasisNote basis={data?.basis} />
     </>
   )
 }

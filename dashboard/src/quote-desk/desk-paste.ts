@@ -60,6 +60,7 @@ const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> =
   equipment: 'equipment',
   rate: 'rate',
   cost: 'estimated cost',
+  fuel: 'fuel charge',
   market: 'market rate',
   pickup: 'pickup date',
   customer: 'customer',

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
 import {
+  BasisNote,
   basedOn,
   CostsAhead,
   count,
@@ -48,6 +49,7 @@ export function Why({ lane, answer, pricing, onUse }: WhyProps) {
     <>
       <UnknownPlaces answer={advice} />
       <Listed title="Notes" items={notes} />
+      <BasisNote basis={advice.basis} />
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="desk-why">Why?</summary>
         {isOpen && (

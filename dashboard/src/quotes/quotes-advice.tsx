@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import type { Answer } from '../api/index.ts'
-import { basedOn, dollars, probability, range, signedPercent } from '../shared-ui/index.ts'
+import { BasisNote, basedOn, dollars, probability, range, signedPercent } from '../shared-ui/index.ts'
 
 /** Short advice on one rate: the chance of winning with its counts, the suggested rate and the rate band. */
 export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
@@ -26,6 +26,7 @@ export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
       <Text size="sm" c="dimmed">
         {advice.verdict}
       </Text>
+      <BasisNote basis={advice.basis} />
     </Stack>
   )
 }

@@ -39,7 +39,10 @@ function perMile(difference: number | null, miles: number | null): string {
 function compared(lane: Lane): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  const rateDifference = between(lane.quoted_rate, lane.customer_rate)
+  // Amounts that do not say the same basis have no difference.
+  const rateDifference =
+    lane.quoted_basis === lane.customer_basis ? between(lane.quoted_rate, lane.customer_rate) : null
+  const costDifference = lane.quoted_basis === lane.truck_basis ? between(cost, lane.truck_cost) : null
   return [
     {
       what: 'Customer rate (AR)',
@@ -57,7 +60,7 @@ function compared(lane: Lane): readonly Compared[] {
       what: 'Truck cost (AP)',
       quoted: dollars(cost),
       booked: dollars(lane.truck_cost),
-      difference: signedDollars(between(cost, lane.truck_cost)),
+      difference: signedDollars(costDifference),
     },
     {
       what: 'Margin',

@@ -73,6 +73,20 @@ function RowButton({
   )
 }
 
+/** Amounts from here on are in whole dollars and small: with cents, they would cover the next column. */
+const longDollars = 100_000
+
+/** An amount in the width of a column. The title has its cents. */
+function Amount({ of, isMargin = false }: { of: number | null | undefined; isMargin?: boolean }) {
+  const shown = isMargin ? (amount: typeof of) => <Margin amount={amount} /> : dollars
+  if (of === null || of === undefined || Math.abs(of) < longDollars) return shown(of)
+  return (
+    <span className="quotes-long" title={dollars(of)}>
+      {shown(Math.round(of))}
+    </span>
+  )
+}
+
 function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
   return (
     <>
@@ -164,7 +178,7 @@ const quotesColumns: readonly QuotesColumn[] = [
   { key: 'lane', header: 'Lane', shown: 'always', isText: true, cell: LaneCell },
   {
     key: 'equipment',
-    width: 3.1,
+    width: 3.4,
     header: 'Equip.',
     from: 'sm',
     isText: true,
@@ -177,7 +191,11 @@ const quotesColumns: readonly QuotesColumn[] = [
     from: 'sm',
     isText: true,
     sorts: ['customer'],
-    cell: ({ lane }) => lane.customer_name,
+    cell: ({ lane }) => (
+      <span className="quotes-two-lines" title={lane.customer_name}>
+        {lane.customer_name}
+      </span>
+    ),
   },
   {
     key: 'quoted_rate',
@@ -186,7 +204,10 @@ const quotesColumns: readonly QuotesColumn[] = [
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
     cell: ({ lane }) => (
-      <TwoLines first={dollars(lane.quoted_rate)} second={ratePerMile(rpm(lane.quoted_rate, lane.miles))} />
+      <TwoLines
+        first={<Amount of={lane.quoted_rate} />}
+        second={ratePerMile(rpm(lane.quoted_rate, lane.miles))}
+      />
     ),
   },
   {
@@ -199,7 +220,7 @@ const quotesColumns: readonly QuotesColumn[] = [
       const quoted = quotedMargin(lane)
       return (
         <TwoLines
-          first={dollars(quoted?.cost)}
+          first={<Amount of={quoted?.cost} />}
           second={quoted === null ? null : costSources[quoted.source]}
         />
       )
@@ -215,7 +236,7 @@ const quotesColumns: readonly QuotesColumn[] = [
       const quoted = quotedMargin(lane)
       return (
         <TwoLines
-          first={<Margin amount={quoted?.margin} />}
+          first={<Amount of={quoted?.margin} isMargin />}
           second={quoted && <MarginPct share={quoted.marginPct} />}
         />
       )
@@ -231,7 +252,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     sorts: ['margin_high', 'margin_low'],
     cell: ({ lane }) => (
       <TwoLines
-        first={<Margin amount={lane.margin} />}
+        first={<Amount of={lane.margin} isMargin />}
         second={lane.margin_pct === null ? null : <MarginPct share={lane.margin_pct} />}
       />
     ),
@@ -244,7 +265,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     from: 'md',
     cell: ({ lane }) => (
       <TwoLines
-        first={dollars(lane.customer_rate)}
+        first={<Amount of={lane.customer_rate} />}
         second={lane.cancelled_at === null ? lane.booked_at && day(lane.booked_at) : 'booking cancelled'}
       />
     ),

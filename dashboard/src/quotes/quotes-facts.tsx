@@ -2,6 +2,7 @@ import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {
+  basisNames,
   CancelledMark,
   calendarDay,
   cancelledWords,
@@ -22,6 +23,9 @@ const none = '–'
 /** The facts of a quote. Missing values are dashes. */
 export function QuoteFacts({ lane }: { lane: Lane }) {
   const { expected_cost: expected } = lane
+  const quotedCharges = chargesWords(lane.quoted_basis, lane.quoted_fuel, lane.quoted_accessorials)
+  const customerCharges = chargesWords(lane.customer_basis, lane.customer_fuel, lane.customer_accessorials)
+  const truckCharges = chargesWords(lane.truck_basis, lane.truck_fuel, lane.truck_accessorials)
   return (
     <Paper withBorder p="md">
       <dl className="quotes-facts">
@@ -53,6 +57,9 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         {lane.valid_until !== null && <Fact name="Valid until">{moment(lane.valid_until)}</Fact>}
         <Fact name="Quoted">{moment(lane.created_at)}</Fact>
         <Fact name="Customer's reference">{lane.reference ?? none}</Fact>
+        {quotedCharges !== null && <Fact name="Quoted rate includes">{quotedCharges}</Fact>}
+        {customerCharges !== null && <Fact name="Customer rate includes">{customerCharges}</Fact>}
+        {truckCharges !== null && <Fact name="Truck cost includes">{truckCharges}</Fact>}
         <Fact name="Market rate when quoted">{dollars(lane.market_rate)}</Fact>
         <Fact name="Cost from AP history">
           {expected === null
@@ -72,6 +79,18 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
       </dl>
     </Paper>
   )
+}
+
+/** What an amount includes, in words; null if nothing was said, so that the default of the brokerage is assumed. */
+function chargesWords(basis: Lane['quoted_basis'], fuel: number | null, accessorials: number | null) {
+  const parts = [
+    ...(basis === null ? [] : [basisNames[basis]]),
+    ...(fuel === null ? [] : [`fuel ${dollars(fuel)}`]),
+    ...(accessorials === null ? [] : [`accessorials ${dollars(accessorials)}`]),
+  ]
+  return parts.length === 0
+    ? null
+    : `${parts.join(', ')}${basis === null ? ' (the default basis is assumed)' : ''}`
 }
 
 /** The advice that was shown when the quote was saved, as one line. */

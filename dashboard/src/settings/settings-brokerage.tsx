@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
@@ -14,6 +14,14 @@ interface Floors {
   readonly margin_pct: string
   readonly margin: string
   readonly rate_per_mile: string
+}
+
+function floorsAsText({ floors }: Brokerage): Floors {
+  return {
+    margin_pct: asText(floors.margin_pct),
+    margin: asText(floors.margin),
+    rate_per_mile: asText(floors.rate_per_mile),
+  }
 }
 
 /** The floors as numbers. An empty field is no floor, which the API represents as 0. */
@@ -46,13 +54,10 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)
   const [zone, setZone] = useState(tenant.time_zone)
-  const [floors, setFloors] = useState<Floors>({
-    margin_pct: asText(tenant.floors.margin_pct),
-    margin: asText(tenant.floors.margin),
-    rate_per_mile: asText(tenant.floors.rate_per_mile),
-  })
+  const [floors, setFloors] = useState(() => floorsAsText(tenant))
   const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
   const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
+  const [basis, setBasis] = useState(tenant.default_basis)
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
   const queries = useQueryClient()
@@ -72,6 +77,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       floors: amounts,
       time_zone: zone,
       quote_expiry: { valid_days: days, counts_as: expiredCounts },
+      default_basis: basis,
     }
     change.mutate(
       { body },
@@ -109,6 +115,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           wrong={wrong('valid_days')}
           disabled={!mayChange}
         />
+        <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
         {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
@@ -118,6 +125,34 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
         )}
       </Stack>
     </form>
+  )
+}
+
+type Basis = Brokerage['default_basis']
+
+/** What amounts include if nothing else was said. */
+function BasisChoice({
+  basis,
+  onChange,
+  disabled,
+}: {
+  basis: Basis
+  onChange: (basis: Basis) => void
+  disabled: boolean
+}) {
+  return (
+    <NativeSelect
+      label="Rates and costs are, unless a quote says something else"
+      description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+      maw={420}
+      value={basis}
+      onChange={(event) => onChange(event.currentTarget.value as Basis)}
+      data={[
+        { value: 'all_in', label: 'all-in: with fuel and accessorials' },
+        { value: 'linehaul', label: 'linehaul: without fuel and accessorials' },
+      ]}
+      disabled={disabled}
+    />
   )
 }
 

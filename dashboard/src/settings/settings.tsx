@@ -1,16 +1,45 @@
-import { Paper, Stack, Text, Title } from '@mantine/core'
+import { Paper, Stack, Tabs, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useIsSessionCurrent, useMay, useSession } from '../api/index.ts'
-import { Loading, moment, Page } from '../shared-ui/index.ts'
+import { pagePaths } from '#contract/pages.ts'
+import { useMay, useSession, useSessionCheck } from '../api/index.ts'
+import { Failed, Loading, moment, Page, useAddress } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
+import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
 
+const views = { general: 'Brokerage and account', fuel: 'Fuel' } as const
+
 export default function SettingsPage() {
-  const { user, tenant, expires_at } = useSession()
-  const isCurrent = useIsSessionCurrent()
-  const mayChange = useMay('admin')
+  const { search, change } = useAddress(pagePaths.settings)
+  const view = search.view === 'fuel' ? 'fuel' : 'general'
   return (
     <Page title="Settings">
+      <Tabs
+        value={view}
+        onChange={(next) => change({ view: next === 'fuel' ? next : undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Settings of">
+          {Object.entries(views).map(([name, label]) => (
+            <Tabs.Tab key={name} value={name}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={view} pt="md">
+          {view === 'fuel' ? <FuelSettings /> : <GeneralSettings />}
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+function GeneralSettings() {
+  const { user, tenant, expires_at } = useSession()
+  const { isCurrent, failure, again } = useSessionCheck()
+  const mayChange = useMay('admin')
+  return (
+    <Stack>
       <Section
         title="Brokerage"
         hint={
@@ -21,8 +50,10 @@ export default function SettingsPage() {
       >
         {isCurrent ? (
           <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
-        ) : (
+        ) : failure === null || failure.status === 401 ? (
           <Loading label="Loading the settings" height={52} />
+        ) : (
+          <Failed error={failure} title="The settings could not be loaded" retry={again} />
         )}
       </Section>
       <Section
@@ -31,7 +62,7 @@ export default function SettingsPage() {
       >
         <PasswordForm />
       </Section>
-    </Page>
+    </Stack>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, getDefaultZIndex, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import {
@@ -55,6 +55,8 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
       {children}
       <Modal
         opened={ended}
+        // The session can end while a dialog of the page is open. This dialog must cover it.
+        zIndex={getDefaultZIndex('overlay')}
         onClose={() => {}}
         withCloseButton={false}
         closeOnEscape={false}

@@ -46,7 +46,18 @@ export function selectionOf(search: AddressParams, period: Period): Query<'expor
   }
 }
 
-/** Booked AR minus the quoted rate; null until AR is known. @example bookedAgainstQuoted(lane) // -80 */
-export function bookedAgainstQuoted({ customer_rate, quoted_rate }: Lane): number | null {
-  return customer_rate === null ? null : Math.round((customer_rate - quoted_rate) * 100) / 100
+/**
+ * Booked AR minus the quoted rate; null until AR is known, and if the two do not say the same basis.
+ *
+ * @example bookedAgainstQuoted(lane) // -80
+ */
+export function bookedAgainstQuoted({
+  customer_rate,
+  customer_basis,
+  quoted_rate,
+  quoted_basis,
+}: Lane): number | null {
+  return customer_rate === null || customer_basis !== quoted_basis
+    ? null
+    : Math.round((customer_rate - quoted_rate) * 100) / 100
 }

@@ -1,6 +1,7 @@
 import { Text, UnstyledButton } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import {
+  basisNames,
   CancelledMark,
   type Column,
   CopyButton,
@@ -106,9 +107,14 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       header: 'AR',
       align: 'right',
       sorts: ['rate_high', 'rate_low'],
-      cell: (lane) => dollars(lane.customer_rate),
+      cell: (lane) => <OnBasis amount={lane.customer_rate} basis={lane.customer_basis} />,
     },
-    { key: 'ap', header: 'AP', align: 'right', cell: (lane) => dollars(lane.truck_cost) },
+    {
+      key: 'ap',
+      header: 'AP',
+      align: 'right',
+      cell: (lane) => <OnBasis amount={lane.truck_cost} basis={lane.truck_basis} />,
+    },
     {
       key: 'margin',
       header: 'Margin',
@@ -164,4 +170,9 @@ export function ShipmentsTable({
       onSort={onSort}
     />
   )
+}
+
+/** An amount as it was sent, with what it includes if that was said. */
+function OnBasis({ amount, basis }: { amount: number | null; basis: Lane['customer_basis'] }) {
+  return <TwoLines first={dollars(amount)} second={basis === null ? null : basisNames[basis]} />
 }

@@ -4,6 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type CallFailed, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   ExportLink,
   Failed,
   FilterRow,
@@ -79,8 +80,8 @@ export default function Shipments() {
 }
 
 /** Shipments in the list. A shipment whose booking was cancelled is in the list, but not in the totals. */
-function listedCount({ totals }: Answer<'list-shipments'>): number {
-  return totals.shipments + totals.cancelled
+function listedCount({ totals, basis }: Answer<'list-shipments'>): number {
+  return totals.shipments + totals.cancelled + basis.kept_apart
 }
 
 interface PartProps {
@@ -128,6 +129,7 @@ function Listed({
   return (
     <>
       <ShipmentTotals totals={data?.totals} loading={data === undefined} />
+      <BasisNote basis={data?.basis} />
       {data === undefined && <Loading label="Loading the shipments" rows={10} height={46} />}
       {total === 0 && (
         <NoShipments

@@ -93,6 +93,8 @@ const asOf = (facts: number) => ({
     method: 'at_or_below' as const,
     floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
     expiredCountsAsLost: false,
+    basis: 'all_in' as const,
+    mixed: false,
   },
 })
 
@@ -135,6 +137,8 @@ describe('opening', () => {
         method: 'at_or_below',
         floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
         expiredCountsAsLost: false,
+        basis: 'all_in',
+        mixed: false,
       })
     }
   })
@@ -154,6 +158,8 @@ describe('opening', () => {
       method: 'revealed',
       floors: { marginPct: 7.5, marginCents: 15_000, rateCentsPerMile: 210 },
       expiredCountsAsLost: false,
+      basis: 'all_in',
+      mixed: false,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,

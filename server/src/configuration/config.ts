@@ -29,6 +29,11 @@ export interface Config {
   readonly staleWrites: 'reject' | 'apply'
   /** The private names and networks that events may be sent to; null if events are off. */
   readonly events: { readonly allowPrivate: readonly string[] } | null
+  /** Where the market rates of providers are asked for, and which private names are allowed; null if adapters are off. */
+  readonly marketAdapters: {
+    readonly greenscreensUrl: string
+    readonly allowPrivate: readonly string[]
+  } | null
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
   /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */
@@ -103,6 +108,7 @@ export function readConfig(env: Environment): Config {
     logLevel: settings.choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: settings.choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     events: eventsOf(settings),
+    marketAdapters: marketAdaptersOf(settings),
     sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
@@ -285,6 +291,15 @@ function eventsOf(settings: Settings): Config['events'] {
     }
   }
   return isOn ? { allowPrivate } : null
+}
+
+function marketAdaptersOf(settings: Settings): Config['marketAdapters'] {
+  const isOn = settings.choice('MARKET_ADAPTERS', ['on', 'off'], 'off') === 'on'
+  const greenscreensUrl = settings.text('GREENSCREENS_URL') ?? 'https://api.greenscreens.ai'
+  if (!/^https?:$/.test(URL.parse(greenscreensUrl)?.protocol ?? '')) {
+    settings.problems.push('GREENSCREENS_URL must be a URL such as https://sandboxapi.greenscreens.ai.')
+  }
+  return isOn ? { greenscreensUrl, allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
 }
 
 const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']

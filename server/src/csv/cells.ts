@@ -2,6 +2,7 @@ import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
@@ -76,6 +77,23 @@ export function readCost(text: string): Cell<number | null> {
   if (/^(USD\s*|US\$\s*|\$\s*)?0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }
   const cell = readMoney(text)
   return 'wrong' in cell && cell.wrong === 'greater than 0' ? { wrong: '0 or more' } : cell
+}
+
+/** As readMoney, but zero is a value: there is no such charge. */
+export function readCharge(text: string): Cell<number> {
+  const cell = readCost(text)
+  return 'wrong' in cell ? cell : { value: cell.value ?? 0 }
+}
+
+/** Reads what an amount includes. @example readBasis('All-in') // { value: 'all_in' } */
+export function readBasis(text: string): Cell<RateBasis> {
+  const word = foldedWords(text).replaceAll(' ', '')
+  if (/^(linehaul|linehaulonly|lh|base|baserate|plusfuel|linehaulplusfuel|withoutfuel)$/.test(word)) {
+    return { value: 'linehaul' }
+  }
+  return /^(allin|allinrate|allinclusive|total|flat|withfuel|includingfuel|fuelincluded)$/.test(word)
+    ? { value: 'all_in' }
+    : { wrong: 'linehaul or all_in' }
 }
 
 /** Reads miles up to 10,000. Zero means unknown. */

@@ -1,3 +1,4 @@
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { foldedHeader, type ImportFieldName } from './import-fields.ts'
 
 /** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
@@ -21,4 +22,28 @@ export function statusLike(header: string): 'outcome' | 'cancelled' | null {
   if (/\b(at|on|date|time|reason|by|fee|cost|charge)\b/.test(words)) return null
   if (/\b(is|was)?\s?(cancell?ed|cancellation|voided|void)\b/.test(words)) return 'cancelled'
   return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
+}
+
+/**
+ * What the amounts of a column include, by its name; null if the name does not say it. Names of what was billed or invoiced mean
+ * everything that was paid.
+ *
+ * @example basisOfHeader('Customer Linehaul') // 'linehaul'
+ * @example basisOfHeader('Total Revenue') // 'all_in'
+ */
+export function basisOfHeader(header: string): RateBasis | null {
+  const name = foldedHeader(header)
+  if (/linehaul|baserate/.test(name)) return 'linehaul'
+  return /allin|^total|total$|invoice|billedamount/.test(name) ? 'all_in' : null
+}
+
+/**
+ * The unit of the amounts of a column, if its name says that it is not dollars per load.
+ *
+ * @example otherUnitOf('Rate per mile') // 'per mile'
+ */
+export function otherUnitOf(header: string): 'per mile' | 'in cents' | null {
+  const name = header.toLowerCase()
+  if (/\bper[ _-]?(loaded )?mi(les?)?\b|\/ ?mi(les?)?\b|\bc?rpm\b/.test(name)) return 'per mile'
+  return /\bcents\b|[_ ]cents$/.test(name) ? 'in cents' : null
 }

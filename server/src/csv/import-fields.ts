@@ -1,3 +1,5 @@
+import { chargeFields, type ImportField } from './charge-fields.ts'
+
 /**
  * The fields of an imported quote, and the column names that mean them.
  *
@@ -5,12 +7,6 @@
  * and looked up in a list of known names. An ambiguous name is never guessed: the user resolves it with a map, and the error
  * shows how.
  */
-
-export interface ImportField {
-  readonly description: string
-  /** Other known names for the field. */
-  readonly aliases: readonly string[]
-}
 
 /** All fields, in the order in which they are listed for users. */
 export const importFields = {
@@ -253,6 +249,7 @@ export const importFields = {
       'Load Cost',
     ],
   },
+  ...chargeFields,
   estimated_cost: {
     description: 'what the truck was expected to cost when the rate was quoted',
     aliases: [

@@ -8,6 +8,8 @@ export {
   cellText,
   type OutcomeReason,
   type ReadOutcome,
+  readBasis,
+  readCharge,
   readCost,
   readDay,
   readMiles,
@@ -19,7 +21,7 @@ export {
   readYesNo,
 } from './cells.ts'
 export { csvHead, csvLines, formula } from './csv-lines.ts'
-export { guessedHeaders, statusLike } from './guessed-columns.ts'
+export { basisOfHeader, guessedHeaders, otherUnitOf, statusLike } from './guessed-columns.ts'
 export {
   ambiguousHeaders,
   fieldOfHeader,

@@ -1,4 +1,5 @@
-import { foldedNames, type ImportField } from './import-fields.ts'
+import type { ImportField } from './charge-fields.ts'
+import { foldedNames } from './import-fields.ts'
 
 /** Fields of a pushed quote that imported files do not have. */
 const pushedOnlyFields = {

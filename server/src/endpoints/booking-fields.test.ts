@@ -44,11 +44,14 @@ function distinctive(field: BookingField, turn = 0): string | number {
   const nth = bookingFields.indexOf(field) + 1
   switch (bookingTable[field].unit) {
     case 'cents':
-      return 1000 + 100 * turn + nth + 0.25
+      // Charges are less than their amount, which may contain them.
+      return (nth <= 2 ? 5000 : 1000) + 100 * turn + nth + 0.25
     case 'text':
       return `${field} ${turn}`
     case 'time':
       return `2026-03-${10 + turn}T00:00:${10 + nth}.000Z`
+    case 'basis':
+      return turn === 0 ? 'linehaul' : 'all_in'
   }
 }
 
@@ -203,7 +206,7 @@ test('an imported file can set every field that a signed update can set', async 
 })
 
 test('every field has a column of its unit', async () => {
-  const types = { cents: 'integer', text: 'text', time: 'timestamp with time zone' } as const
+  const types = { cents: 'integer', text: 'text', time: 'timestamp with time zone', basis: 'text' } as const
   const { rows } = await owner.query<{ column_name: string; data_type: string }>(
     `select column_name, data_type from information_schema.columns where table_name = 'lanes'`,
   )
@@ -218,7 +221,7 @@ test('every field has a column of its unit', async () => {
 const fixedColumns = `
   tenant_id lane_id lane_ref request_id lane_number quote_count origin destination origin_key destination_key origin_state
   destination_state origin_market destination_market equipment equipment_code quoted_customer_name quoted_rate_cents
-  estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
+  quoted_basis quoted_fuel_cents quoted_accessorials_cents estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
   expected_cost_high_cents created_by created_at updated_at import_id import_fingerprint import_said search_text
   external_id rep_name rate_type valid_until quote_signed_at advice`
   .trim()

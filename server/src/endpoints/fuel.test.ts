@@ -102,7 +102,7 @@ describe('200', () => {
       { fuel_schedule: `2026-01-01 to 2026-06-30: ${rule}; from 2026-07-01: ${rule}` },
       { 'fuel_schedule of Acme Foods': `from 2026-01-01: ${rule}` },
     ])
-    expect(await read(await makeTenant(app))).toEqual({ diesel: null, schedules: [] })
+    expect(await read(await makeTenant(app))).toEqual({ diesel: null, newest_weeks: [], schedules: [] })
   })
 
   test('a file loaded again changes nothing, and a corrected price is counted', async () => {

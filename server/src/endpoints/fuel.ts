@@ -7,7 +7,7 @@ import {
   loadDieselPrices,
   type SentFuelPeriod,
 } from '#contract/fuel.ts'
-import { dieselWeeksMax } from '#contract/limits.ts'
+import { dieselWeeksShown } from '#contract/limits.ts'
 import {
   type DieselPrice,
   dieselPriceOn,
@@ -21,12 +21,11 @@ import {
   surchargePerMile,
 } from '#engine/fuel-surcharge.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../audit/index.ts'
 import { fuel } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { ImportFileError, readDieselFile } from '../imports/index.ts'
+import { ImportFileError, readDieselFile, storeDieselPrices } from '../imports/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 const millsOf = (dollars: number) => Math.round(dollars * 1000)
@@ -118,10 +117,12 @@ async function fuelAnswer(
 ): Promise<AnswerOf<typeof getFuel>> {
   const periods = await fuel.listFuelPeriods(transaction, tenant)
   const today = new Date(now).toISOString().slice(0, 10)
-  const [newest] = await fuel.newestDieselPrices(transaction, tenant, today)
+  const prices = await fuel.newestDieselPrices(transaction, tenant, today, dieselWeeksShown)
+  const [newest] = prices
   const byCustomer = Map.groupBy(periods, ({ customerName }) => customerName)
   return {
     diesel: newest === undefined ? null : weekAnswer(newest),
+    newest_weeks: prices.map(weekAnswer),
     schedules: [...byCustomer].map(([customerName, own]) => ({
       customer_name: customerName === '' ? null : customerName,
       periods: own.map((period) => periodAnswer(period, today)),
@@ -131,14 +132,11 @@ async function fuelAnswer(
 
 function readPrices(text: string): DieselPrice[] {
   try {
-    const prices = readDieselFile(text)
-    if (prices.length <= dieselWeeksMax) return prices
+    return readDieselFile(text)
   } catch (error) {
     if (!(error instanceof ImportFileError)) throw error
     throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
   }
-  const detail = `The file must have at most ${dieselWeeksMax.toLocaleString('en-US')} weeks.`
-  throw invalid([{ pointer: '/text', code: 'file', detail }])
 }
 
 const nothingFound = { found: false, surcharge: null, per_mile: null, diesel: null, schedule: null } as const
@@ -175,15 +173,7 @@ export const fuelEndpoints: ServedEndpoint[] = [
     const [first, last] = [prices.at(0), prices.at(-1)]
     if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
     return database.inTenant(caller.tenant, async (transaction) => {
-      const changed = await fuel.putDieselPrices(transaction, caller.tenant, prices)
-      if (changed > 0) {
-        await recordEvent(transaction, call, 'settings-changed', {
-          about: {
-            before: {},
-            after: { diesel_prices: `${counted(changed, 'week')} of a file up to ${last.week}` },
-          },
-        })
-      }
+      const changed = await storeDieselPrices(transaction, call, prices)
       return { weeks: prices.length, changed, first: weekAnswer(first), last: weekAnswer(last) }
     })
   }),
@@ -193,7 +183,7 @@ export const fuelEndpoints: ServedEndpoint[] = [
     async ({ caller: { tenant }, query }, { database }): Promise<AnswerOf<typeof getFuelSurcharge>> => {
       const { periods, prices } = await database.inTenant(tenant, async (transaction) => ({
         periods: await fuel.listFuelPeriods(transaction, tenant),
-        prices: await fuel.newestDieselPrices(transaction, tenant, query.day),
+        prices: await fuel.newestDieselPrices(transaction, tenant, query.day, 1),
       }))
       const of = (name: string) =>
         fuelPeriodOn(

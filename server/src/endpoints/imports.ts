@@ -20,15 +20,18 @@ import { imports } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import {
+  basisFields,
   beginImport,
   beginUndo,
   type ColumnMatch,
   dateFields,
+  guessedBasis,
   ImportConflict,
   ImportFileError,
   matchColumns,
   openImport,
   refuseWhileBusy,
+  storedColumns,
   undoRowsTotal,
 } from '../imports/index.ts'
 import { concurrencyLimit } from '../runtime/index.ts'
@@ -61,6 +64,12 @@ function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings
           },
         ]
       : []),
+    ...Object.entries(basisFields).flatMap(([field, basis]) => {
+      const guessed = guessedBasis(columns[basis])
+      if (guessed === null) return []
+      const detail = `The amounts of "${columns[field]}" count as ${guessed === 'linehaul' ? 'linehaul' : 'all-in'}, because of the name of their column. If that is wrong, choose the basis.`
+      return [{ code: 'basis_assumed' as const, detail }]
+    }),
   ]
 }
 
@@ -146,6 +155,7 @@ function matchAnswer({
     positions: Object.fromEntries(
       Object.entries(columns.positions).map(([field, position]) => [field, number(position)]),
     ),
+    bases: Object.entries(columns.bases).map(([field, one]) => ({ field, ...one })),
     ignored_columns: [...columns.ignored],
     problems: problems.map((one) => ({ ...one })),
     fields: importFieldNames.map((field) => ({
@@ -278,7 +288,7 @@ async function begin(
       await refuse(transaction)
       return beginImport(transaction, tenant, {
         ...given,
-        columns: columns.names,
+        columns: storedColumns(columns),
         ignoredColumns: columns.ignored,
         bytes_total: csv.bytesTotal,
         created_by: caller.userId,

@@ -56,7 +56,17 @@ describe('200', () => {
   test('answers exactly the members of the interface, counted from the tenant’s own quotes', async () => {
     await quote(acme, '1800W 1900W 2000L 2100P')
     const { body } = await ask({ equipment: 'V' })
-    expect(Object.keys(body)).toEqual(['found', 'query', 'scope', 'history', 'scores', 'signals', 'summary'])
+    // basis is not in the interface: it says what the numbers include.
+    expect(Object.keys(body)).toEqual([
+      'found',
+      'query',
+      'scope',
+      'history',
+      'scores',
+      'signals',
+      'summary',
+      'basis',
+    ])
     expect(body).toMatchObject({
       found: true,
       query: { ...dallas, equipment: 'V' },

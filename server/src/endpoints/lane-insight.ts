@@ -1,5 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
 import {
   countScope,
@@ -25,6 +26,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { marketReference } from './market-reference.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -128,12 +130,14 @@ function answer(
   query: Query,
   asked: AskedLane,
   { lane, unknown }: BookRead,
+  basis: ComparedBasis,
   { outliers, closest, market }: InsightExtras = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
   const references = market === undefined ? {} : { market }
-  if (lane === null) return { found: false as const, query: echo, ...places, ...references }
+  if (lane === null)
+    return { found: false as const, query: echo, ...basisWithoutData(basis), ...places, ...references }
   const { scope, history, scores, signals, summary, evidence } = describeLane({
     counts: lane.counts,
     parent: lane.parent,
@@ -156,6 +160,7 @@ function answer(
     scores,
     signals,
     summary,
+    basis,
     ...places,
     ...references,
     ...(outliers === undefined
@@ -188,7 +193,8 @@ export async function insightOfLane(
   closest?: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const include = new Set((query.include?.split(',') ?? []).map((part) => part.trim()))
-  const { quotes: book } = await parts.books.read(caller.tenant)
+  const open = await parts.books.read(caller.tenant)
+  const { quotes: book } = open
   const read = await yieldBetweenSteps(readBook(book, asked, now))
   const outliers =
     !include.has('evidence') || read.lane === null
@@ -200,11 +206,11 @@ export async function insightOfLane(
         ownScope(book.quotes, asked, asked.equipmentCode),
         {},
         { caller, now },
-        book,
+        open,
         parts,
       )
     : null
-  return answer(query, asked, read, {
+  return answer(query, asked, read, await basisOfLane(open, asked, caller.tenant, parts), {
     ...(market === null ? {} : { market: market.answer }),
     ...(outliers === undefined ? {} : { outliers }),
     ...(closest === undefined ? {} : { closest }),
@@ -220,10 +226,11 @@ function insightFromMemory(
   { books }: Parts,
 ): AnswerOf<typeof laneInsight> | null {
   const open = query.include === undefined ? books.peek(caller.tenant) : null
-  if (open === null) return null
+  const basis = open === null ? null : basisFromMemory(open)
+  if (open === null || basis === null) return null
   const asked = readAskedLane(query)
   const read = readBook(open.quotes, asked, now).next()
-  return read.done === true ? answer(query, asked, read.value) : null
+  return read.done === true ? answer(query, asked, read.value, basis) : null
 }
 
 export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })

@@ -11,10 +11,11 @@ import {
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { laneLists as lists, people } from '../database/queries/index.ts'
+import { laneLists as lists, people, readBasisCounts } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../lanes/index.ts'
+import { basisAnswer } from './compared-basis.ts'
 import { type CsvFile, type ReadCall, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 import type { Parts } from './parts.ts'
@@ -164,7 +165,12 @@ async function shipments(
   const filter = { ...(await laneFilter({ caller, query, now }, database)), booked: true }
   return database.inTenant(caller.tenant, async (transaction) => {
     const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
-    const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.listed)
+    const compared = await readBasisCounts(transaction, caller.tenant, filter)
+    const page = await lanePage(transaction, caller.tenant, query, filter, () =>
+      compared.keptApart === 0
+        ? Promise.resolve(totals.listed)
+        : lists.countLanes(transaction, caller.tenant, filter),
+    )
     return {
       ...page,
       totals: {
@@ -180,6 +186,7 @@ async function shipments(
         landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
         comparable_shipments: totals.comparable,
       },
+      basis: basisAnswer(compared),
     }
   })
 }

@@ -65,6 +65,7 @@ describe('200', () => {
         points: [],
         points_total: 0,
         months: [],
+        basis: { amounts: 'all_in', converted: 0, kept_apart: 0 },
       },
     ])
   })

@@ -5,8 +5,15 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
-import { type EquipmentMonth, monthsOfCorridor, people, pointsOfCorridor } from '../database/queries/index.ts'
+import {
+  type EquipmentMonth,
+  monthsOfCorridor,
+  people,
+  pointsOfCorridor,
+  readBasisCounts,
+} from '../database/queries/index.ts'
 import { lanePlaces, readAskedLane } from '../lanes/index.ts'
+import { basisAnswer } from './compared-basis.ts'
 import { serve } from './endpoint-call.ts'
 
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>
@@ -73,7 +80,7 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
 
   const places = lanePlaces(origin, destination, null)
   const corridor = { originKey: places.origin_key, destinationKey: places.destination_key }
-  const { months, points } = await database.inTenant(caller.tenant, async (transaction) => {
+  const { months, points, basis } = await database.inTenant(caller.tenant, async (transaction) => {
     const zone = await people.timeZoneOf(transaction, caller.tenant)
     return {
       months: await monthsOfCorridor(transaction, caller.tenant, corridor, zone),
@@ -83,6 +90,10 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
         { ...corridor, equipmentCode },
         lanePointsMax,
       ),
+      basis: await readBasisCounts(transaction, caller.tenant, {
+        ...corridor,
+        ...(equipmentCode === null ? {} : { equipmentCode }),
+      }),
     }
   })
   const asked = months.filter((row) => equipmentCode === null || row.equipmentCode === equipmentCode)
@@ -102,5 +113,6 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
     })),
     points_total: countsOf(asked).quotes,
     months: monthsOf(asked),
+    basis: basisAnswer(basis),
   }
 })

@@ -5,17 +5,18 @@ import { readTime } from '#contract/fields.ts'
 import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
 import {
-  type MarketBasis,
   type MarketRate,
   type MarketRateState,
   marketAmountFaults,
   marketRateState,
 } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   type MarketRateRow,
   marketRates,
   type NewMarketRate,
+  people,
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
@@ -26,9 +27,6 @@ import { itemErrors } from './item-errors.ts'
 type Sent = Static<typeof sentMarketRate>
 export type MarketResult = AnswerOf<typeof pushMarketRates>['results'][number]
 
-/** The basis that market rates are compared in: that of the brokerage's own rates. */
-export const comparedBasis: MarketBasis = 'all_in'
-
 const itemShape = shape(sentMarketRate, 'body')
 const at = (field: string) => ({ pointer: `/${field}` })
 
@@ -38,6 +36,8 @@ export interface SaidBy {
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
+  /** The default basis of the brokerage: market rates on another one are stored, and not compared. */
+  readonly basis: RateBasis
 }
 
 /** A sent rate: its row, or the errors that refuse it. */
@@ -58,11 +58,13 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)
-    return { index, row: read.row, state: marketRateState(engineRate(read.row), comparedAt(by.now)) }
+    return {
+      index,
+      row: read.row,
+      state: marketRateState(engineRate(read.row), { at: by.now, basis: by.basis }),
+    }
   })
 }
-
-const comparedAt = (now: number) => ({ at: now, basis: comparedBasis })
 
 function readRate(
   sent: unknown,
@@ -190,6 +192,20 @@ export async function storeMarketRates(
   })
   await marketRates.putMarketRates(transaction, tenant, changed)
   return results
+}
+
+/** Stores a rate that a provider answered, by the same rules as any other. Returns why it is refused; null if it is not. */
+export async function storeProvidedRate(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rate: object,
+  now: number,
+): Promise<string | null> {
+  const basis = await people.defaultBasisOf(transaction, tenant)
+  const checked = checkMarketRates([rate], { enteredBy: 'adapter', saidAt: new Date(now), now, basis })
+  await storeMarketRates(transaction, tenant, checked)
+  const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
+  return refused[0]?.detail ?? null
 }
 
 /** Whether a rate says something else, and not before the stored one. */

@@ -109,6 +109,16 @@ describe('200', () => {
     expect(without.body).toMatchObject({ found: false, market: { used: 'none', market: null, others: [] } })
   })
 
+  test('market rates are compared on the default basis of the brokerage', async () => {
+    await owner('PATCH', '/api/tenant', { default_basis: 'linehaul' })
+    const { body } = await markup(ours, 'reference=market')
+    expect(body.market).toMatchObject({ market: { scope: 'zip3', basis: 'linehaul' }, used: 'market' })
+    expect(body.market.others[0]).toMatchObject({ scope: 'lane', basis: 'all_in', state: 'other_basis' })
+    expect((await owner('GET', '/api/market-standing')).body.basis).toBe('linehaul')
+    await owner('PATCH', '/api/tenant', { default_basis: 'all_in' })
+    expect((await markup(ours, 'reference=market')).body.market.market).toMatchObject({ basis: 'all_in' })
+  })
+
   test('lane insight has both references too', async () => {
     const { body } = await call(app, 'GET', `/api/integrations/insights/lane?${lane}&include=market`, {
       token: ours.token,

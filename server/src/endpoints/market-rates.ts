@@ -10,14 +10,13 @@ import {
 } from '#contract/market-rates.ts'
 import { marketRateState } from '#engine/market-rate.ts'
 import { recordEvent } from '../audit/index.ts'
-import { marketRates } from '../database/queries/index.ts'
+import { marketRates, people } from '../database/queries/index.ts'
 import { ImportFileError, readMarketFile } from '../imports/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import {
   type CheckedRate,
   checkMarketRates,
-  comparedBasis,
   engineRate,
   type MarketResult,
   refusedRate,
@@ -40,7 +39,10 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   serve(pushMarketRates, async ({ caller, body, signed, now }, parts) => {
     const { tenant } = caller
     const saidAt = new Date(signed.timestampSeconds * 1000)
-    const checked = checkMarketRates(body.rates, { enteredBy: 'push', saidAt, now })
+    const basis = await parts.database.inTenant(tenant, (transaction) =>
+      people.defaultBasisOf(transaction, tenant),
+    )
+    const checked = checkMarketRates(body.rates, { enteredBy: 'push', saidAt, now, basis })
     const results = await inHundreds<CheckedRate, MarketResult>(
       checked,
       async (hundred, _, inTime) => {
@@ -60,10 +62,11 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   }),
 
   serve(addMarketRates, async ({ caller, body, now }, { database }) => {
-    const checked = checkMarketRates(body.rates, { enteredBy: 'hand', saidAt: new Date(now), now })
-    const results = await database.inTenant(caller.tenant, (transaction) =>
-      storeMarketRates(transaction, caller.tenant, checked),
-    )
+    const results = await database.inTenant(caller.tenant, async (transaction) => {
+      const basis = await people.defaultBasisOf(transaction, caller.tenant)
+      const by = { enteredBy: 'hand', saidAt: new Date(now), now, basis } as const
+      return storeMarketRates(transaction, caller.tenant, checkMarketRates(body.rates, by))
+    })
     return { ...countResults(results), results }
   }),
 
@@ -71,9 +74,12 @@ export const marketRateEndpoints: ServedEndpoint[] = [
     const { text, dry_run: dryRun = false, ...defaults } = body
     const file = readFile(text, defaults)
     const good = file.rows.filter(({ errors }) => errors.length === 0)
+    const basis = await database.inTenant(caller.tenant, (transaction) =>
+      people.defaultBasisOf(transaction, caller.tenant),
+    )
     const checked = checkMarketRates(
       good.map(({ item }) => item),
-      { enteredBy: 'file', saidAt: new Date(now), now },
+      { enteredBy: 'file', saidAt: new Date(now), now, basis },
     )
     const results: MarketResult[] = []
     for (let from = 0; from < checked.length && !dryRun; from += rowsAtOnce) {
@@ -119,7 +125,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
           query.source ?? null,
           query.limit ?? listedDefault,
         )
-        const wanted = { at: now, basis: comparedBasis }
+        const wanted = { at: now, basis: await people.defaultBasisOf(transaction, caller.tenant) }
         return {
           sources: sources.map(({ source, rates, newest, oldest }) => ({
             source,
@@ -132,9 +138,9 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       }),
   ),
 
-  serve(eraseMarketSource, async (call, { database }) => {
+  serve(eraseMarketSource, async (call, { database, marketAdapters }) => {
     const { caller, params } = call
-    return database.inTenant(caller.tenant, async (transaction) => {
+    const answer = await database.inTenant(caller.tenant, async (transaction) => {
       const erased = await marketRates.eraseMarketSource(transaction, caller.tenant, params.source)
       if (erased === 0) {
         throw problem(
@@ -147,6 +153,8 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       })
       return { source: params.source, erased }
     })
+    marketAdapters?.forget(caller.tenant)
+    return answer
   }),
 ]
 

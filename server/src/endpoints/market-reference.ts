@@ -4,13 +4,14 @@ import type * as contract from '#contract/market-reference.ts'
 import { newestQuotes, type Scope } from '#engine/book/scope-counts.ts'
 import { chooseMarketRate, type MarketRateState } from '#engine/market-rate.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { median } from '#engine/statistics/median.ts'
-import type { BrokerageBook } from '../book/index.ts'
-import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
+import type { BrokerageBook, OpenBook } from '../book/index.ts'
+import { type MarketRateRow, marketKeys, marketRates } from '../database/queries/index.ts'
 import { type AskedLane, marketPairs } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { AskedBy } from './endpoint-call.ts'
-import { comparedBasis, engineRate } from './market-rate-items.ts'
+import { engineRate, storeProvidedRate } from './market-rate-items.ts'
 import type { Parts } from './parts.ts'
 
 type Rate = Static<typeof contract.MarketRate>
@@ -63,20 +64,26 @@ export async function marketReference(
   scope: Scope,
   query: AskedReference,
   { caller: { tenant }, now }: AskedBy,
-  { quotes: book }: BrokerageBook,
-  { database }: Parts,
+  { quotes: { quotes: book }, settings: { basis } }: OpenBook<BrokerageBook>,
+  { database, marketAdapters }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const history = await yieldBetweenSteps(newestQuotes(book, scope, Number.POSITIVE_INFINITY))
   const priced = history.filter(({ rateCents }) => rateCents > 0)
-  const rows = await database.inTenant(tenant, (transaction) =>
-    marketRates.marketRatesOf(
+  const { rows, keys } = await database.inTenant(tenant, async (transaction) => ({
+    rows: await marketRates.marketRatesOf(
       transaction,
       tenant,
       marketPairs(asked.origin, asked.destination),
       asked.equipmentCode,
     ),
-  )
-  const chosen = chooseOfOneEquipment(rows, now)
+    keys: marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant),
+  }))
+  const { places, equipmentCode } = asked
+  // The answer uses what is stored. What a provider answers is in the next one.
+  if (equipmentCode !== null) {
+    marketAdapters?.ask({ tenant, lane: { ...places, equipmentCode }, keys, stored: rows }, storeProvidedRate)
+  }
+  const chosen = chooseOfOneEquipment(rows, { at: now, basis })
   const wonRates = priced.filter(({ outcome }) => outcome === 'won').map(({ rateCents }) => rateCents)
   const medianCents = median(priced.map(({ rateCents }) => rateCents))
   const newest = priced.at(-1)?.quotedAt ?? null
@@ -102,8 +109,10 @@ export async function marketReference(
 }
 
 /** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
-function chooseOfOneEquipment(rows: readonly MarketRateRow[], now: number) {
-  const wanted = { at: now, basis: comparedBasis }
+function chooseOfOneEquipment(
+  rows: readonly MarketRateRow[],
+  wanted: { readonly at: number; readonly basis: RateBasis },
+) {
   const chosen = chooseMarketRate(rows.map(engineRate), wanted)
   const codes = [...new Set(rows.map(({ equipment_code }) => equipment_code))].sort()
   if (codes.length < 2 || chosen.used === null) return chosen

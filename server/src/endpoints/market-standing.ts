@@ -15,14 +15,15 @@ import {
   type Standing,
 } from '#engine/market-standing.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { type MarketPair, marketRates } from '../database/queries/index.ts'
+import { type MarketPair, marketRates, people } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs, readEquipment } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
-import { comparedBasis, engineRate } from './market-rate-items.ts'
+import { engineRate } from './market-rate-items.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
@@ -40,6 +41,8 @@ interface WholeStanding {
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
   readonly without: { lanes: number; loads: number }
+  /** The basis of all amounts: the default basis of the brokerage. */
+  readonly basis: RateBasis
 }
 
 function readSelection(query: Query) {
@@ -65,7 +68,7 @@ const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
   const filter = readSelection(query)
-  const { days, rates, pairsOf } = await staleReads.inTenant(tenant, async (transaction) => {
+  const { basis, days, rates, pairsOf } = await staleReads.inTenant(tenant, async (transaction) => {
     const found = await marketRates.laneDays(transaction, tenant, filter)
     const pairs = new Map<string, MarketPair[]>()
     for (const day of found) {
@@ -86,7 +89,8 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
       wanted.size === 0
         ? []
         : await marketRates.marketRatesSince(transaction, tenant, [...wanted.values()], since)
-    return { days: found, rates: stored, pairsOf: pairs }
+    const basis = await people.defaultBasisOf(transaction, tenant)
+    return { basis, days: found, rates: stored, pairsOf: pairs }
   })
   const ratesOf = new Map<string, MarketRate[]>()
   for (const row of rates) {
@@ -97,7 +101,7 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
     else list.push(engineRate(row))
   }
   return yieldBetweenSteps(
-    compare(days, (day) =>
+    compare(days, basis, (day) =>
       (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? [])
         .flatMap((pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [])
         .sort(compareRates),
@@ -111,6 +115,7 @@ const lanesPerStep = 200
 /** Adds up the days of each lane, of each month, and of all, in steps. */
 function* compare(
   days: readonly marketRates.LaneDayRow[],
+  basis: RateBasis,
   ratesOfLane: (day: marketRates.LaneDayRow) => readonly MarketRate[],
 ): Steps<WholeStanding> {
   const byLane = new Map<string, marketRates.LaneDayRow[]>()
@@ -131,7 +136,7 @@ function* compare(
     let newest: MarketRate | null = null
     for (const day of [first, ...others]) {
       // The last moment of the day, so that a rate published on the day counts for it.
-      const rate = marketRateAt(rates, { at: day.day.getTime() + dayMs - 1, basis: comparedBasis })
+      const rate = marketRateAt(rates, { at: day.day.getTime() + dayMs - 1, basis })
       if (rate === null) {
         without.loads += day.won + day.lost + day.paid
         continue
@@ -153,7 +158,7 @@ function* compare(
     }
   }
   const totals = lanes.reduce((sum, { sums }) => addStanding(sum, sums), noStanding)
-  return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without }
+  return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without, basis }
 }
 
 /** The lanes of a view in its order; equal ones by name, so that the order is always the same. */
@@ -231,10 +236,10 @@ async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): A
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
   serve(getMarketStanding, async ({ caller, query }, { staleReads }) => {
-    const { lanes, months, totals, without } = await standingOf(staleReads, caller.tenant, query)
+    const { basis, lanes, months, totals, without } = await standingOf(staleReads, caller.tenant, query)
     const rows = shown(lanes, query.show)
     return {
-      basis: comparedBasis,
+      basis,
       lanes: rows.slice(0, query.limit ?? pageSizeDefault).map(laneAnswer),
       lanes_total: rows.length,
       months: [...months].map(([month, sums]) => ({ month, ...figures(sums) })),

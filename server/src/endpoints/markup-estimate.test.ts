@@ -57,6 +57,7 @@ describe('the default answer', () => {
     const { body } = await markup({})
     expect(Object.keys(body).sort()).toEqual(
       [
+        'basis',
         'confidence',
         'found',
         'markup_pct',

@@ -75,6 +75,8 @@ describe('200', () => {
       'suggested_rate',
       'rate_band',
       'verdict',
+      // Not in the interface: what the numbers include.
+      'basis',
     ])
     expect(body).toMatchObject({
       found: true,
@@ -236,6 +238,7 @@ describe('200', () => {
       suggested_rate: null,
       rate_band: { floor: null, median: null, ceiling: null },
       verdict: expect.stringMatching(/.+\.$/),
+      basis: { amounts: 'all_in', converted: 0, kept_apart: 0 },
     })
   })
 

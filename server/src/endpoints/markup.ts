@@ -2,6 +2,7 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
 import { countScopeRates, newestQuotes } from '#engine/book/scope-counts.ts'
 import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
@@ -20,6 +21,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { checkReference, marketReference } from './market-reference.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
@@ -73,6 +75,7 @@ function answer<Proposed extends number | null>(
   query: Omit<Query, 'proposed_rate'> & { readonly proposed_rate: Proposed },
   asked: AskedLane,
   { rates, method, unknown }: PricedLane,
+  basis: ComparedBasis,
   { members, evidence, closest, marketRateCents = null }: Extras = noExtras,
 ) {
   const echo = {
@@ -87,6 +90,7 @@ function answer<Proposed extends number | null>(
       found: false as const,
       query: echo,
       confidence: 'none' as const,
+      ...basisWithoutData(basis),
       ...unknownPlaces(query, asked, unknown, closest),
       ...members,
     }
@@ -110,6 +114,7 @@ function answer<Proposed extends number | null>(
       ceiling: dollarsIfKnown(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
+    basis,
     ...members,
     ...(evidence === undefined ? {} : { evidence: evidence(advice) }),
   }
@@ -153,9 +158,9 @@ async function adviceWithExtras(
     : null
   const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
   const market = asksForMarket(query, include)
-    ? await marketReference(asked, lane.scope, query, { caller, now }, book, parts)
+    ? await marketReference(asked, lane.scope, query, { caller, now }, open, parts)
     : null
-  return answer(query, asked, lane, {
+  return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
     members: {
       ...(estimate === null
         ? {}
@@ -196,10 +201,12 @@ export async function markupOfLane(
   parts: Parts,
   closest: FindClosest,
 ): Promise<MarkupOfBatch> {
-  const priced = await yieldBetweenSteps(pricedLane(await parts.books.read(by.caller.tenant), asked, by.now))
+  const open = await parts.books.read(by.caller.tenant)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, by.now))
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
-  return answer({ ...lane, proposed_rate: proposed }, asked, priced, { members: {}, closest })
+  const basis = await basisOfLane(open, asked, by.caller.tenant, parts)
+  return answer({ ...lane, proposed_rate: proposed }, asked, priced, basis, { members: {}, closest })
 }
 
 async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
@@ -210,11 +217,9 @@ async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promi
     return adviceWithExtras(call, include, parts)
   }
   const asked = readAskedLane(query)
-  return answer(
-    query,
-    asked,
-    await yieldBetweenSteps(pricedLane(await parts.books.read(caller.tenant), asked, now)),
-  )
+  const open = await parts.books.read(caller.tenant)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, now))
+  return answer(query, asked, priced, await basisOfLane(open, asked, caller.tenant, parts))
 }
 
 /** The advice when the book is in memory and the rates of the lane are cached or cheap; null otherwise. */
@@ -224,10 +229,11 @@ function adviceFromMemory(
 ): AnswerOf<typeof markup> | null {
   const isPlain = query.include === undefined && query.reference !== 'market'
   const open = isPlain ? books.peek(caller.tenant) : null
-  if (open === null) return null
+  const basis = open === null ? null : basisFromMemory(open)
+  if (open === null || basis === null) return null
   const asked = readAskedLane(query)
   const lane = pricedLane(open, asked, now).next()
-  return lane.done === true ? answer(query, asked, lane.value) : null
+  return lane.done === true ? answer(query, asked, lane.value, basis) : null
 }
 
 export const markupEndpoint = serve(markup, markupHandler, { fromMemory: adviceFromMemory })

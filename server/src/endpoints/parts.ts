@@ -6,6 +6,7 @@ import type { Config } from '../configuration/index.ts'
 import type { Database, Replica, StaleReads } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
+import type { MarketAdapters } from '../market-adapters/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
@@ -28,6 +29,8 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
+  /** Null when the operator has not turned them on. */
+  readonly marketAdapters: MarketAdapters | null
   /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit

@@ -1,13 +1,20 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { readPastedLanes } from '#contract/pasted-lanes.ts'
-import { centsFromDollars } from '#engine/money.ts'
+import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
+import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { people } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import { readPasted } from '../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { serve } from './endpoint-call.ts'
+import type { Parts } from './parts.ts'
 import { rateChecker } from './rate-check.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
-  const pasted = readPasted(body.text)
+  const read = readPasted(body.text)
+  const pasted = read.rows.some(({ basis }) => basis !== null)
+    ? onDefaultBasis(read, await defaultBasis(caller.tenant, parts))
+    : read
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
   const warningsOf = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
   const rows: AnswerOf<typeof readPastedLanes>['rows'] = []
@@ -28,6 +35,37 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
     })
   }
 })
+
+/** The basis on which the brokerage quotes. */
+async function defaultBasis(tenant: TenantId, { database }: Parts): Promise<RateBasis> {
+  return database.inTenant(tenant, async (transaction) => {
+    const found = await people.findTenant(transaction, tenant)
+    return found?.default_basis ?? 'all_in'
+  })
+}
+
+const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
+
+/** The rows with rates and costs on the default basis. A row that cannot be converted has an error. */
+function onDefaultBasis(pasted: ReturnType<typeof readPasted>, wanted: RateBasis) {
+  const rows = pasted.rows.map((row): PastedRow => {
+    const { basis, rate, cost, fuel } = row
+    if (basis === null || basis === wanted || rate === null) return row
+    const converted = (dollars: number) => {
+      const [cents, fuelCents] = [centsFromDollars(dollars), fuel === null ? null : centsFromDollars(fuel)]
+      return cents === null
+        ? null
+        : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents: null }, wanted))
+    }
+    const convertedRate = converted(rate)
+    if (convertedRate === null) {
+      const detail = `The rate is ${basisWords[basis]} by the name of its column, and your rates are ${basisWords[wanted]}. Add a column with the fuel surcharge, or name the column Rate if it is ${basisWords[wanted]}`
+      return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
+    }
+    return { ...row, rate: convertedRate, cost: cost === null ? null : converted(cost) }
+  })
+  return { ...pasted, rows }
+}
 
 type PastedRow = ReturnType<typeof readPasted>['rows'][number]
 const at = (field: string) => ({ pointer: `/${field}` })

@@ -5,10 +5,18 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from '#contract/performance.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
-import { type LaneFilter, people, performance, userNames } from '../database/queries/index.ts'
+import {
+  type LaneFilter,
+  lanesById,
+  people,
+  performance,
+  readBasisCounts,
+  userNames,
+} from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, readEquipment } from '../lanes/index.ts'
+import { basisAnswer } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 import { performanceCsvHead, performanceCsvLines } from './performance-csv.ts'
@@ -177,7 +185,9 @@ async function performancePage(
   tenant: TenantId,
   { query, filter, cursor, limit }: AskedRows,
 ): Promise<
-  Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals'> & { next: performance.PerformanceCursor | null }
+  Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals' | 'basis'> & {
+    next: performance.PerformanceCursor | null
+  }
 > {
   const brokerage = await people.findTenant(transaction, tenant)
   if (brokerage === null) throw new Error('The tenant of a session does not exist.')
@@ -196,6 +206,7 @@ async function performancePage(
     rows: names.map((named, index) => ({ ...named, ...figures(page[index] ?? found.totals) })),
     rows_total: found.rowsTotal,
     totals: figures(found.totals),
+    basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
     next: found.rows.length > limit ? (page.at(-1) ?? null) : null,
   }
 }
@@ -256,7 +267,19 @@ export const performanceEndpoints: ServedEndpoint[] = [
       })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
-      const lanes = await laneAnswers(transaction, caller.tenant, page)
+      // The rows have amounts on the default basis. The answer shows each lane as it was stored.
+      const stored = await lanesById(
+        transaction,
+        caller.tenant,
+        page.map(({ lane_id }) => lane_id),
+        { lock: false },
+      )
+      const byId = new Map(stored.map((lane) => [lane.lane_id, lane]))
+      const lanes = await laneAnswers(
+        transaction,
+        caller.tenant,
+        page.map((row) => byId.get(row.lane_id) ?? row),
+      )
       const totals = await performance.marginGapTotals(transaction, caller.tenant, filter)
       return {
         ...period,
@@ -270,6 +293,7 @@ export const performanceEndpoints: ServedEndpoint[] = [
           below: totals.below,
           shortfall: dollarsFromCents(totals.shortfallCents),
         },
+        basis: basisAnswer(await readBasisCounts(transaction, caller.tenant, { ...filter, booked: true })),
       }
     })
   }),

@@ -30,6 +30,7 @@ import {
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { chargesErrors } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 import {
@@ -57,6 +58,9 @@ const sentNames: Readonly<Record<PushedQuoteField, readonly (keyof Quote)[]>> = 
   equipment: ['equipment'],
   quotedRate: ['quoted_rate'],
   estimatedCost: ['estimated_cost'],
+  quotedBasis: ['quoted_basis'],
+  quotedFuel: ['quoted_fuel'],
+  quotedAccessorials: ['quoted_accessorials'],
   customer: ['customer_name'],
   rep: ['rep_name'],
   quotedAt: ['quoted_at'],
@@ -102,6 +106,11 @@ function readQuote(item: Partial<Quote>, now: number, errors: FieldError[]): Rea
   }
   set('quotedRate', 'quoted_rate', (dollars) => ({ quoted_rate_cents: centsFromDollars(dollars) ?? 0 }))
   set('estimatedCost', 'estimated_cost', (dollars) => ({ estimated_cost_cents: centsFromDollars(dollars) }))
+  set('quotedBasis', 'quoted_basis', (basis) => ({ quoted_basis: basis }))
+  set('quotedFuel', 'quoted_fuel', (dollars) => ({ quoted_fuel_cents: centsFromDollars(dollars) }))
+  set('quotedAccessorials', 'quoted_accessorials', (dollars) => ({
+    quoted_accessorials_cents: centsFromDollars(dollars),
+  }))
   set('customer', 'customer_name', (name) => ({ quoted_customer_name: name }))
   set('rep', 'rep_name', (name) => ({ rep_name: name }))
   set('quotedAt', 'quoted_at', (time) => ({ created_at: moment(time) }))
@@ -126,6 +135,7 @@ function togetherErrors(item: Partial<Quote>): FieldError[] {
     detail,
   })
   return [
+    ...chargesErrors('quoted', 'quoted_rate', item),
     ...needs('origin', 'destination'),
     ...needs('destination', 'origin'),
     ...needs('miles', 'origin'),

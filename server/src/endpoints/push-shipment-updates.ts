@@ -20,7 +20,7 @@ import {
   unknownLane,
   type WithLane,
 } from './pushed-items.ts'
-import { cancellationErrors, decideUpdate, type UpdateFields } from './shipment-update.ts'
+import { decideUpdate, type UpdateFields, updateErrors } from './shipment-update.ts'
 
 type Update = Static<typeof bulkShipmentUpdate>
 type Result = Exclude<AnswerOf<typeof pushShipmentUpdates>['results'][number], RefusedItem>
@@ -91,7 +91,7 @@ export const pushShipmentUpdatesEndpoint: ServedEndpoint = serve(
   async ({ caller, body, signed, now }, parts) => {
     const checked = checkUpdates(body.updates)
     for (const { item, errors } of checked) {
-      if (errors.length === 0) errors.push(...cancellationErrors(fieldsOf(item)))
+      if (errors.length === 0) errors.push(...updateErrors(fieldsOf(item)))
     }
     const by = { caller, signed, now }
     const results = await pushItems<CheckedItem<Update>, Result>(checked, by, parts, (transaction, valid) =>

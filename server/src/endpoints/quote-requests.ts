@@ -17,6 +17,7 @@ import { laneChanges as changes, laneHistory, lanes } from '../database/queries/
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { chargesErrors } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { rateChecker } from './rate-check.ts'
@@ -82,6 +83,7 @@ function newLane(
   const at = (field: string) => ({ pointer: `/lanes/${index}/${field}` })
   const places = readLanePlaces(lane, at, errors, acceptUnknown)
   const equipment = readEquipment(lane.equipment, at('equipment'), errors)
+  errors.push(...chargesErrors('quoted', 'quoted_rate', lane, `/lanes/${index}`))
   if (places === null || equipment === null) return null
   return {
     ...places,
@@ -89,9 +91,19 @@ function newLane(
     equipment_code: equipment,
     quoted_rate_cents: cents(lane.quoted_rate) ?? 0,
     estimated_cost_cents: cents(lane.estimated_cost),
+    ...quotedCharges(lane),
     market_rate_cents: cents(lane.market_rate),
     pickup_date: lane.pickup_date ?? null,
     advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)),
+  }
+}
+
+/** What a quoted rate includes, in the columns of a lane. */
+function quotedCharges(sent: Pick<LaneToQuote, 'quoted_basis' | 'quoted_fuel' | 'quoted_accessorials'>) {
+  return {
+    quoted_basis: sent.quoted_basis ?? null,
+    quoted_fuel_cents: cents(sent.quoted_fuel),
+    quoted_accessorials_cents: cents(sent.quoted_accessorials),
   }
 }
 
@@ -109,6 +121,9 @@ type ToCheck = Pick<
   | 'miles'
   | 'quoted_rate_cents'
   | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
 >
 
 /** The warnings about the rate of each lane, in the order of the lanes. */
@@ -120,10 +135,34 @@ async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<Retur
         ...lane,
         rateCents: lane.quoted_rate_cents,
         enteredCostCents: lane.estimated_cost_cents ?? null,
+        quoted: lane,
       }),
     )
   }
   return warnings
+}
+
+/** The cost and the charges of a further quote: those of the quote before it, unless others are sent. */
+function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
+  const saysCharges = (['quoted_basis', 'quoted_fuel', 'quoted_accessorials'] as const).some(
+    (field) => body[field] !== undefined,
+  )
+  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents } = before
+  const charges = saysCharges
+    ? quotedCharges(body)
+    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents }
+  // The earlier cost is on the earlier basis.
+  const isSame = charges.quoted_basis === quoted_basis
+  return {
+    ...charges,
+    estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
+  }
+}
+
+/** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
+function charges({ quoted_basis: basis, quoted_fuel: fuel, quoted_accessorials: more }: LaneToQuote) {
+  const said = [basis ?? null, fuel ?? null, more ?? null]
+  return said.every((value) => value === null) ? [] : said
 }
 
 /** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
@@ -137,6 +176,7 @@ function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof cr
     lane.market_rate ?? null,
     lane.miles ?? null,
     lane.pickup_date ?? null,
+    ...charges(lane),
   ])
   return createHash('sha256')
     .update(JSON.stringify([customer_name, reference ?? null, quoted]))
@@ -236,6 +276,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
   }),
 
   serve(requote, async ({ caller, params, body, now }, { books, database }) => {
+    const errors = chargesErrors('quoted', 'quoted_rate', body)
+    if (errors.length > 0) throw invalid(errors)
     const costs = await costsOf(books, caller.tenant, now)
     const checked = await rateChecker({ books }, caller.tenant, now)
     const made = await database.inTenant(caller.tenant, async (transaction) => {
@@ -245,7 +287,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
         caller.tenant,
         await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
+          ...requoted(body, quoted),
           market_rate_cents: cents(body.market_rate),
           pickup_date: body.pickup_date ?? quoted.pickup_date,
           ...costExpected(costs, quoted),
@@ -261,7 +303,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
         {
           ...quoted,
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
+          ...requoted(body, quoted),
         },
       ],
       checked,

@@ -4,6 +4,7 @@ import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { floorRateCents } from '#engine/estimate/optimum.ts'
+import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import type { NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -14,7 +15,31 @@ import type { Parts } from './parts.ts'
 type LaneToCheck = Pick<
   NewLane,
   'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
-> & { readonly rateCents: number; readonly enteredCostCents: number | null }
+> & {
+  readonly rateCents: number
+  readonly enteredCostCents: number | null
+  /** What the two amounts include; absent if it was not said. */
+  readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
+}
+
+/** A lane with its amounts on the basis of the brokerage; null if its rate cannot be converted. */
+function onBasis(lane: LaneToCheck, wanted: RateBasis): LaneToCheck | null {
+  const converted = (cents: number) =>
+    centsOnBasis(
+      {
+        cents,
+        basis: lane.quoted?.quoted_basis ?? null,
+        fuelCents: lane.quoted?.quoted_fuel_cents ?? null,
+        accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
+      },
+      wanted,
+    )
+  const rateCents = converted(lane.rateCents)
+  const { enteredCostCents } = lane
+  return rateCents === null
+    ? null
+    : { ...lane, rateCents, enteredCostCents: enteredCostCents === null ? null : converted(enteredCostCents) }
+}
 
 /** A warning of `rateWarnings` with the name of the field that holds the rate. */
 interface FieldWarning<Field extends string> {
@@ -38,7 +63,10 @@ export async function rateChecker(
   })
   if (open === null) return async () => []
   const { estimator, costs } = await open.quotes.advice(now)
-  return async (field, lane) => {
+  return async (field, asked) => {
+    const lane = onBasis(asked, open.settings.basis)
+    // An amount that cannot be converted cannot be compared.
+    if (lane === null) return []
     const miles = lane.miles ?? null
     const identity = identityOf({
       originKey: lane.origin_key,

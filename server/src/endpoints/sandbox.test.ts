@@ -322,6 +322,7 @@ describe('the database', () => {
     'expiry_notices',
     'fuel_periods',
     'lane_versions',
+    'market_keys',
     'quote_list_settings',
     'service_tokens',
     'sessions',

@@ -12,6 +12,7 @@ import {
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { centsFromDollars } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
 import {
   type BookedLaneRow,
@@ -24,6 +25,7 @@ import {
   outcomeValues,
   type ShipmentBooking,
 } from '../database/queries/index.ts'
+import { chargesErrors } from './charges-errors.ts'
 import { Reply, serve } from './endpoint-call.ts'
 import { noLane } from './named-lane.ts'
 
@@ -35,6 +37,7 @@ const readUnit = {
   cents: (value: unknown) => centsFromDollars(value as number),
   text: (value: unknown) => value as string,
   time: (value: unknown) => readTime(value as string),
+  basis: (value: unknown) => value as RateBasis,
 } as const satisfies Record<BookingUnit, (value: unknown) => string | number | null>
 
 /** The wire type of a value, by its unit. */
@@ -42,6 +45,7 @@ interface SentUnits {
   readonly cents: number
   readonly text: string
   readonly time: string
+  readonly basis: RateBasis
 }
 /** Compile-time check: the contract has every field, with the same unit. */
 type SentFields = {
@@ -60,8 +64,16 @@ function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpda
 
 const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)
 
-/** The errors of an update that both books and cancels. */
-export function cancellationErrors(body: UpdateFields): FieldError[] {
+/** The errors of an update whose charges exceed their amount, or that both books and cancels. */
+export function updateErrors(body: UpdateFields): FieldError[] {
+  return [
+    ...chargesErrors('customer', 'customer_rate', body),
+    ...chargesErrors('truck', 'truck_cost', body),
+    ...cancellationErrors(body),
+  ]
+}
+
+function cancellationErrors(body: UpdateFields): FieldError[] {
   return body.cancelled === true
     ? notWithCancelled
         .filter((field) => body[field] !== undefined)
@@ -137,7 +149,7 @@ export function decideUpdate(
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
   const { database, config } = parts
-  const errors = cancellationErrors(body)
+  const errors = updateErrors(body)
   if (errors.length > 0) throw invalid(errors)
   const by = { tokenId: caller.tokenId, timestampSeconds: signed.timestampSeconds }
   const request = { digest: signed.requestDigest, laneRef: body.lane_ref }

@@ -67,6 +67,7 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
       valid_days: tenant.quote_valid_days,
       counts_as: tenant.expired_counts_as_lost ? 'lost' : 'pending',
     },
+    default_basis: tenant.default_basis,
     created_at: tenant.created_at.toISOString(),
   }
 }
@@ -463,6 +464,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       floor_margin_cents: floor(body.floors?.margin, centsFromDollars),
       floor_rate_per_mile_cents: floor(body.floors?.rate_per_mile, centsFromDollars),
       quote_valid_days: floor(body.quote_expiry?.valid_days, (days) => days),
+      default_basis: body.default_basis,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }

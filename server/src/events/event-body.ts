@@ -21,7 +21,11 @@ const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] =
 
 function laneOf({ lane }: EventFacts) {
   if (lane === undefined) throw new Error('A lane event was stored without its lane.')
-  return shownLane(laneOfJson<LaneColumns>(lane), { reference: lane.reference, quotedBy: quotedBy(lane) })
+  return shownLane(laneOfJson<LaneColumns>(lane), {
+    reference: lane.reference,
+    quotedBy: quotedBy(lane),
+    defaultBasis: lane.default_basis ?? 'all_in',
+  })
 }
 
 function quotedBy({ created_by, quoted_by_name }: LaneThen) {

@@ -38,6 +38,7 @@ import {
   laneListEndpoints,
   laneRecordEndpoint,
   lanesAdviceEndpoint,
+  marketKeyEndpoints,
   marketRateEndpoints,
   marketStandingEndpoints,
   markLanesEndpoint,
@@ -105,6 +106,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...performanceEndpoints,
   ...marketStandingEndpoints,
   ...marketRateEndpoints,
+  ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
 ]

@@ -12,6 +12,7 @@ const links = [
   pagePaths.shipments,
   pagePaths.lane,
   pagePaths.performance,
+  pagePaths.market,
   pagePaths.imports,
   pagePaths.team,
   pagePaths.settings,

@@ -1,13 +1,17 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
+  basisOfHeader,
   fieldOfHeader,
   foldedHeader,
   guessedHeaders,
   type ImportFieldName,
   importFieldNames,
   importFields,
+  otherUnitOf,
+  readBasis,
   statusLike,
 } from '../csv/index.ts'
 
@@ -23,10 +27,21 @@ export interface Columns {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
   /** The name of each field's column in the file. */
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
+  /** What the amounts include, where the map or the name of their column says it. A row can say something else. */
+  readonly bases: Readonly<Partial<Record<FieldWithBasis, AssumedBasis>>>
   /** Columns that are not read. */
   readonly ignored: readonly string[]
   /** The number of columns of the header. A row with more columns is an error. */
   readonly width: number
+}
+
+/** The fields whose amounts have a basis. */
+export type FieldWithBasis = 'quoted_rate' | 'customer_rate' | 'truck_cost'
+
+export interface AssumedBasis {
+  readonly basis: RateBasis
+  /** `map`: the person who imports the file chose it. `name`: it was guessed from the name of the column. */
+  readonly from: 'map' | 'name'
 }
 
 export type ReadColumns = { readonly columns: Columns } | { readonly problems: readonly ColumnProblem[] }
@@ -34,7 +49,7 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
 /**
  * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A
  * pair without a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are
- * reported at once.
+ * reported at once. `basis=linehaul` and `cost_basis=all_in` say what the rates and the truck costs of the file include.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -95,6 +110,8 @@ interface MatchedHeaders {
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly guessed: ReadonlySet<ImportFieldName>
   readonly problems: readonly ColumnProblem[]
+  /** What the map says about rates (`basis`) and truck costs (`cost_basis`). */
+  readonly chosen: ReadonlyMap<string, RateBasis>
 }
 
 function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
@@ -102,7 +119,8 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const problems: ColumnProblem[] = []
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
-  const mapped = readMap(map, headers, problems)
+  const chosen = new Map<string, RateBasis>()
+  const mapped = readMap(map, headers, problems, chosen)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
   const taken = new Set(mapped.values())
 
@@ -128,9 +146,26 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
     positions[field] = position
     guessed.add(field)
   }
+  problems.push(...otherUnits(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { headers, positions, doubtful, guessed, problems }
+  return { headers, positions, doubtful, guessed, problems, chosen }
+}
+
+const amountFields = ['quoted_rate', 'customer_rate', 'truck_cost', 'estimated_cost', 'market_rate'] as const
+
+/** The problems of columns whose name says that their amounts are per mile or in cents. */
+function otherUnits(
+  headers: readonly string[],
+  positions: Readonly<Partial<Record<ImportFieldName, number>>>,
+): ColumnProblem[] {
+  return amountFields.flatMap((field) => {
+    const name = headers[positions[field] ?? -1] ?? ''
+    const unit = otherUnitOf(name)
+    if (unit === null) return []
+    const detail = `The column "${name}" holds amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
+    return [{ code: 'header', column: name, detail }]
+  })
 }
 
 const alsoHeldBy: Partial<Record<ImportFieldName, readonly ImportFieldName[]>> = {
@@ -170,13 +205,53 @@ function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): read
   return missed.map((need) => missing(need, columns))
 }
 
-function columnsOf({ headers, positions }: MatchedHeaders): Columns {
+/** What amounts include: as the map says, else as the name of their column says. */
+function basesOf({ headers, positions, chosen }: MatchedHeaders): Columns['bases'] {
+  const words = { quoted_rate: 'basis', customer_rate: 'basis', truck_cost: 'cost_basis' } as const
+  return Object.fromEntries(
+    (Object.keys(words) as FieldWithBasis[]).flatMap((field): [string, AssumedBasis][] => {
+      const position = positions[field]
+      if (position === undefined) return []
+      const said = chosen.get(words[field])
+      if (said !== undefined) return [[field, { basis: said, from: 'map' }]]
+      const named = basisOfHeader(headers[position] ?? '')
+      return named === null ? [] : [[field, { basis: named, from: 'name' }]]
+    }),
+  )
+}
+
+/** The fields that hold the basis of each amount. */
+export const basisFields = {
+  quoted_rate: 'quoted_basis',
+  customer_rate: 'customer_basis',
+  truck_cost: 'truck_basis',
+} as const satisfies Record<FieldWithBasis, ImportFieldName>
+
+const byName = ' (by the name of the column)'
+
+/** The columns as an import stores them: the name of each field's column, and what amounts include without a column of it. */
+export function storedColumns({ names, bases }: Columns): Readonly<Record<string, string>> {
+  const assumed = (Object.entries(bases) as [FieldWithBasis, AssumedBasis][]).flatMap(([field, one]) => {
+    const at = basisFields[field]
+    return names[at] === undefined ? [[at, `${one.basis}${one.from === 'map' ? ' (chosen)' : byName}`]] : []
+  })
+  return { ...names, ...Object.fromEntries(assumed) }
+}
+
+/** The basis that the name of a column said, from stored columns. */
+export function guessedBasis(stored: string | undefined): RateBasis | null {
+  return stored === `linehaul${byName}` ? 'linehaul' : stored === `all_in${byName}` ? 'all_in' : null
+}
+
+function columnsOf(matched: MatchedHeaders): Columns {
+  const { headers, positions } = matched
   const used = new Set(Object.values(positions))
   return {
     positions,
     names: Object.fromEntries(
       Object.entries(positions).map(([field, position]) => [field, headers[position] ?? '']),
     ),
+    bases: basesOf(matched),
     ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
     width: headers.length,
   }
@@ -312,6 +387,7 @@ function readMap(
   map: string,
   headers: readonly string[],
   problems: ColumnProblem[],
+  chosen: Map<string, RateBasis>,
 ): Map<ImportFieldName, number | null> {
   const mapped = new Map<ImportFieldName, number | null>()
   const wrong = (column: string | null, detail: string) => problems.push({ code: 'map', column, detail })
@@ -325,6 +401,16 @@ function readMap(
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
     const written = pair.slice(at + 1).trim()
     const column = withoutQuotes(written)
+    if (fieldText === 'basis' || fieldText === 'cost_basis') {
+      const read = readBasis(column)
+      if ('value' in read) chosen.set(fieldText, read.value)
+      else
+        wrong(
+          null,
+          `The map says ${fieldText}=${column}; it must be ${fieldText}=linehaul or ${fieldText}=all_in.`,
+        )
+      continue
+    }
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
     if (field === undefined) {
       const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(fieldText)

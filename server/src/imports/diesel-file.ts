@@ -1,5 +1,6 @@
 import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
+import { dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { readDay } from '../csv/index.ts'
 import { ImportFileError } from './csv-file.ts'
@@ -56,6 +57,9 @@ export function readDieselFile(text: string): DieselPrice[] {
     } else prices.set(read.week, read.mills)
   }
   if (problems.length > 0) throw new ImportFileError(problems.slice(0, problemsMax).map(fileProblem))
+  if (prices.size > dieselWeeksMax) {
+    throw refused(`The file must have at most ${dieselWeeksMax.toLocaleString('en-US')} weeks.`)
+  }
   if (prices.size === 0) throw refused(`The file has no price of the series ${usDieselSeries}.`)
   return [...prices]
     .map(([week, mills]) => ({ week, mills }))

@@ -1,9 +1,18 @@
 /**
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
-export { type ColumnMatch, dateFields, matchColumns, readColumns } from './columns.ts'
+export {
+  basisFields,
+  type ColumnMatch,
+  dateFields,
+  guessedBasis,
+  matchColumns,
+  readColumns,
+  storedColumns,
+} from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
+export { storeDieselPrices } from './diesel-prices.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'

@@ -244,7 +244,7 @@ async function keptValues(
     const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
     const set_by = isPersons ? setter : { source, name: null }
     const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')
-    const money = column === 'customer_rate_cents' || column === 'truck_cost_cents'
+    const money = column.endsWith('_cents')
     const text = (value: string | number | null) =>
       value === null ? 'empty' : money ? formatDollars(Math.round(Number(value) * 100)) : `"${value}"`
     return {

@@ -17,6 +17,9 @@ import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from 
 const quoteColumns = {
   quotedRateCents: 'quoted_rate_cents',
   estimatedCostCents: 'estimated_cost_cents',
+  quotedBasis: 'quoted_basis',
+  quotedFuelCents: 'quoted_fuel_cents',
+  quotedAccessorialsCents: 'quoted_accessorials_cents',
   marketRateCents: 'market_rate_cents',
   miles: 'miles',
   pickupDate: 'pickup_date',

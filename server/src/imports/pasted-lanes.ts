@@ -5,16 +5,19 @@ import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, equipmentFault, knownEquipment } from '#engine/equipment.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   ambiguousHeaders,
   amountText,
+  basisOfHeader,
   type Cell,
   cellText,
   fieldOfHeader,
   foldedHeader,
   type ImportFieldName,
+  readCharge,
   readDay,
   readMoney,
   readText,
@@ -40,6 +43,8 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   quoted_rate: 'rate',
   customer_rate: 'rate',
   estimated_cost: 'cost',
+  quoted_fuel: 'fuel',
+  customer_fuel: 'fuel',
   truck_cost: 'cost',
   market_rate: 'market',
   pickup_date: 'pickup',
@@ -125,6 +130,7 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   equipment: (cell) => equipmentCode(cell) !== null,
   rate: isMoney,
   cost: isMoney,
+  fuel: isMoney,
   market: isMoney,
   pickup: isDate,
   customer: isWord,
@@ -293,7 +299,7 @@ function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | n
   return null
 }
 
-function rowOf({ line, cells }: Line, fields: readonly (Field | null)[]): Row {
+function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: RateBasis | null): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
   const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
@@ -311,6 +317,10 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[]): Row {
     })
     return cents === null ? null : dollarsFromCents(cents)
   }
+  const fuel = read<number | null>('fuel', 'fuel charge', (text) => {
+    const plain = amountText(text)
+    return plain === '' ? { value: null } : readCharge(plain)
+  })
   const extra = cells.slice(fields.length).find((text) => text !== '')
   if (extra !== undefined) {
     const detail = `The row has ${cells.length} cells for ${fields.length} columns, from "${extra}" on`
@@ -327,6 +337,8 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[]): Row {
     }),
     rate: amount('rate', 'rate'),
     cost: amount('cost', 'estimated cost'),
+    fuel: fuel === null ? null : dollarsFromCents(fuel),
+    basis,
     market: amount('market', 'market rate'),
     pickup: read('pickup', 'pickup date', readDay),
     customer: read('customer', 'customer', readText),
@@ -354,13 +366,15 @@ export function readPasted(text: string): Pasted {
     cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
   }))
   const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
+  const basisOf = (fields: readonly (Field | null)[]) =>
+    hasHeader ? basisOfHeader(names[fields.indexOf('rate')] ?? '') : null
   const answer = (fields: readonly (Field | null)[], problem: string | null): Pasted => ({
     header: hasHeader ? names.join('\t') : null,
     columns: fields
       .slice(0, pastedColumnsMax)
       .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
     problem,
-    rows: problem === null ? rows.map((row) => rowOf(row, fields)) : [],
+    rows: problem === null ? rows.map((row) => rowOf(row, fields, basisOf(fields))) : [],
   })
   if (rows.length > pastedRowsMax) {
     return answer([], `At most ${pastedRowsMax} rows are read at once; these are ${rows.length}.`)

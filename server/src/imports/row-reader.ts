@@ -28,6 +28,12 @@ const amounts: ReadonlySet<ImportFieldName> = new Set([
   'truck_cost',
   'estimated_cost',
   'market_rate',
+  'quoted_fuel',
+  'quoted_accessorials',
+  'customer_fuel',
+  'customer_accessorials',
+  'truck_fuel',
+  'truck_accessorials',
 ])
 
 /** The cells of one row by field, and the errors found while reading them. */

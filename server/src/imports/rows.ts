@@ -2,13 +2,14 @@ import {
   type BookingValue,
   bookingTable,
   isSent,
-  ofEachBookingField,
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
+import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
@@ -27,6 +28,7 @@ import { bookedColumns, columnValue, type NewImportedLane } from '../database/qu
 import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
+import { readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
 import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
 
 /** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
@@ -36,6 +38,9 @@ export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<
 export interface ReportedQuote {
   readonly quotedRateCents?: number
   readonly estimatedCostCents?: number
+  readonly quotedBasis?: RateBasis
+  readonly quotedFuelCents?: number
+  readonly quotedAccessorialsCents?: number
   readonly marketRateCents?: number
   readonly miles?: number
   readonly pickupDate?: string
@@ -101,29 +106,12 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
-/** Reads the booking fields of a row, each by its unit. */
-function readBookingCells(row: RowReader, now: number) {
-  const cells = ofEachBookingField(sentBookingFields, (field) => {
-    const { sent, unit } = bookingTable[field]
-    switch (unit) {
-      case 'cents':
-        // A truck cost of zero means unknown; a rate of zero is an error.
-        return row.read<number | null>(sent, field === 'truckCostCents' ? readCost : readMoney)
-      case 'text':
-        return row.readCached(sent, readText)
-      case 'time':
-        return row.past(sent, now)
-    }
-  })
-  return cells as { readonly [F in SentBookingField]: BookingValue<F> | null }
-}
-
 /** Reads the cells that both kinds of row can have: booking and outcome. */
-function readEnd(row: RowReader, now: number) {
+function readEnd(row: RowReader, { now, columns: { bases } }: RowContext) {
   const given = row.readCached('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
-    ...readBookingCells(row, now),
+    ...withAssumedBases(readBookingCells(row, now), row, bases),
     given,
     reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
     decidedAt: row.past('decided_at', now),
@@ -159,8 +147,9 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const equipment = row.text('equipment')
   const code = row.readCached('equipment', readEquipment)
   if (equipment === null) row.missing('equipment')
-  const end = readEnd(row, now)
+  const end = readEnd(row, context)
   const quotedRate = row.read('quoted_rate', readMoney)
+  const quotedCharges = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const estimatedCost = row.read('estimated_cost', readCost)
   const marketRate = row.read('market_rate', readCost)
   const miles = row.read('miles', readMiles)
@@ -182,6 +171,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       row.missing(dateFields.find((field) => row.has(field)) ?? 'quoted_at')
     }
   }
+  if (rate !== null && origin !== null && destination !== null && !row.isWrong) {
+    const fault = unitFault(rate, milesBetween([origin, destination], known))
+    if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
+  }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // Each of these is null only with an error. The check narrows the types.
   if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
@@ -197,6 +190,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     quotedRate,
     rate,
     estimatedCost,
+    ...quotedCharges,
     marketRate,
     miles,
     knownMiles: plausibleMiles(miles, [origin, destination], known),
@@ -212,9 +206,32 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       quotedAt: createdAt,
       lane: newLane(cells, known),
       reported: reportedLane(cells),
-      said: contentOf(cells),
+      said: contentOf(cells, reference !== null, row),
     },
   }
+}
+
+/** The miles of a straight line; null if a place is unknown. */
+function milesBetween([origin, destination]: readonly [Place, Place], known: KnownCells): number | null {
+  const [from, to] = [known.locate(origin), known.locate(destination)]
+  return from === null || to === null ? null : greatCircleMiles(from, to)
+}
+
+/** Below this distance, an amount per load can be as low or as high per mile as in another unit. */
+const unitMilesMin = 100
+
+/**
+ * Why the rate of a load cannot be dollars per load, given its miles; null if it can. A rate per mile has cents and is below $15;
+ * a rate in cents is above $100 per mile.
+ */
+function unitFault(cents: number, miles: number | null): string | null {
+  if (miles === null || miles < unitMilesMin) return null
+  if (cents < 1_500 && cents % 100 !== 0) {
+    return `must be an amount per load; ${formatDollars(cents)} for ${Math.round(miles)} miles looks like a rate per mile`
+  }
+  return cents > 10_000 * miles
+    ? `must be in dollars; ${formatDollars(cents)} for ${Math.round(miles)} miles looks like an amount in cents`
+    : null
 }
 
 /** Whether the file has a column that can date a quote. */
@@ -234,6 +251,9 @@ interface LaneCells {
   /** The quoted rate, or else the booked one. */
   readonly rate: number
   readonly estimatedCost: number | null
+  readonly quotedBasis: RateBasis | null
+  readonly quotedFuel: number | null
+  readonly quotedAccessorials: number | null
   readonly marketRate: number | null
   /** As given. */
   readonly miles: number | null
@@ -255,6 +275,9 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     equipment_code: cells.equipmentCode,
     quoted_rate_cents: cells.rate,
     estimated_cost_cents: cells.estimatedCost ?? (won ? null : end.truckCostCents),
+    quoted_basis: cells.quotedBasis,
+    quoted_fuel_cents: cells.quotedFuel,
+    quoted_accessorials_cents: cells.quotedAccessorials,
     market_rate_cents: cells.marketRate,
     pickup_date: cells.pickupDate,
     outcome,
@@ -274,6 +297,9 @@ function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): 
     quote: {
       ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
       ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
+      ...given('quotedBasis', cells.quotedBasis),
+      ...given('quotedFuelCents', cells.quotedFuel),
+      ...given('quotedAccessorialsCents', cells.quotedAccessorials),
       ...given('marketRateCents', cells.marketRate),
       ...given('miles', cells.knownMiles),
       ...given('pickupDate', cells.pickupDate),
@@ -284,8 +310,21 @@ function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): 
   }
 }
 
-/** All values of a row as one text. Their order is fixed, because digests of earlier files are stored. */
-function contentOf({ end, ...cells }: LaneCells): string {
+/**
+ * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are part of it only
+ * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
+ * when its file is imported again with another basis.
+ */
+function contentOf({ end, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
+  const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
+    bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
+  )
+  const all = [
+    ...charges,
+    hasId || row.has('quoted_basis') ? cells.quotedBasis : null,
+    cells.quotedFuel,
+    cells.quotedAccessorials,
+  ]
   return JSON.stringify([
     cells.origin.key,
     cells.destination.key,
@@ -305,7 +344,7 @@ function contentOf({ end, ...cells }: LaneCells): string {
     end.decidedAt,
     end.bookedAt,
     cells.pickupDate,
-    ...sentBookingFields.filter((field) => !fixedFields.has(field)).map((field) => end[field]),
+    ...(all.every((value) => value === null) ? [] : all),
   ])
 }
 
@@ -345,19 +384,18 @@ function plausibleMiles(
   known: KnownCells,
 ): number | null {
   if (miles === null) return null
-  const [from, to] = [known.locate(origin), known.locate(destination)]
-  if (from === null || to === null) return miles
-  const direct = greatCircleMiles(from, to)
+  const direct = milesBetween([origin, destination], known)
+  if (direct === null) return miles
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
 
-function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow {
+function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow {
   const laneRef = row.read('lane_ref', (text) =>
     /^\d{1,16}-\d{1,9}-\d{1,9}$/.test(text)
       ? { value: text }
       : { wrong: 'a lane_ref such as 48211093754-1-1' },
   )
-  const end = readEnd(row, now)
+  const end = readEnd(row, context)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // A row without an outcome may have only some fields of a booking, such as the carrier, as a signed update may.
   const hasBooking = end.given === null || outcomeOf(end) === 'won'

@@ -7,6 +7,7 @@ import {
   bookingTable,
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { marginOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
   type BookedColumns,
@@ -40,7 +41,7 @@ export async function laneAnswer(
 /** A lane in the form of the API and of events. Omits the columns that only matching and imports use. */
 export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: QuoteOrigin | undefined): Lane {
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
-  const marginCents = ar === null || ap === null ? null : ar - ap
+  const marginCents = marginOf(lane, origin?.defaultBasis ?? 'all_in')
   const quotedBy = origin?.quotedBy ?? null
   return {
     lane_ref: lane.lane_ref,
@@ -61,6 +62,9 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     valid_until: lane.valid_until?.toISOString() ?? null,
     quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
     estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
+    quoted_basis: lane.quoted_basis ?? null,
+    quoted_fuel: dollarsIfKnown(lane.quoted_fuel_cents ?? null),
+    quoted_accessorials: dollarsIfKnown(lane.quoted_accessorials_cents ?? null),
     expected_cost: expectedCost(lane),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     margin: dollarsIfKnown(marginCents),
@@ -80,11 +84,33 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
   }
 }
 
+/** AR minus AP, on one basis; null if either is unknown or they cannot be compared. An old event lacks bases. */
+function marginOf(lane: BookedColumns, assumed: RateBasis): number | null {
+  const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
+  if (ar === null || ap === null) return null
+  return marginOnOneBasis(
+    {
+      cents: ar,
+      basis: lane.customer_basis ?? null,
+      fuelCents: lane.customer_fuel_cents ?? null,
+      accessorialCents: lane.customer_accessorials_cents ?? null,
+    },
+    {
+      cents: ap,
+      basis: lane.truck_basis ?? null,
+      fuelCents: lane.truck_fuel_cents ?? null,
+      accessorialCents: lane.truck_accessorials_cents ?? null,
+    },
+    assumed,
+  )
+}
+
 /** The type of a value in an answer, by the unit of its field. */
 interface ShownUnits {
   readonly cents: number
   readonly text: string
   readonly time: string
+  readonly basis: RateBasis
 }
 type ShownBooking = {
   readonly [F in BookingField as BookingName<'shown', F>]: ShownUnits[BookingUnitOf<F>] | null

@@ -16,6 +16,7 @@ import {
   type ImportFileError,
   importFile,
   openImport,
+  storedColumns,
   undoImport,
   undoRowsTotal,
 } from '../imports/index.ts'
@@ -197,7 +198,7 @@ async function begin(
       beginImport(transaction, tenant, {
         file_name: basename(command.file).slice(0, 255),
         dry_run: command.dryRun,
-        columns: columns.names,
+        columns: storedColumns(columns),
         ignoredColumns: columns.ignored,
         bytes_total: csv.bytesTotal,
         created_by: null,

@@ -1,4 +1,10 @@
-import { eventSecretPlace, keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
+import {
+  eventSecretPlace,
+  keyCheckPlace,
+  keyCheckText,
+  marketKeyPlace,
+  secretPlace,
+} from '../access/index.ts'
 import {
   countTokensOfOtherKeys,
   type NamedTenant,
@@ -8,7 +14,9 @@ import {
   sealAnew,
   sealEventSecretAnew,
   sealedEventSecrets,
+  sealedMarketKeys,
   sealedSecrets,
+  sealMarketKeyAnew,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
@@ -100,6 +108,7 @@ const kindsOfSecret: readonly {
 }[] = [
   { called: 'Signing secret', place: secretPlace, read: sealedSecrets, write: sealAnew },
   { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
+  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, write: sealMarketKeyAnew },
 ]
 
 /** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
@@ -9,6 +10,8 @@ export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
 export type LaneThen = JsonRow<LaneColumns> & {
   readonly reference: string | null
   readonly quoted_by_name: string | null
+  /** Absent from an older event. */
+  readonly default_basis?: RateBasis
 }
 
 /** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */

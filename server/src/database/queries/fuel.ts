@@ -69,11 +69,12 @@ export async function putDieselPrices(
   return Number(numInsertedOrUpdatedRows)
 }
 
-/** The prices of the newest week up to a day, at most one. */
+/** The prices of the newest weeks up to a day, newest first. */
 export async function newestDieselPrices(
   transaction: TenantTransaction,
   tenant: TenantId,
   day: string,
+  weeks: number,
 ): Promise<DieselPrice[]> {
   return transaction
     .selectFrom('diesel_prices')
@@ -81,6 +82,6 @@ export async function newestDieselPrices(
     .where('tenant_id', '=', tenant)
     .where('week', '<=', day)
     .orderBy('week', 'desc')
-    .limit(1)
+    .limit(weeks)
     .execute()
 }

@@ -117,6 +117,7 @@ const ofUnit = {
   cents: ['integer', int4s],
   text: ['text', texts],
   time: ['timestamptz', timestamps],
+  basis: ['text', texts],
 } as const
 
 /** The columns that are sent. Those of the request are stored with the request, or with both. */
@@ -139,6 +140,9 @@ const columns: readonly Column[] = [
   own('equipment_code', 'text', texts),
   own('quoted_rate_cents', 'integer', int4s),
   own('estimated_cost_cents', 'integer', int4s),
+  own('quoted_basis', 'text', texts),
+  own('quoted_fuel_cents', 'integer', int4s),
+  own('quoted_accessorials_cents', 'integer', int4s),
   own('market_rate_cents', 'integer', int4s),
   own('miles', 'double precision', float8s),
   own('pickup_date', 'date', days),

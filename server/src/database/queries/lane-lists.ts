@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import {
@@ -218,6 +219,8 @@ export async function countLanes(
 export interface QuoteOrigin {
   readonly reference: string | null
   readonly quotedBy: { readonly userId: number; readonly name: string } | null
+  /** The default basis of the brokerage. */
+  readonly defaultBasis: RateBasis
 }
 
 /** The sources of lanes, by lane_id. */
@@ -237,8 +240,9 @@ export async function quoteOrigins(
   )
   const requests = await transaction
     .selectFrom('quote_requests')
-    .select(['request_id', 'reference'])
-    .where('tenant_id', '=', tenant)
+    .innerJoin('tenants as one', 'one.tenant_id', 'quote_requests.tenant_id')
+    .select(['request_id', 'reference', 'one.default_basis'])
+    .where('quote_requests.tenant_id', '=', tenant)
     .where(sql<boolean>`request_id = any(${requestIds}::bigint[])`)
     .execute()
   const references = new Map(requests.map((request) => [request.request_id, request.reference]))
@@ -247,7 +251,14 @@ export async function quoteOrigins(
       const userId = repOf(lane)
       const name = userId === null ? undefined : names.get(userId)
       const quotedBy = userId === null || name === undefined ? null : { userId, name }
-      return [lane.lane_id, { reference: references.get(lane.request_id) ?? null, quotedBy }]
+      return [
+        lane.lane_id,
+        {
+          reference: references.get(lane.request_id) ?? null,
+          quotedBy,
+          defaultBasis: requests[0]?.default_basis ?? 'all_in',
+        },
+      ]
     }),
   )
 }
@@ -296,7 +307,7 @@ export async function shipmentTotals(
   const standing = sql<boolean>`cancelled_at is null`
   const count = (condition: RawBuilder<boolean>) => sql<number>`count(*) filter (where ${condition})`
   return transaction
-    .selectFrom('lanes')
+    .selectFrom('counted_lanes as lanes')
     .select([
       sql<number>`count(*)`.as('listed'),
       count(sql`cancelled_at is not null`).as('cancelled'),

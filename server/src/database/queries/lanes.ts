@@ -20,6 +20,9 @@ export type NewLane = Pick<
   | 'equipment_code'
   | 'quoted_rate_cents'
   | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
@@ -253,6 +256,9 @@ export async function insertRequote(
     NewLane,
     | 'quoted_rate_cents'
     | 'estimated_cost_cents'
+    | 'quoted_basis'
+    | 'quoted_fuel_cents'
+    | 'quoted_accessorials_cents'
     | 'market_rate_cents'
     | 'pickup_date'
     | 'expected_cost_cents'
@@ -295,6 +301,9 @@ export async function insertRequote(
       equipment_code: quoted.equipment_code,
       miles: quoted.miles,
       quoted_rate_cents: next.quoted_rate_cents,
+      quoted_basis: next.quoted_basis ?? null,
+      quoted_fuel_cents: next.quoted_fuel_cents ?? null,
+      quoted_accessorials_cents: next.quoted_accessorials_cents ?? null,
       estimated_cost_cents: next.estimated_cost_cents,
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,

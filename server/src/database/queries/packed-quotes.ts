@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
+import { isMixed } from './compared-basis.ts'
 
 /** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
@@ -10,6 +12,10 @@ export interface BookSettings {
   readonly floors: RateFloors
   /** Whether the book has expired quotes as lost, not as pending. */
   readonly expiredCountsAsLost: boolean
+  /** The basis of all amounts of the book. */
+  readonly basis: RateBasis
+  /** Whether an amount of a quote is on the other basis: such quotes were converted, or left out. */
+  readonly mixed: boolean
 }
 
 /*
@@ -90,12 +96,14 @@ export async function readBookStanding(
     margin_cents: number | null
     rate_per_mile_cents: number | null
     expired_counts_as_lost: boolean | null
+    default_basis: RateBasis
+    mixed: boolean
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.floor_margin_pct as margin_pct,
       one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
-      one.expired_counts_as_lost,
+      one.expired_counts_as_lost, one.default_basis, ${isMixed} as mixed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -123,6 +131,8 @@ export async function readBookStanding(
         rateCentsPerMile: row?.rate_per_mile_cents ?? null,
       },
       expiredCountsAsLost: row?.expired_counts_as_lost ?? false,
+      basis: row?.default_basis ?? 'all_in',
+      mixed: row?.mixed ?? false,
     },
     changed: row?.changed ?? null,
   }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../session/index.ts'
 
@@ -151,6 +152,7 @@ export async function updateTenant(
       | 'floor_rate_per_mile_cents'
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
+      | 'default_basis'
     >
   >,
 ): Promise<TenantRow> {
@@ -178,6 +180,16 @@ export async function timeZoneOf(transaction: TenantTransaction, tenant: TenantI
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
   return time_zone
+}
+
+/** What an amount of the brokerage includes if nobody said it, and the basis in which amounts are compared. */
+export async function defaultBasisOf(transaction: TenantTransaction, tenant: TenantId): Promise<RateBasis> {
+  const { default_basis } = await transaction
+    .selectFrom('tenants')
+    .select('default_basis')
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return default_basis
 }
 
 /** Whether the database can compute days and months in a time zone. Names of a newer release may be missing. */

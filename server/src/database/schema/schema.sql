@@ -343,6 +343,15 @@ create table lanes (
   carrier_name text,
   carrier_notes text,
   booked_at timestamp with time zone,
+  customer_basis text,
+  customer_fuel_cents integer,
+  customer_accessorials_cents integer,
+  truck_basis text,
+  truck_fuel_cents integer,
+  truck_accessorials_cents integer,
+  quoted_basis text,
+  quoted_fuel_cents integer,
+  quoted_accessorials_cents integer,
   signed_at jsonb not null default '{}'::jsonb,
   created_by integer,
   created_at timestamp with time zone not null,
@@ -378,6 +387,9 @@ create table lanes (
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
+  constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
   constraint lanes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
@@ -390,12 +402,18 @@ create table lanes (
   constraint lanes_outcome_reason_check CHECK ((outcome_reason = ANY (ARRAY['price'::text, 'service'::text, 'capacity'::text, 'no_response'::text, 'other'::text]))),
   constraint lanes_outcome_source_check CHECK ((outcome_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text, 'lanewise'::text]))),
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
+  constraint lanes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
+  constraint lanes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
   constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
+  constraint lanes_truck_accessorials_cents_check CHECK (((truck_accessorials_cents >= 0) AND (truck_accessorials_cents <= 999999999))),
+  constraint lanes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
-  constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text])))
+  constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE (truck_cost_cents > customer_rate_cents);
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)));
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
@@ -403,11 +421,31 @@ CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, extern
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
+CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
+CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
+
+create table market_keys (
+  tenant_id integer not null,
+  secret_id integer not null,
+  sealed bytea not null,
+  set_at timestamp with time zone not null,
+  answered_at timestamp with time zone,
+  failure text,
+  failed_at timestamp with time zone,
+  failures integer not null default 0,
+  retry_at timestamp with time zone,
+  constraint market_keys_pkey PRIMARY KEY (tenant_id, secret_id),
+  constraint market_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+alter table market_keys enable row level security;
+alter table market_keys force row level security;
+create policy tenant_isolation on market_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on market_keys to lanewise_service;
 
 create table market_rates (
   tenant_id integer not null,
@@ -634,9 +672,11 @@ create table tenants (
   floor_rate_per_mile_cents integer,
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
+  default_basis text not null default 'all_in'::text,
   sandbox_of integer,
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
+  constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
   constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
   constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
@@ -691,8 +731,14 @@ create view counted_lanes with (security_invoker=true) as
     lanes.equipment,
     lanes.equipment_code,
     lanes.quoted_customer_name,
-    lanes.quoted_rate_cents,
-    lanes.estimated_cost_cents,
+        CASE
+            WHEN (lanes.quoted_basis IS NULL) THEN lanes.quoted_rate_cents
+            ELSE on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+        END AS quoted_rate_cents,
+        CASE
+            WHEN (lanes.quoted_basis IS NULL) THEN lanes.estimated_cost_cents
+            ELSE on_basis(lanes.estimated_cost_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+        END AS estimated_cost_cents,
     lanes.market_rate_cents,
     lanes.miles,
     lanes.pickup_date,
@@ -704,13 +750,28 @@ create view counted_lanes with (security_invoker=true) as
     lanes.outcome_reason,
     lanes.outcome_source,
     lanes.decided_at,
-    lanes.customer_rate_cents,
-    lanes.truck_cost_cents,
+        CASE
+            WHEN (lanes.customer_basis IS NULL) THEN lanes.customer_rate_cents
+            ELSE on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted)
+        END AS customer_rate_cents,
+        CASE
+            WHEN (lanes.truck_basis IS NULL) THEN lanes.truck_cost_cents
+            ELSE on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted)
+        END AS truck_cost_cents,
     lanes.truck_cost_source,
     lanes.customer_name,
     lanes.carrier_name,
     lanes.carrier_notes,
     lanes.booked_at,
+    lanes.customer_basis,
+    lanes.customer_fuel_cents,
+    lanes.customer_accessorials_cents,
+    lanes.truck_basis,
+    lanes.truck_fuel_cents,
+    lanes.truck_accessorials_cents,
+    lanes.quoted_basis,
+    lanes.quoted_fuel_cents,
+    lanes.quoted_accessorials_cents,
     lanes.signed_at,
     lanes.created_by,
     lanes.created_at,
@@ -735,9 +796,10 @@ create view counted_lanes with (security_invoker=true) as
     lanes.advice
    FROM (lanes
      JOIN ( SELECT tenants.tenant_id AS owner_id,
-            tenants.expired_counts_as_lost
+            tenants.expired_counts_as_lost,
+            tenants.default_basis AS wanted
            FROM tenants) owners ON ((owners.owner_id = lanes.tenant_id)))
-  WHERE (lanes.voided_at IS NULL);
+  WHERE ((lanes.voided_at IS NULL) AND ((COALESCE(lanes.quoted_basis, lanes.customer_basis, lanes.truck_basis) IS NULL) OR ((on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted) IS NOT NULL) AND ((lanes.customer_rate_cents IS NULL) OR (on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted) IS NOT NULL)) AND ((lanes.truck_cost_cents IS NULL) OR (on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -802,6 +864,7 @@ AS $function$
     new_id constant uuid := gen_random_uuid();
     request_reference text;
     quoted_by text;
+    basis text;
     event_lane jsonb;
   begin
     if not public.has_subscriber(tenant, kind) then
@@ -813,10 +876,11 @@ AS $function$
     if of_lane.import_id is null then
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
+    select default_basis into basis from public.tenants where tenant_id = tenant;
     event_lane := to_jsonb(of_lane)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
-      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
+      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis);
     about := about || jsonb_build_object('lane', event_lane);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
@@ -990,6 +1054,18 @@ AS $function$
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
           then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -1026,6 +1102,18 @@ AS $function$
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
           then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -1600,6 +1688,20 @@ AS $function$
   end $function$;
 revoke all on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) from public;
 grant execute on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select case
+    when basis is null or basis = wanted then cents
+    when wanted = 'all_in' then cents + fuel + coalesce(accessorials, 0)
+    when cents > fuel + coalesce(accessorials, 0) then cents - fuel - coalesce(accessorials, 0)
+  end $function$;
+revoke all on function on_basis(integer, text, integer, integer, text) from public;
+grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.release_sign_in(email text, of_tenant integer, of_user integer)
  RETURNS void

@@ -2,9 +2,10 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
-import type { MarketBasis, MarketScope } from '#engine/market-rate.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
+import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -36,6 +37,7 @@ export interface Tables {
   /** The lanes that statistics count: without voided quotes, with expired quotes as pending or lost. */
   counted_lanes: CountedLanes
   market_rates: MarketRatesTable
+  market_keys: MarketKeysTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
@@ -83,6 +85,7 @@ interface TenantsTable {
   floor_rate_per_mile_cents: Generated<number | null>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
+  default_basis: Generated<RateBasis>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -126,27 +129,6 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
-}
-
-interface MarketRatesTable {
-  tenant_id: number
-  scope: MarketScope
-  origin_area: string
-  destination_area: string
-  equipment_code: string
-  source: string
-  basis: MarketBasis
-  currency: string
-  as_of: Date
-  low_cents: number | null
-  mid_cents: number
-  high_cents: number | null
-  sample: number | null
-  valid_until: Date | null
-  origin: string
-  destination: string
-  entered_by: 'push' | 'file' | 'hand' | 'adapter'
-  said_at: Date
 }
 
 interface DieselPricesTable {
@@ -290,6 +272,7 @@ interface UnitColumns {
   cents: number | null
   text: string | null
   time: MaybeMoment
+  basis: RateBasis | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -314,6 +297,9 @@ export interface LanesTable extends BookingColumns {
   quoted_customer_name: string
   quoted_rate_cents: number
   estimated_cost_cents: number | null
+  quoted_basis: RateBasis | null
+  quoted_fuel_cents: number | null
+  quoted_accessorials_cents: number | null
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null

@@ -25,6 +25,8 @@ create table tenants (
   quote_valid_days integer check (quote_valid_days between 1 and 365),
   -- Whether statistics count an expired quote as lost. Otherwise they count it as pending.
   expired_counts_as_lost boolean not null default false,
+  -- What an amount includes if nobody said it, and the basis on which statistics compare amounts.
+  default_basis text not null default 'all_in' check (default_basis in ('linehaul', 'all_in')),
   -- A test brokerage names the tenant that it belongs to, and that tenant names its test brokerage. Neither is a foreign key:
   -- the tenant of a transaction sees its own row only.
   sandbox_of integer,

@@ -63,6 +63,17 @@ create table lanes (
   carrier_name text,
   carrier_notes text,
   booked_at timestamptz,
+  -- What the amounts include; null if it was not said: then the default basis of the tenant is assumed. Charges are a part of an
+  -- all-in amount, and besides a linehaul amount. Those of the quote are of quoted_rate_cents and estimated_cost_cents.
+  customer_basis text check (customer_basis in ('linehaul', 'all_in')),
+  customer_fuel_cents integer check (customer_fuel_cents between 0 and 999999999),
+  customer_accessorials_cents integer check (customer_accessorials_cents between 0 and 999999999),
+  truck_basis text check (truck_basis in ('linehaul', 'all_in')),
+  truck_fuel_cents integer check (truck_fuel_cents between 0 and 999999999),
+  truck_accessorials_cents integer check (truck_accessorials_cents between 0 and 999999999),
+  quoted_basis text check (quoted_basis in ('linehaul', 'all_in')),
+  quoted_fuel_cents integer check (quoted_fuel_cents between 0 and 999999999),
+  quoted_accessorials_cents integer check (quoted_accessorials_cents between 0 and 999999999),
   -- The newest signed times of each booking field: first of the value that the field holds, then of every other sender.
   -- Example: {"truckCostCents": [{"sender": 3, "signed": 1772373720, "effective": 1772373600}]}. `sender` is a service
   -- token, or null for a rollback. `signed` is by the sender's clock, `effective` is the earlier of `signed` and the
@@ -127,7 +138,12 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The notice of bookings at a loss, newest first. Few lanes are in it.
 create index lanes_at_a_loss on lanes (tenant_id, updated_at desc, lane_id desc)
-  where truck_cost_cents > customer_rate_cents;
+  where truck_cost_cents > customer_rate_cents and truck_basis is not distinct from customer_basis;
+-- The lanes of a pair of places with an amount on the basis that is not the default of the tenant.
+create index lanes_with_linehaul on lanes (tenant_id, origin_key, destination_key)
+  where quoted_basis = 'linehaul' or customer_basis = 'linehaul' or truck_basis = 'linehaul';
+create index lanes_with_all_in on lanes (tenant_id, origin_key, destination_key)
+  where quoted_basis = 'all_in' or customer_basis = 'all_in' or truck_basis = 'all_in';
 -- The quotes that can expire.
 create index lanes_undecided on lanes (tenant_id, valid_until, created_at) where outcome = 'pending' and voided_at is null;
 -- The lanes of a request, and its foreign key.
@@ -170,23 +186,64 @@ create function tenants_with_ended_quotes() returns setof integer
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
 
--- The lanes that statistics count: without voided quotes, and with each expired quote as the setting of the tenant says.
+-- An amount on the basis `wanted`: all-in = linehaul + fuel + accessorials. Null if it cannot be converted. The rule is that of
+-- centsOnBasis (engine/src/rate-basis.ts).
+create function on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text) returns integer
+  language sql immutable parallel safe
+  as $$
+  -- In the database because statistics are computed where the rows are.
+  select case
+    when basis is null or basis = wanted then cents
+    when wanted = 'all_in' then cents + fuel + coalesce(accessorials, 0)
+    when cents > fuel + coalesce(accessorials, 0) then cents - fuel - coalesce(accessorials, 0)
+  end $$;
+revoke all on function on_basis(integer, text, integer, integer, text) from public;
+grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
+
+-- The lanes that statistics count: without voided quotes, with each expired quote as the setting of the tenant says, and with
+-- amounts on the default basis of the tenant. A lane with an amount that cannot be converted to it is left out. An amount whose
+-- basis was not said is on the default basis, and costs no lookup of it.
 create view counted_lanes with (security_invoker = true) as
 select
   tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
   destination_key, origin_state, destination_state, origin_market, destination_market, equipment, equipment_code,
-  quoted_customer_name, quoted_rate_cents, estimated_cost_cents, market_rate_cents, miles, pickup_date,
+  quoted_customer_name,
+  case when quoted_basis is null then quoted_rate_cents
+    else on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+    end as quoted_rate_cents,
+  case when quoted_basis is null then estimated_cost_cents
+    else on_basis(estimated_cost_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+    end as estimated_cost_cents,
+  market_rate_cents, miles, pickup_date,
   case when outcome <> 'expired' then outcome
     when expired_counts_as_lost then 'lost'
     else 'pending' end as outcome,
-  outcome_reason, outcome_source, decided_at, customer_rate_cents, truck_cost_cents, truck_cost_source,
-  customer_name, carrier_name, carrier_notes, booked_at, signed_at, created_by, created_at, updated_at, import_id,
+  outcome_reason, outcome_source, decided_at,
+  case when customer_basis is null then customer_rate_cents
+    else on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted)
+    end as customer_rate_cents,
+  case when truck_basis is null then truck_cost_cents
+    else on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted)
+    end as truck_cost_cents,
+  truck_cost_source,
+  customer_name, carrier_name, carrier_notes, booked_at,
+  customer_basis, customer_fuel_cents, customer_accessorials_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents,
+  quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
+  signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
   cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
   quote_signed_at, voided_at, void_reason, advice
 -- A join: for a subquery, Citus would ask every worker instead of the tenant's.
-from lanes join (select tenant_id as owner_id, expired_counts_as_lost from tenants) as owners on owner_id = tenant_id
-where voided_at is null;
+from lanes join (
+  select tenant_id as owner_id, expired_counts_as_lost, default_basis as wanted from tenants
+) as owners on owner_id = tenant_id
+where voided_at is null and (coalesce(quoted_basis, customer_basis, truck_basis) is null or (
+  on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted) is not null
+  and (customer_rate_cents is null
+    or on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted) is not null)
+  and (truck_cost_cents is null
+    or on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted) is not null)
+));
 grant select on counted_lanes to lanewise_service;
 
 -- The version of the facts in which each lane was last inserted, updated or deleted. A process that keeps the quotes of a
@@ -297,3 +354,25 @@ create policy tenant_isolation on market_rates
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update, delete on market_rates to lanewise_service;
+
+-- A brokerage's key for a provider of market rates, and the result of the last call with it.
+create table market_keys (
+  tenant_id integer not null references tenants,
+  -- The number of the adapter: 1 is Greenscreens.
+  secret_id integer not null,
+  sealed bytea not null,
+  set_at timestamptz not null,
+  answered_at timestamptz,
+  -- The last failure since the last answer: how many in a row, and when the next call may be made.
+  failure text,
+  failed_at timestamptz,
+  failures integer not null default 0,
+  retry_at timestamptz,
+  primary key (tenant_id, secret_id)
+);
+alter table market_keys enable row level security;
+alter table market_keys force row level security;
+create policy tenant_isolation on market_keys
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update, delete on market_keys to lanewise_service;

@@ -97,6 +97,18 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
           then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -133,6 +145,18 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then new_values ->> 'carrier_notes' else known.carrier_notes end,
         booked_at = case when new_values ? 'booked_at'
           then new_booked_at else known.booked_at end,
+        customer_basis = case when new_values ? 'customer_basis'
+          then new_values ->> 'customer_basis' else known.customer_basis end,
+        customer_fuel_cents = case when new_values ? 'customer_fuel_cents'
+          then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
+        customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
+          then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        truck_basis = case when new_values ? 'truck_basis'
+          then new_values ->> 'truck_basis' else known.truck_basis end,
+        truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
+          then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
+        truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
+          then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'

@@ -161,6 +161,7 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
     new_id constant uuid := gen_random_uuid();
     request_reference text;
     quoted_by text;
+    basis text;
     event_lane jsonb;
   begin
     if not public.has_subscriber(tenant, kind) then
@@ -172,10 +173,11 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
     if of_lane.import_id is null then
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
+    select default_basis into basis from public.tenants where tenant_id = tenant;
     event_lane := to_jsonb(of_lane)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
-      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
+      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis);
     about := about || jsonb_build_object('lane', event_lane);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)

@@ -1,0 +1,69 @@
+import Type from 'typebox'
+import { dollars, nullable, oneOf } from './fields.ts'
+
+/**
+ * What an amount includes. `linehaul` is the move alone. `all_in` is everything that is paid for the load: linehaul, fuel
+ * and accessorials.
+ */
+export const rateBases = ['linehaul', 'all_in'] as const
+export type RateBasis = (typeof rateBases)[number]
+
+/** The amounts that have a basis and charges: the quoted rate, the booked revenue (AR), and the booked cost (AP). */
+export const amountsWithBasis = ['quoted', 'customer', 'truck'] as const
+
+/** The basis of an amount, in a request. @param of the amount in words, such as "the quoted rate" */
+export const basisOf = (of: string) =>
+  oneOf(
+    `What ${of} includes: linehaul, or all_in with fuel and accessorials. If it was never sent, the default basis of the brokerage is assumed`,
+    rateBases,
+  )
+/** The fuel charge of an amount, in a request. */
+export const fuelOf = (of: string) =>
+  dollars(
+    `The fuel charge of ${of}: included in it if it is all_in, and paid besides it if it is linehaul. 0 means that there is none`,
+  )
+/** The accessorial charges of an amount, in a request. */
+export const accessorialsOf = (of: string) =>
+  dollars(
+    `The accessorial charges of ${of}, such as detention and lumper: included in it if it is all_in, and paid besides it if it is linehaul`,
+  )
+
+/** What a quoted rate includes, in a request. */
+export const quotedCharges = {
+  quoted_basis: Type.Optional(basisOf('quoted_rate and estimated_cost')),
+  quoted_fuel: Type.Optional(fuelOf('quoted_rate')),
+  quoted_accessorials: Type.Optional(accessorialsOf('quoted_rate')),
+}
+
+/** The basis of an amount, in a response. */
+export const shownBasis = (of: string) => ({
+  ...nullable(Type.Enum([...rateBases])),
+  description: `What ${of} includes; null if it was not said, so that the default basis of the brokerage is assumed`,
+})
+/** A charge of an amount, in a response. */
+export const shownCharge = (what: string, of: string) => ({
+  ...nullable(Type.Number()),
+  description: `The ${what} of ${of} in dollars; null if it is not known`,
+})
+
+/** The basis of the amounts in an answer, and how many quotes were brought to it. */
+export const ComparedBasis = Type.Object({
+  amounts: {
+    ...Type.Enum([...rateBases]),
+    description:
+      'The basis of the rates, costs and margins of this answer: the default basis of the brokerage',
+  },
+  converted: Type.Integer({
+    description: 'Quotes asked about with an amount on the other basis, converted by their charges',
+  }),
+  kept_apart: Type.Integer({
+    description:
+      'Quotes asked about that are not counted, because an amount is on the other basis and its fuel charge is not known',
+  }),
+})
+export const exampleBasis: Type.Static<typeof ComparedBasis> = {
+  amounts: 'all_in',
+  converted: 0,
+  kept_apart: 0,
+}
+export type ComparedBasis = Type.Static<typeof ComparedBasis>

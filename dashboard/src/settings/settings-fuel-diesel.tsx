@@ -1,0 +1,110 @@
+import { Button, FileInput, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
+import { type Answer, useChange } from '../api/index.ts'
+import {
+  ageInWords,
+  calendarDay,
+  counted,
+  DataTable,
+  Failed,
+  Heed,
+  IntegrationSection,
+} from '../shared-ui/index.ts'
+import { milled } from './settings-fuel-words.ts'
+
+const dayMs = 86_400_000
+/** Whole days from a survey's Monday to today, both in UTC, as the service compares them. */
+const daysSince = (week: string) => Math.floor(Date.now() / dayMs) - Math.floor(Date.parse(week) / dayMs)
+
+/** The newest diesel prices with their age, and for admins the form that loads a file. */
+export function DieselPrices({ fuel, mayChange }: { fuel: Answer<'get-fuel'>; mayChange: boolean }) {
+  const newest = fuel.diesel
+  const age = newest === null ? null : daysSince(newest.week)
+  return (
+    <IntegrationSection
+      title="Diesel prices"
+      hint="The U.S. average retail price of No. 2 diesel, which the EIA surveys every Monday, in dollars per gallon."
+    >
+      {newest === null && <Text size="sm">No diesel prices are loaded.</Text>}
+      {age !== null && age > DIESEL_PRICE_DAYS_MAX && (
+        <Heed title={`The newest price is ${ageInWords(age)}`}>
+          A price applies for at most {DIESEL_PRICE_DAYS_MAX} days. The surcharge of today is unknown until
+          newer prices are loaded.
+        </Heed>
+      )}
+      {fuel.newest_weeks.length > 0 && (
+        <DataTable
+          caption="Newest diesel prices"
+          columns={[
+            { key: 'week', header: 'Week of', cell: ({ week }) => calendarDay(week) },
+            { key: 'price', header: 'Per gallon', align: 'right', cell: ({ price }) => milled(price) },
+            { key: 'age', header: 'Age', align: 'right', cell: ({ week }) => ageInWords(daysSince(week)) },
+          ]}
+          rows={fuel.newest_weeks}
+          rowKey={({ week }) => week}
+        />
+      )}
+      {mayChange && <DieselFile />}
+    </IntegrationSection>
+  )
+}
+
+/** Loads a file of the EIA. A file with an unreadable line stores nothing, and each such line is named. */
+function DieselFile() {
+  const [file, setFile] = useState<File | null>(null)
+  const load = useChange('load-diesel-prices')
+  const queries = useQueryClient()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (file !== null) void send(file)
+  }
+  const send = async (chosen: File) => {
+    load.mutate(
+      { body: { text: await chosen.text() } },
+      { onSuccess: () => void queries.invalidateQueries() },
+    )
+  }
+  const loaded = load.data
+  return (
+    <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Load diesel prices">
+      <Stack gap="sm">
+        <Title order={3} size="h5">
+          Load a file
+        </Title>
+        <Text size="sm" c="dimmed">
+          Rows of the EIA&apos;s API saved as CSV, the sheet &quot;Data 1&quot; of its Excel file saved as
+          CSV, or the download of the series page. Weeks that are stored get the price of the file.
+        </Text>
+        <FileInput
+          label="File of the EIA"
+          accept=".csv,.txt,text/csv,text/plain"
+          required
+          clearable
+          clearButtonProps={{ 'aria-label': 'Remove the file' }}
+          value={file}
+          onChange={(next) => {
+            load.reset()
+            setFile(next)
+          }}
+        />
+        {load.error !== null && <Failed error={load.error} title="Nothing was stored" />}
+        {loaded !== undefined && (
+          <Text size="sm" role="status">
+            {counted(loaded.weeks, 'week')} read, from {calendarDay(loaded.first.week)} to{' '}
+            {calendarDay(loaded.last.week)} ({milled(loaded.last.price)}).{' '}
+            {loaded.changed === 0
+              ? 'All were stored before.'
+              : `${counted(loaded.changed, 'week')} new or with another price.`}
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={load.isPending} disabled={file === null}>
+            Load the file
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,26 @@
+import { Stack } from '@mantine/core'
+import { useAnswer, useMay } from '../api/index.ts'
+import { Failed, Loading } from '../shared-ui/index.ts'
+import { DieselPrices } from './settings-fuel-diesel.tsx'
+import { FuelSchedules } from './settings-fuel-schedules.tsx'
+import { TryFuel } from './settings-fuel-try.tsx'
+
+/** Diesel prices, the fuel surcharge schedules, and the surcharge of a load. Members read, admins change. */
+export function FuelSettings() {
+  const fuel = useAnswer('get-fuel', {}, { comesBack: true })
+  const mayChange = useMay('admin')
+  if (fuel.data === undefined) {
+    return fuel.error === null ? (
+      <Loading label="Loading diesel prices and schedules" height={52} />
+    ) : (
+      <Failed error={fuel.error} retry={() => void fuel.refetch()} />
+    )
+  }
+  return (
+    <Stack gap="xs">
+      <DieselPrices fuel={fuel.data} mayChange={mayChange} />
+      <FuelSchedules schedules={fuel.data.schedules} mayChange={mayChange} />
+      <TryFuel />
+    </Stack>
+  )
+}

@@ -1,0 +1,56 @@
+/**
+ * Rates on one basis. A linehaul rate is the move alone; an all-in rate also contains fuel and accessorials. The two cannot
+ * be compared as they are.
+ */
+
+export type RateBasis = 'linehaul' | 'all_in'
+
+/** An amount in whole cents with what it includes. A null basis was not said: the default basis is assumed. */
+export interface AmountOnBasis {
+  readonly cents: number
+  readonly basis: RateBasis | null
+  /** Null if it is not known. */
+  readonly fuelCents: number | null
+  /** Null if none are known. */
+  readonly accessorialCents: number | null
+}
+
+/**
+ * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted,
+ * because the fuel charge is not known or nothing would be left.
+ *
+ * The SQL function `on_basis` has the same rule, for statistics; a test compares the two.
+ *
+ * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in') // 215000
+ * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in') // null
+ */
+export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number | null {
+  const { cents, basis, fuelCents, accessorialCents } = amount
+  if (basis === null || basis === wanted) return cents
+  if (fuelCents === null) return null
+  const charges = fuelCents + (accessorialCents ?? 0)
+  const converted = wanted === 'all_in' ? cents + charges : cents - charges
+  return converted > 0 ? converted : null
+}
+
+/** Whether charges fit their amount: those of an all-in amount are a part of it, so they are smaller. */
+export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
+  const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
+  return (amount.basis ?? assumed) === 'linehaul' || charges === 0 || charges < amount.cents
+}
+
+/**
+ * AR minus AP in whole cents, both on the default basis if they are not on the same one. Null if one of them cannot be
+ * converted.
+ *
+ * @example marginOnOneBasis(allIn(215000), allIn(179050), 'all_in') // 35950
+ */
+export function marginOnOneBasis(
+  revenue: AmountOnBasis,
+  cost: AmountOnBasis,
+  assumed: RateBasis,
+): number | null {
+  if ((revenue.basis ?? assumed) === (cost.basis ?? assumed)) return revenue.cents - cost.cents
+  const [ar, ap] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
+  return ar === null || ap === null ? null : ar - ap
+}

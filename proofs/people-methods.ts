@@ -1,0 +1,103 @@
+import { people, quoteListSettings as quoteList, sandboxes } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
+import { sessionOf } from './seeded-ids.ts'
+
+const uuid = '00000009-0000-4000-8000-000000000009'
+
+/** The database functions of brokerages, their people, sessions and settings of lists, and test brokerages. */
+export const peopleMethods: Readonly<Record<string, Method>> = {
+  'people.nextTenantNumber': returnsResult(({ transaction, tenant }) =>
+    people.nextTenantNumber(transaction, tenant, 'user'),
+  ),
+  // The tenant exists already, so the call is refused for every caller.
+  'people.createTenant': noEvidence(({ transaction, tenant, now }) =>
+    people.createTenant(transaction, tenant, {
+      company: 'New',
+      name: 'New',
+      email: 'new-tenant@example.com',
+      passwordHash: 'none',
+      now,
+    }),
+  ),
+  'people.insertUser': returnsResult(({ transaction, tenant, now }) =>
+    people.insertUser(transaction, tenant, {
+      name: 'New',
+      email: 'new-user@example.com',
+      role: 'viewer',
+      status: 'active',
+      passwordHash: null,
+      invitation: null,
+      now,
+    }),
+  ),
+  'sandboxes.sandboxOf': noEvidence(({ transaction, tenant }) => sandboxes.sandboxOf(transaction, tenant)),
+  'sandboxes.nameSandbox': changesRows(({ transaction, tenant }) =>
+    sandboxes.nameSandbox(transaction, tenant, tenantId(1_999_999_999), null),
+  ),
+  'sandboxes.createSandbox': noEvidence(({ transaction, tenant, now }) =>
+    sandboxes.createSandbox(
+      transaction,
+      tenant,
+      { tenant_id: tenant, name: 'new', win_probability_method: 'literal', time_zone: 'UTC' },
+      now,
+    ),
+  ),
+  'sandboxes.sandboxPerson': changesRows(({ transaction, tenant, now }) =>
+    sandboxes.sandboxPerson(
+      transaction,
+      tenant,
+      { name: 'new', email: 'new@example.com', role: 'admin' },
+      now,
+    ),
+  ),
+  'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
+    people.defaultBasisOf(transaction, tenant),
+  ),
+  'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
+  'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
+  'people.updateTenant': changesRows(({ transaction, tenant }) =>
+    people.updateTenant(transaction, tenant, { name: 'another' }),
+  ),
+  'people.setTenantStatus': changesRows(({ transaction, tenant }) =>
+    people.setTenantStatus(transaction, tenant, 'suspended'),
+  ),
+  'people.findUser': returnsCanary(({ transaction, tenant, ids }) =>
+    people.findUser(transaction, tenant, ids.person),
+  ),
+  'people.lockUser': returnsCanary(({ transaction, tenant, ids }) =>
+    people.lockUser(transaction, tenant, ids.person),
+  ),
+  'people.lockOwners': returnsResult(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
+  'people.listUsers': returnsCanary(({ transaction, tenant }) => people.listUsers(transaction, tenant)),
+  'people.updateUser': changesRows(({ transaction, tenant, ids }) =>
+    people.updateUser(transaction, tenant, ids.person, { name: 'another' }),
+  ),
+  'people.removeUser': changesRows(({ transaction, tenant, user }) =>
+    people.removeUser(transaction, tenant, user),
+  ),
+  'quote-list-settings.findQuoteListSettings': returnsCanary(({ transaction, tenant, ids }) =>
+    quoteList.findQuoteListSettings(transaction, tenant, ids.invited),
+  ),
+  'quote-list-settings.saveQuoteListSettings': changesRows(({ transaction, tenant, ids }) =>
+    quoteList.saveQuoteListSettings(transaction, tenant, ids.invited, {
+      version: 1,
+      settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
+    }),
+  ),
+  'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
+    people.insertSession(transaction, tenant, {
+      sessionId: uuid,
+      userId: ids.owner,
+      now,
+      expiresAt: now,
+    }),
+  ),
+  'people.endSessions': changesRows(({ transaction, tenant, ids, now }) =>
+    people.endSessions(transaction, tenant, ids.owner, now),
+  ),
+  'people.findSession': returnsResult(({ transaction, tenant, ids, now }) =>
+    people.findSession(transaction, tenant, sessionOf(ids.label, ids.owner), now),
+  ),
+}

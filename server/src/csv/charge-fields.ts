@@ -1,0 +1,72 @@
+export interface ImportField {
+  readonly description: string
+  /** Other known names for the field. */
+  readonly aliases: readonly string[]
+}
+
+/** What the amounts of a row include, and their charges. */
+export const chargeFields = {
+  quoted_basis: {
+    description: 'what the quoted rate includes: linehaul or all_in',
+    aliases: ['Rate Basis', 'Quote Basis', 'Basis', 'Rate Includes'],
+  },
+  quoted_fuel: {
+    description: 'the fuel charge of the quoted rate; if absent, that of the customer rate',
+    aliases: ['Quoted Fuel Surcharge', 'Quote Fuel Surcharge', 'Quoted FSC', 'Quote FSC'],
+  },
+  quoted_accessorials: {
+    description: 'the accessorial charges of the quoted rate; if absent, those of the customer rate',
+    aliases: ['Quoted Accessorial Charges', 'Quote Accessorials'],
+  },
+  customer_basis: {
+    description: 'what the customer rate includes: linehaul or all_in',
+    aliases: ['Customer Rate Basis', 'Revenue Basis', 'AR Basis', 'Sell Basis'],
+  },
+  customer_fuel: {
+    description: 'the fuel charge that the customer pays',
+    aliases: [
+      'Fuel',
+      'FSC',
+      'Fuel Surcharge',
+      'Fuel Charge',
+      'Fuel Amount',
+      'Fuel Revenue',
+      'Customer FSC',
+      'Customer Fuel Surcharge',
+      'Customer Fuel Charge',
+      'AR Fuel',
+      'AR FSC',
+    ],
+  },
+  customer_accessorials: {
+    description: 'the accessorial charges that the customer pays',
+    aliases: [
+      'Accessorials',
+      'Accessorial Charges',
+      'Accessorial Amount',
+      'Accessorial Revenue',
+      'Customer Accessorial Charges',
+      'AR Accessorials',
+    ],
+  },
+  truck_basis: {
+    description: 'what the truck cost includes: linehaul or all_in',
+    aliases: ['Truck Cost Basis', 'Cost Basis', 'Carrier Basis', 'AP Basis', 'Buy Basis'],
+  },
+  truck_fuel: {
+    description: 'the fuel charge that the carrier is paid',
+    aliases: [
+      'Carrier Fuel',
+      'Carrier FSC',
+      'Carrier Fuel Surcharge',
+      'Carrier Fuel Charge',
+      'Fuel Cost',
+      'AP Fuel',
+      'AP FSC',
+    ],
+  },
+  truck_accessorials: {
+    description: 'the accessorial charges that the carrier is paid',
+    aliases: ['Carrier Accessorials', 'Carrier Accessorial Charges', 'Accessorial Cost', 'AP Accessorials'],
+  },
+} as const satisfies Record<string, ImportField>

@@ -1,0 +1,52 @@
+import { expressionBuilder, type RawBuilder, sql } from 'kysely'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
+import { type LaneFilter, matching } from './lane-lists.ts'
+
+/** Whether an amount of a lane is on this basis. The condition of the indexes lanes_with_linehaul and lanes_with_all_in. */
+function says(basis: RateBasis): RawBuilder<boolean> {
+  const word = sql.lit(basis)
+  return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
+}
+
+/** Whether the tenant `one` has a lane with an amount that is not on its default basis: one read of an index. */
+export const isMixed = sql<boolean>`(case one.default_basis
+  when 'all_in' then exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('linehaul')})
+  else exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('all_in')}) end)`
+
+/** The basis in which amounts are compared, and the lanes with an amount on the other one. */
+export interface BasisCounts {
+  readonly basis: RateBasis
+  /** Lanes whose amounts statistics convert by their charges. */
+  readonly converted: number
+  /** Lanes that statistics leave out, because an amount cannot be converted. */
+  readonly keptApart: number
+}
+
+/** The basis of a brokerage's statistics over the lanes of a filter, and how many of them were not on it. */
+export async function readBasisCounts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+): Promise<BasisCounts> {
+  const { basis, mixed } = await transaction
+    .selectFrom('tenants as one')
+    .select(['one.default_basis as basis', isMixed.as('mixed')])
+    .where('one.tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  if (!mixed) return { basis, converted: 0, keptApart: 0 }
+  const { rows } = await sql<Omit<BasisCounts, 'basis'>>`
+    select count(*) filter (where is_counted) as converted, count(*) filter (where not is_counted) as "keptApart"
+    from (
+      select exists (
+        select from counted_lanes as counted
+        where counted.tenant_id = lanes.tenant_id and counted.lane_id = lanes.lane_id
+      ) as is_counted
+      from lanes
+      where tenant_id = ${tenant} and ${says(basis === 'all_in' ? 'linehaul' : 'all_in')}
+        and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
+    ) as other
+  `.execute(transaction)
+  return { basis, ...(rows[0] ?? { converted: 0, keptApart: 0 }) }
+}

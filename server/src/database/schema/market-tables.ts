@@ -1,0 +1,36 @@
+import type { Generated } from 'kysely'
+import type { MarketScope } from '#engine/market-rate.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+
+export interface MarketRatesTable {
+  tenant_id: number
+  scope: MarketScope
+  origin_area: string
+  destination_area: string
+  equipment_code: string
+  source: string
+  basis: RateBasis
+  currency: string
+  as_of: Date
+  low_cents: number | null
+  mid_cents: number
+  high_cents: number | null
+  sample: number | null
+  valid_until: Date | null
+  origin: string
+  destination: string
+  entered_by: 'push' | 'file' | 'hand' | 'adapter'
+  said_at: Date
+}
+
+export interface MarketKeysTable {
+  tenant_id: number
+  secret_id: number
+  sealed: Buffer
+  set_at: Date
+  answered_at: Date | null
+  failure: string | null
+  failed_at: Date | null
+  failures: Generated<number>
+  retry_at: Date | null
+}

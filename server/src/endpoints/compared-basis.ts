@@ -1,0 +1,40 @@
+import type { ComparedBasis } from '#contract/rate-basis.ts'
+import type { BrokerageBook, OpenBook } from '../book/index.ts'
+import { type BasisCounts, type LaneFilter, readBasisCounts } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import type { AskedLane } from '../lanes/index.ts'
+import type { Parts } from './parts.ts'
+
+/** The basis of an answer, in the form of the API. */
+export function basisAnswer({ basis, converted, keptApart }: BasisCounts): ComparedBasis {
+  return { amounts: basis, converted, kept_apart: keptApart }
+}
+
+/** The basis in an answer without data, which has no other members: only if quotes were kept apart. */
+export function basisWithoutData(basis: ComparedBasis): { basis?: ComparedBasis } {
+  return basis.kept_apart === 0 ? {} : { basis }
+}
+
+/** The basis of an answer from the book, without a query; null if some amounts are on the other basis and must be counted. */
+export function basisFromMemory({ settings }: OpenBook<BrokerageBook>): ComparedBasis | null {
+  return settings.mixed ? null : basisAnswer({ basis: settings.basis, converted: 0, keptApart: 0 })
+}
+
+/** The basis of an answer about a lane: counts are of the exact city pair, and of the equipment if one was asked about. */
+export async function basisOfLane(
+  open: OpenBook<BrokerageBook>,
+  { places: { origin, destination }, equipmentCode }: AskedLane,
+  tenant: TenantId,
+  { database }: Pick<Parts, 'database'>,
+): Promise<ComparedBasis> {
+  const known = basisFromMemory(open)
+  if (known !== null) return known
+  const filter: LaneFilter = {
+    originKey: origin.key,
+    destinationKey: destination.key,
+    ...(equipmentCode === null ? {} : { equipmentCode }),
+  }
+  return database.inTenant(tenant, async (transaction) =>
+    basisAnswer(await readBasisCounts(transaction, tenant, filter)),
+  )
+}

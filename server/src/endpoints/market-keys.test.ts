@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/** A server with the two addresses of the provider, in the form of its published API. No account of the provider is used. */
+interface Request {
+  readonly path: string
+  readonly authorization: string | undefined
+  readonly body: string
+}
+const requests: Request[] = []
+const json = (response: ServerResponse, status: number, body: object) =>
+  void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+const token = { access_token: 'made.up.token', expires_in: 3600, token_type: 'Bearer', scope: '' }
+const rates = {
+  id: '5f0c1d7e-64b1-4a5e-9d62-0d6f3a1f8c11',
+  targetBuyRate: 2.5,
+  lowBuyRate: 2.25,
+  highBuyRate: 2.75,
+  startBuyRate: 2.2,
+  fuelRate: 0.4,
+  distance: 800,
+  confidenceLevel: 71,
+  acceptanceRates: [],
+  tag: 'a-tag',
+  currency: 'USD',
+}
+let answer = (response: ServerResponse, path: string): void =>
+  json(response, 200, path.endsWith('/token') ? token : rates)
+const provider = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const path = request.url ?? ''
+    const body = Buffer.concat(chunks).toString('utf8')
+    requests.push({ path, authorization: request.headers.authorization, body })
+    answer(response, path)
+  })
+})
+
+let app: TestApp
+let tenant: MadeTenant
+beforeAll(async () => {
+  provider.listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  const { port } = provider.address() as AddressInfo
+  const greenscreensUrl = `http://127.0.0.1:${port}`
+  app = await testApp({ config: { marketAdapters: { greenscreensUrl, allowPrivate: ['127.0.0.1'] } } })
+})
+afterAll(async () => {
+  await app.close()
+  provider.close()
+  provider.closeAllConnections()
+})
+beforeEach(async () => {
+  requests.length = 0
+  answer = (response, path) => json(response, 200, path.endsWith('/token') ? token : rates)
+  tenant = await makeTenant(app)
+})
+
+const owner = (method: string, path: string, body?: unknown) =>
+  call(app, method, path, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
+const keyOf = () => ({
+  adapter: 'greenscreens',
+  client_id: `id ${tenant.id}`,
+  client_secret: 'a secret & more',
+})
+const setKey = () => owner('POST', '/api/market-keys', keyOf())
+const look = async (lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V') =>
+  (await owner('GET', `/api/advice/markup?${lane}&proposed_rate=2150&include=market`)).body
+const state = async () => (await owner('GET', '/api/market-keys')).body.keys[0]
+const stored = async () => (await owner('GET', '/api/market-rates')).body.rates
+const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 20 })
+
+test('a lane without a fresh rate is asked about once, after the answer, and the next answer has its rate', async () => {
+  const set = await setKey()
+  expect(set.body.keys).toMatchObject([{ adapter: 'greenscreens', available: true, failure: null }])
+  expect(JSON.stringify(set.body)).not.toContain('a secret')
+  expect((await look()).market.market).toBeNull()
+  await until(async () => expect(await stored()).toHaveLength(1))
+  expect((await look()).market.market).toMatchObject({
+    source: 'Greenscreens',
+    basis: 'all_in',
+    low: 1800,
+    mid: 2000,
+    high: 2200,
+    state: 'usable',
+  })
+  expect(requests.map(({ path }) => path)).toEqual(['/v1/auth/token', '/v3/prediction/rates'])
+  const [asked, predicted] = requests
+  expect(Object.fromEntries(new URLSearchParams(asked?.body))).toEqual({
+    grant_type: 'client_credentials',
+    client_id: `id ${tenant.id}`,
+    client_secret: 'a secret & more',
+  })
+  expect(predicted?.authorization).toBe('Bearer made.up.token')
+  expect(JSON.parse(predicted?.body ?? '')).toMatchObject({
+    transportType: 'VAN',
+    stops: [
+      { order: 0, country: 'US', city: 'Dallas', state: 'TX' },
+      { order: 1, country: 'US', city: 'Atlanta', state: 'GA' },
+    ],
+    currency: 'USD',
+  })
+  expect(await state()).toMatchObject({ failure: null, answered_at: expect.any(String) })
+  // After an erasure, the lane is asked about again, with the same access token.
+  await owner('DELETE', '/api/market-rate-sources/Greenscreens')
+  await look()
+  await until(async () => expect(await stored()).toHaveLength(1))
+  expect(requests).toHaveLength(3)
+  // Without a key, no more calls are made.
+  expect((await owner('DELETE', '/api/market-keys?adapter=greenscreens')).body.keys[0].set_at).toBeNull()
+  await owner('DELETE', '/api/market-rate-sources/Greenscreens')
+  await look()
+  expect(await stored()).toEqual([])
+  expect(requests).toHaveLength(3)
+  const { body } = await owner('GET', '/api/audit?group=brokerage')
+  expect(body.events.map(({ kind }: { kind: string }) => kind)).toEqual(
+    expect.arrayContaining(['market-key-set', 'market-key-removed']),
+  )
+  expect(JSON.stringify(body)).not.toContain('a secret')
+})
+
+test('a refused key is not used again for an hour, unless it is replaced', async () => {
+  answer = (response) => json(response, 401, {})
+  await setKey()
+  await look()
+  await until(async () => expect((await state()).failure).toBe('The key was refused.'))
+  const { failed_at, retry_at } = await state()
+  expect(Date.parse(retry_at) - Date.parse(failed_at)).toBe(3_600_000)
+  await look()
+  expect(requests).toHaveLength(1)
+  answer = (response, path) => json(response, 200, path.endsWith('/token') ? token : rates)
+  await setKey()
+  await look()
+  await until(async () => expect(await stored()).toHaveLength(1))
+})
+
+test.each([
+  ['an outage', 503, {}, 'The provider answered with the status 503.'],
+  ['no rate in the answer', 200, { currency: 'USD' }, 'The answer has no positive lowBuyRate'],
+  ['a rate of $100 per mile', 200, { ...rates, targetBuyRate: 100, highBuyRate: 101 }, 'was refused: mid'],
+  ['a redirect to another address', 302, {}, 'Redirects are not followed.'],
+])('%s is shown, and stores nothing', async (_, status, body, failure) => {
+  answer = (response, path) =>
+    path.endsWith('/token') ? json(response, 200, token) : json(response, status, body)
+  await setKey()
+  await look()
+  await until(async () => expect((await state()).failure).toContain(failure))
+  expect(await stored()).toEqual([])
+})
+
+test('a lane that the provider does not cover is not a failure, and is not asked about again', async () => {
+  answer = (response, path) =>
+    path.endsWith('/token')
+      ? json(response, 200, token)
+      : json(response, 422, { code: 'request_validation', message: 'No', errors: [] })
+  await setKey()
+  await look()
+  await until(async () => expect((await state()).answered_at).not.toBeNull())
+  await look()
+  await look('origin=Laredo,%20TX&destination=Monterrey,%20NLE&equipment=V')
+  await look('origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=HH')
+  expect(await state()).toMatchObject({ failure: null })
+  expect(requests).toHaveLength(2)
+})
+
+test('only an admin reads or sets keys, and a wrong adapter is named', async () => {
+  const { token: member } = await makePerson(app, tenant, 'member')
+  expect((await call(app, 'GET', '/api/market-keys', { token: member })).status).toBe(403)
+  const wrong = await owner('POST', '/api/market-keys', { ...keyOf(), adapter: 'other' })
+  expect(wrong.status).toBe(422)
+  expect(JSON.stringify(wrong.body)).toContain('greenscreens')
+})

@@ -1,0 +1,257 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  pushSigned,
+  pushUpdate,
+  quoteToPush,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+})
+afterAll(() => app.close())
+
+const scopes = 'integrations:write quotes:write'
+const seconds = () => Math.floor(app.now / 1000)
+const push = (ours: Integration, quotes: readonly unknown[]) =>
+  pushSigned(app, ours, pushQuotes, { quotes }, seconds())
+
+/** The answers about the lane of these tests, and the figures of the pages. */
+async function answers({ tenant, token }: Integration) {
+  const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+  const read = async (path: string, by: string) => (await call(app, 'GET', path, { token: by })).body
+  return {
+    markup: await read(`/api/integrations/insights/markup?${lane}&proposed_rate=2000`, token),
+    insight: await read(`/api/integrations/insights/lane?${lane}`, token),
+    performance: await read('/api/performance?by=lane', tenant.owner),
+    record: await read(`/api/lane-record?${lane}`, tenant.owner),
+    shipments: await read('/api/shipments', tenant.owner),
+    gaps: await read('/api/performance/margin-gaps', tenant.owner),
+  }
+}
+
+/** Sends a file, waits for the end of its import, and returns it. */
+async function imported({ tenant }: Integration, file: string, query = '') {
+  const response = await fetch(`${app.url}/api/imports${query}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: file,
+  })
+  expect(response.status).toBe(202)
+  const { import_id: id } = (await response.json()) as { import_id: number }
+  const read = async () =>
+    (await call(app, 'GET', `/api/imports/${id}`, { token: tenant.owner })).body as {
+      status: string
+      columns: Record<string, string>
+      warnings: { code: string }[]
+      errors: { row: number; column: string; detail: string }[]
+    }
+  await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('done')
+  return read()
+}
+
+const allIn = { amounts: 'all_in', converted: 0, kept_apart: 0 }
+
+describe('amounts on two bases', () => {
+  test('are compared on the default basis at every point of entry; those without a fuel charge are kept apart', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { tenant } = ours
+    // Two quotes that say nothing, and the same two in the linehaul form.
+    for (const [rate, outcome] of [
+      [2000, 'won'],
+      [2200, 'lost'],
+    ] as const) {
+      await makeLane(app, tenant, { rate, outcome })
+    }
+    const before = await answers(ours)
+    expect(before.markup).toMatchObject({ rate_band: { floor: 2000, ceiling: 2200 }, basis: allIn })
+
+    const linehaul = { quoted_basis: 'linehaul' }
+    // The push: one of two is converted.
+    const { body: pushed } = await push(ours, [
+      quoteToPush('P-1', { ...linehaul, quoted_rate: 1700, quoted_fuel: 350, quoted_accessorials: 50 }),
+      quoteToPush('P-2', { ...linehaul, quoted_rate: 1 }),
+    ])
+    expect(pushed).toMatchObject({ created: 2, failed: 0 })
+    expect((await answers(ours)).markup).toMatchObject({
+      rate_band: { floor: 2000, median: 2100, ceiling: 2200 },
+      basis: { amounts: 'all_in', converted: 1, kept_apart: 1 },
+    })
+    // The desk: kept apart. A signed update of that lane makes it comparable.
+    const desk = await call(app, 'POST', '/api/quote-requests', {
+      token: tenant.owner,
+      body: {
+        customer_name: 'Harvest Table Foods',
+        lanes: [
+          { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1, ...linehaul },
+        ],
+      },
+    })
+    const { lane_ref: ref } = desk.body.lanes[0]
+    expect((await answers(ours)).markup.basis).toMatchObject({ converted: 1, kept_apart: 2 })
+    await push(ours, [quoteToPush('P-2', { quoted_rate: 1800, quoted_fuel: 300 })])
+    expect((await answers(ours)).markup.basis).toMatchObject({ converted: 2, kept_apart: 1 })
+    const booked = {
+      customer_rate: 1750,
+      customer_basis: 'linehaul',
+      truck_cost: 1900,
+      truck_basis: 'all_in',
+    }
+    expect((await pushUpdate(app, ours, { lane_ref: ref, ...booked })).status).toBe(200)
+    const kept = (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body
+    // 1,750 without fuel and 1,900 with it cannot be compared.
+    expect(kept).toMatchObject({ ...booked, quoted_basis: 'linehaul', margin: null, margin_pct: null })
+    expect((await answers(ours)).performance).toMatchObject({
+      totals: { shipments: 0 },
+      basis: { converted: 2, kept_apart: 1 },
+    })
+    // The import: the name of the column says linehaul, and one row has no fuel charge.
+    const rows = '"Dallas, TX","Atlanta, GA",V,3/1/2026'
+    const run = await imported(
+      ours,
+      `From,To,Equip,Quote Date,Status,Linehaul,FSC,Carrier Pay\n${rows},Won,1650,400,1800\n${rows},Won,1,,1\n`,
+    )
+    expect(run).toMatchObject({
+      columns: { customer_basis: 'linehaul (by the name of the column)' },
+      warnings: [{ code: 'no_lost_quotes' }, { code: 'basis_assumed' }],
+    })
+    const after = await answers(ours)
+    const mixed = { amounts: 'all_in', converted: 3, kept_apart: 2 }
+    expect(after).toMatchObject({
+      markup: { rate_band: { floor: 2000, median: 2100, ceiling: 2200 }, basis: mixed },
+      insight: { history: { total_quotes: 5, avg_rate_usd: 2090 }, basis: mixed },
+      performance: { totals: { shipments: 1, customer_rate: 2050, margin: 250 }, basis: mixed },
+      record: { basis: mixed },
+      shipments: { total: 3, totals: { shipments: 1, customer_rate: 2050, truck_cost: 1800, margin: 250 } },
+    })
+  })
+
+  test('a brokerage whose quotes say nothing, or the default, gets the same numbers', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2000 })
+    await makeLane(app, ours.tenant, { rate: 2100, outcome: 'lost' })
+    await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 2000, truck_cost: 1700 })
+    const before = await answers(ours)
+    await pushUpdate(
+      app,
+      ours,
+      { lane_ref: ref, customer_basis: 'all_in', customer_fuel: 300, truck_fuel: 280 },
+      seconds() + 1,
+    )
+    const after = await answers(ours)
+    const figures = (one: typeof before) => ({
+      ...one,
+      shipments: one.shipments.totals,
+      gaps: one.gaps.totals,
+    })
+    expect(figures(after)).toEqual(figures(before))
+    expect(after.shipments.lanes[0]).toMatchObject({
+      margin: 300,
+      customer_basis: 'all_in',
+      truck_basis: null,
+    })
+    // With the other default, the amounts that said nothing keep their numbers and have the new basis, and those that said
+    // all-in are converted.
+    const { status, body } = await call(app, 'PATCH', '/api/tenant', {
+      token: ours.tenant.owner,
+      body: { default_basis: 'linehaul' },
+    })
+    expect([status, body.default_basis]).toEqual([200, 'linehaul'])
+    const other = await answers(ours)
+    const linehaul = { amounts: 'linehaul', converted: 1, kept_apart: 0 }
+    expect(other).toMatchObject({
+      markup: { rate_band: { floor: 1700, ceiling: 2100 }, basis: linehaul },
+      performance: { totals: { customer_rate: 1700, truck_cost: 1700, margin: 0 }, basis: linehaul },
+    })
+    const audit = await call(app, 'GET', '/api/audit', { token: ours.tenant.owner })
+    expect(JSON.stringify(audit.body)).toContain('"default_basis":"linehaul"')
+  })
+})
+
+describe('bad input', () => {
+  test('unknown words, negative charges and charges above the all-in amount are refused with the field', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { body } = await push(ours, [
+      quoteToPush('B-1', { quoted_basis: 'gross' }),
+      quoteToPush('B-2', { quoted_fuel: -1 }),
+      quoteToPush('B-3', { quoted_basis: 'all_in', quoted_fuel: 2000, quoted_accessorials: 150 }),
+    ])
+    expect(body.failed).toBe(3)
+    expect(body.results.map((one: { errors: { pointer: string }[] }) => one.errors[0]?.pointer)).toEqual([
+      '/quoted_basis',
+      '/quoted_fuel',
+      '/quoted_fuel',
+    ])
+    const lane = await makeLane(app, ours.tenant)
+    const update = { lane_ref: lane.lane_ref, truck_cost: 300, truck_fuel: 300 }
+    const wrong = await pushUpdate(app, ours, update)
+    expect(wrong).toMatchObject({ status: 422, body: { errors: [{ pointer: '/truck_fuel' }] } })
+    expect((await pushUpdate(app, ours, { ...update, truck_basis: 'linehaul' })).status).toBe(200)
+    const file = `From,To,Equip,Quote Date,Sell Rate,Fuel Surcharge,Rate Basis\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,2000,\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,-5,\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,100,gross\n`
+    const units =
+      'From,To,Equip,Quote Date,Sell Rate\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2.35\n"Dallas, TX","Atlanta, GA",V,3/1/2026,215000\n'
+    expect((await imported(ours, units)).errors.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('looks like a rate per mile'),
+      expect.stringContaining('looks like an amount in cents'),
+    ])
+    const { errors } = await imported(ours, file)
+    expect(errors.map(({ row, column }) => [row, column])).toEqual([
+      [2, 'Fuel Surcharge'],
+      [3, 'Fuel Surcharge'],
+      [4, 'Rate Basis'],
+    ])
+  })
+})
+
+test('pasted linehaul rates are converted to the default basis, and refused without a fuel charge', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const { body } = await call(app, 'POST', '/api/pasted-lanes', {
+    token: tenant.owner,
+    body: {
+      text: 'Origin\tDestination\tEquipment\tLinehaul\tFSC\nDallas, TX\tAtlanta, GA\tV\t1700\t350\nDallas, TX\tAtlanta, GA\tV\t1700\t',
+    },
+  })
+  expect(body.rows).toMatchObject([
+    { rate: 2050, fuel: 350, basis: 'linehaul', errors: [] },
+    {
+      rate: 1700,
+      fuel: null,
+      errors: [{ detail: expect.stringContaining('Add a column with the fuel surcharge') }],
+    },
+  ])
+})
+
+test('the database converts as the engine does', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const bases: (RateBasis | null)[] = [null, 'linehaul', 'all_in']
+  const cases = bases.flatMap((basis) =>
+    [null, 0, 30_000, 100_000].flatMap((fuel) =>
+      [null, 5_000].flatMap((more) =>
+        (['linehaul', 'all_in'] as const).map((wanted) => ({ basis, fuel, more, wanted })),
+      ),
+    ),
+  )
+  const found = await app.database.inTenant(ours.tenant.id as never, async (transaction) => {
+    const results: (number | null)[] = []
+    for (const { basis, fuel, more, wanted } of cases) {
+      const { rows } = await sql<{ cents: number | null }>`
+        select on_basis(100000, ${basis}::text, ${fuel}::integer, ${more}::integer, ${wanted}::text) as cents
+      `.execute(transaction)
+      results.push(rows[0]?.cents ?? null)
+    }
+    return results
+  })
+  expect(found).toEqual(
+    cases.map(({ basis, fuel, more, wanted }) =>
+      centsOnBasis({ cents: 100_000, basis, fuelCents: fuel, accessorialCents: more }, wanted),
+    ),
+  )
+})
