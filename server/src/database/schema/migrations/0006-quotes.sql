@@ -202,7 +202,7 @@ grant execute on function on_basis(integer, text, integer, integer, text) to lan
 
 -- The lanes that statistics count: without voided quotes, with each expired quote as the setting of the tenant says, and with
 -- amounts on the default basis of the tenant. A lane with an amount that cannot be converted to it is left out. An amount whose
--- basis was not said is on the default basis, and costs no lookup of it.
+-- basis was not said is on the default basis.
 create view counted_lanes with (security_invoker = true) as
 select
   tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
