@@ -11,7 +11,10 @@ test('fifty brokerages that share two connections get only their own data, while
   expect(result.resets).toBe(2)
 }, 120_000)
 
-test('a planted tenant setting for the session instead of the transaction is found', async () => {
+test('a planted tenant setting for the session instead of the transaction is found', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
   let planted = 0
   const { faults } = await concurrencyWalk({
     requests: 300,
@@ -25,7 +28,7 @@ test('a planted tenant setting for the session instead of the transaction is fou
   })
   expect(planted).toBeGreaterThan(100)
   expect(faults.some((fault) => fault.startsWith('outside all tenants'))).toBe(true)
-}, 60_000)
+})
 
 test('a planted connection that keeps the tenant of its first transaction is found', {
   tags: 'long',

@@ -835,7 +835,7 @@ describe('accessibility', () => {
         .waitFor()
       await page.getByText('Show as a table').click()
       expect(await problems()).toEqual([])
-      expect(await widest()).toBe(width)
+      await expect.poll(widest).toBe(width)
       await page.getByRole('button', { name: 'Paste rows' }).click()
       await page
         .getByRole('textbox', { name: 'Rows' })
@@ -847,7 +847,7 @@ describe('accessibility', () => {
       await saveButton(page).click()
       await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
       expect(await problems()).toEqual([])
-      expect(await widest()).toBe(width)
+      await expect.poll(widest).toBe(width)
     },
   )
 })

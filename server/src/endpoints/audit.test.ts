@@ -89,6 +89,13 @@ const invite = (tenant: MadeTenant, email = `sam-${crypto.randomUUID()}@example.
 const byOwner = (tenant: MadeTenant, method: string, address: string, body?: unknown) =>
   call(app, method, address, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
 
+const setMarketKey = (tenant: MadeTenant) =>
+  byOwner(tenant, 'POST', '/api/market-keys', {
+    adapter: 'greenscreens',
+    client_id: 'ours',
+    client_secret: 'a secret',
+  })
+
 async function makeImport(tenant: MadeTenant): Promise<number> {
   const response = await fetch(`${app.url}/api/imports`, {
     method: 'POST',
@@ -239,6 +246,11 @@ const events: Partial<
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'market-key-set': { make: setMarketKey },
+  'market-key-removed': {
+    before: setMarketKey,
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/market-keys?adapter=greenscreens'),
   },
   'market-source-erased': {
     before: (tenant) =>

@@ -39,7 +39,7 @@ const connections = () =>
     server.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
   )
 
-test('a connection whose client reads no answers is closed', async () => {
+test('a connection whose client reads no answers is closed', { tags: 'long' }, async () => {
   const silent = await Promise.all(Array.from({ length: 12 }, () => askAndPause(40)))
   let most = 0
   for (let waited = 0; most < 12 && waited < 3_000; waited += 50) {
