@@ -124,6 +124,9 @@ describe('a slow service', () => {
       })
       await page.goto('/quotes', { waitUntil: 'commit' })
       await page.locator('#outline').getByText('Settings').waitFor()
+      // The browser paints with the styles only; a measurement before they are loaded would compute a page without them.
+      const isStyled = `[...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet !== null)`
+      await expect.poll(() => page.evaluate(isStyled)).toBe(true)
       const outlined = await placesOfText(page, '.outline-menu > div, .outline-heading')
       runScripts()
       await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
