@@ -118,8 +118,8 @@ function Result({ loaded }: { loaded: Loaded }) {
       </Text>
       {loaded.not_used > 0 && (
         <Text size="sm">
-          {counted(loaded.not_used, 'rate')} cannot be compared with your rates: too old, linehaul, or not in
-          US dollars.
+          {counted(loaded.not_used, 'rate')} cannot be compared with your rates: too old, on the other basis,
+          or not in US dollars.
         </Text>
       )}
       <Text size="xs" c="dimmed">

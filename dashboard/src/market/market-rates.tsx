@@ -78,7 +78,7 @@ export function MarketRates({ search }: { search: AddressParams }) {
 const states: Readonly<Record<Rate['state'], string>> = {
   usable: 'Valid',
   stale: 'Too old',
-  other_basis: 'Not compared: your rates are all-in',
+  other_basis: 'Not compared: your rates are on the other basis',
   other_currency: 'Not compared: not in US dollars',
   future: 'Not valid yet',
 }

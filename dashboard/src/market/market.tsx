@@ -13,7 +13,7 @@ export default function Market() {
   return (
     <Page
       title="Market"
-      hint="Market rates come from your own sources, and no other brokerage sees them. Amounts are all-in dollars per load unless stated."
+      hint="Market rates come from your own sources, and no other brokerage sees them. Amounts are dollars per load, on the brokerage's default basis unless stated."
     >
       <Tabs
         value={view}
