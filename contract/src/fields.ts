@@ -200,6 +200,11 @@ export function includeOf(extras: readonly string[], example: string) {
   })
 }
 
+/** The extras that a value of `includeOf` names. @example includedIn('estimate, curve') // Set { 'estimate', 'curve' } */
+export function includedIn<Extra extends string>(include: string | undefined): ReadonlySet<Extra> {
+  return new Set((include?.split(',') ?? []).map((extra) => extra.trim()) as Extra[])
+}
+
 const emailForm = /^[^\s@<>()[\]\\,;:"]+@[^\s@.<>()[\]\\,;:"]+(\.[^\s@.<>()[\]\\,;:"]+)+$/
 
 export function email(description: string) {

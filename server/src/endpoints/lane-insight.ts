@@ -1,4 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
+import { includedIn } from '#contract/fields.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
@@ -192,7 +193,7 @@ export async function insightOfLane(
   parts: Parts,
   closest?: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
-  const include = new Set((query.include?.split(',') ?? []).map((part) => part.trim()))
+  const include = includedIn(query.include)
   const open = await parts.books.read(caller.tenant)
   const { quotes: book } = open
   const read = await yieldBetweenSteps(readBook(book, asked, now))
@@ -203,7 +204,13 @@ export async function insightOfLane(
   const market = include.has('market')
     ? await marketReference(
         asked,
-        ownScope(book.quotes, asked, asked.equipmentCode),
+        await yieldBetweenSteps(
+          newestQuotes(
+            book.quotes,
+            ownScope(book.quotes, asked, asked.equipmentCode),
+            Number.POSITIVE_INFINITY,
+          ),
+        ),
         {},
         { caller, now },
         open,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { invalid } from '#contract/errors.ts'
 import type * as contract from '#contract/market-reference.ts'
-import { newestQuotes, type Scope } from '#engine/book/scope-counts.ts'
+import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { chooseMarketRate, type MarketRateState } from '#engine/market-rate.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
@@ -9,7 +9,6 @@ import { median } from '#engine/statistics/median.ts'
 import type { BrokerageBook, OpenBook } from '../book/index.ts'
 import { type MarketRateRow, marketKeys, marketRates } from '../database/queries/index.ts'
 import { type AskedLane, marketPairs } from '../lanes/index.ts'
-import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { AskedBy } from './endpoint-call.ts'
 import { engineRate, storeProvidedRate } from './market-rate-items.ts'
 import type { Parts } from './parts.ts'
@@ -58,16 +57,19 @@ export function checkReference({ market_rate: sent, reference }: AskedReference)
   ])
 }
 
-/** Both references of a lane side by side, and the market rate in cents if it is the reference of markup_pct. */
+/**
+ * Both references of a lane side by side, and the market rate in cents if it is the reference of markup_pct.
+ *
+ * @param history the brokerage's own quotes of the lane, oldest first
+ */
 export async function marketReference(
   asked: AskedLane,
-  scope: Scope,
+  history: readonly ScopeQuote[],
   query: AskedReference,
   { caller: { tenant }, now }: AskedBy,
-  { quotes: { quotes: book }, settings: { basis } }: OpenBook<BrokerageBook>,
+  { settings: { basis } }: OpenBook<BrokerageBook>,
   { database, marketAdapters }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
-  const history = await yieldBetweenSteps(newestQuotes(book, scope, Number.POSITIVE_INFINITY))
   const priced = history.filter(({ rateCents }) => rateCents > 0)
   const { rows, keys } = await database.inTenant(tenant, async (transaction) => ({
     rows: await marketRates.marketRatesOf(

@@ -1,6 +1,4 @@
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid } from '#contract/errors.ts'
-import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMarketStanding, getMarketStanding } from '#contract/market-standing.ts'
 import { compareRates, MARKET_RATE_RULE, type MarketRate, marketRateAt } from '#engine/market-rate.ts'
@@ -20,10 +18,11 @@ import type { Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { type MarketPair, marketRates, people } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
-import { marketPairs, readEquipment } from '../lanes/index.ts'
+import { marketPairs } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { engineRate } from './market-rate-items.ts'
+import { readSelection } from './performance.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
@@ -45,29 +44,12 @@ interface WholeStanding {
   readonly basis: RateBasis
 }
 
-function readSelection(query: Query) {
-  const errors: FieldError[] = []
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (errors.length > 0) throw invalid(errors)
-  const moment = (text: string | undefined) => {
-    const time = text === undefined ? null : readTime(text)
-    return time === null ? null : new Date(time)
-  }
-  const [from, to] = [moment(query.from), moment(query.to)]
-  return {
-    ...(equipmentCode === null ? {} : { equipmentCode }),
-    ...(from === null ? {} : { from }),
-    ...(to === null ? {} : { to }),
-  }
-}
-
 const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
   `${scope}\n${originArea}\n${destinationArea}`
 
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
-  const filter = readSelection(query)
+  const { filter } = readSelection(query)
   const { basis, days, rates, pairsOf } = await staleReads.inTenant(tenant, async (transaction) => {
     const found = await marketRates.laneDays(transaction, tenant, filter)
     const pairs = new Map<string, MarketPair[]>()

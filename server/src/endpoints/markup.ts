@@ -1,5 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
+import { includedIn } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
@@ -158,7 +159,7 @@ async function adviceWithExtras(
     : null
   const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
   const market = asksForMarket(query, include)
-    ? await marketReference(asked, lane.scope, query, { caller, now }, open, parts)
+    ? await marketReference(asked, history, query, { caller, now }, open, parts)
     : null
   return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
     members: {
@@ -213,8 +214,7 @@ async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promi
   const { caller, query, now } = call
   checkReference(query)
   if (query.include !== undefined || query.reference === 'market') {
-    const include = new Set((query.include?.split(',') ?? []).map((part) => part.trim()) as MarkupExtra[])
-    return adviceWithExtras(call, include, parts)
+    return adviceWithExtras(call, includedIn<MarkupExtra>(query.include), parts)
   }
   const asked = readAskedLane(query)
   const open = await parts.books.read(caller.tenant)

@@ -38,10 +38,7 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
 
 /** The basis on which the brokerage quotes. */
 async function defaultBasis(tenant: TenantId, { database }: Parts): Promise<RateBasis> {
-  return database.inTenant(tenant, async (transaction) => {
-    const found = await people.findTenant(transaction, tenant)
-    return found?.default_basis ?? 'all_in'
-  })
+  return database.inTenant(tenant, (transaction) => people.defaultBasisOf(transaction, tenant))
 }
 
 const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }

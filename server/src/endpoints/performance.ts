@@ -25,7 +25,7 @@ type PerformanceAnswer = AnswerOf<typeof getPerformance>
 type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
 
 /** The selected lanes, and the period. */
-function readSelection(query: Selection): {
+export function readSelection(query: Selection): {
   filter: LaneFilter
   period: { from: string | null; to: string | null }
 } {
