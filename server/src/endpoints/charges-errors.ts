@@ -1,5 +1,6 @@
 import type { FieldError } from '#contract/errors.ts'
 import type { amountsWithBasis, RateBasis } from '#contract/rate-basis.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { chargesFit } from '#engine/rate-basis.ts'
 
 type Of = (typeof amountsWithBasis)[number]
@@ -20,25 +21,17 @@ export function chargesErrors<Amount extends string, O extends Of>(
   pointer = '',
 ): FieldError[] {
   const fields = sent as Readonly<Record<string, number | RateBasis | undefined>>
-  const number = (name: string) => (typeof fields[name] === 'number' ? fields[name] : null)
-  const dollars = number(amount)
+  const cents = (name: string) => {
+    const dollars = fields[name]
+    return typeof dollars === 'number' ? centsFromDollars(dollars) : null
+  }
+  const amountCents = cents(amount)
+  if (amountCents === null) return []
   const basis = fields[`${of}_basis`] === 'linehaul' ? 'linehaul' : 'all_in'
-  const [fuel, accessorials] = [number(`${of}_fuel`), number(`${of}_accessorials`)]
-  const cents = (value: number) => Math.round(value * 100)
-  if (
-    dollars === null ||
-    chargesFit(
-      {
-        cents: cents(dollars),
-        basis,
-        fuelCents: fuel === null ? null : cents(fuel),
-        accessorialCents: accessorials === null ? null : cents(accessorials),
-      },
-      'all_in',
-    )
-  )
-    return []
+  const [fuel, accessorials] = [cents(`${of}_fuel`), cents(`${of}_accessorials`)]
+  const sentAmount = { cents: amountCents, basis, fuelCents: fuel, accessorialCents: accessorials } as const
+  if (chargesFit(sentAmount, 'all_in')) return []
   const field = fuel === null ? `${of}_accessorials` : `${of}_fuel`
-  const detail = `The charges of ${amount} must be less than ${amount} (${dollars}), which contains them if it is all_in; they are ${(cents(fuel ?? 0) + cents(accessorials ?? 0)) / 100}. If they are paid besides it, send ${of}_basis: linehaul.`
+  const detail = `The charges of ${amount} must be less than ${amount} (${dollarsFromCents(amountCents)}), which contains them if it is all_in; they are ${dollarsFromCents((fuel ?? 0) + (accessorials ?? 0))}. If they are paid besides it, send ${of}_basis: linehaul.`
   return [{ pointer: `${pointer}/${field}`, code: 'invalid', detail }]
 }
