@@ -327,6 +327,26 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
+    pilots: [
+      {
+        active: true,
+        started_at: at,
+        started_by: ids.owner,
+        stopped_at: null,
+        sealed_version: 1_000_000_000_000,
+        announced_entry: 0,
+      },
+    ],
+    pilot_entries: [
+      {
+        entry_number: ids.entry,
+        at,
+        kind: 'forecast',
+        lane_id: ids.lane,
+        body: JSON.stringify({ lane_ref: `${canaryOf(label)}pilot_entries-body` }),
+        hash: createHash('sha256').update(`pilot of ${label}`).digest(),
+      },
+    ],
     ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {

@@ -46,6 +46,7 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
+  pilotEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
   quoteAdviceEndpoint,
@@ -109,6 +110,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
+  ...pilotEndpoints,
 ]
 
 const serverOptions = {

@@ -6,6 +6,7 @@ import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -42,6 +43,8 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
+  pilots: PilotsTable
+  pilot_entries: PilotEntriesTable
   event_endpoints: EventEndpointsTable
   event_secrets: EventSecretsTable
   events: EventsTable
