@@ -18,6 +18,7 @@ import {
   tenantIdOf,
   uuidOf,
 } from './seeded-ids.ts'
+import { pilotRowsOf } from './seeded-pilots.ts'
 
 /**
  * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
@@ -327,26 +328,7 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
-    pilots: [
-      {
-        active: true,
-        started_at: at,
-        started_by: ids.owner,
-        stopped_at: null,
-        sealed_version: 1_000_000_000_000,
-        announced_entry: 0,
-      },
-    ],
-    pilot_entries: [
-      {
-        entry_number: ids.entry,
-        at,
-        kind: 'forecast',
-        lane_id: ids.lane,
-        body: JSON.stringify({ lane_ref: `${canaryOf(label)}pilot_entries-body` }),
-        hash: createHash('sha256').update(`pilot of ${label}`).digest(),
-      },
-    ],
+    ...pilotRowsOf(ids, { at, canary: canaryOf(label) }),
     ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {

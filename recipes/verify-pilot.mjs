@@ -79,8 +79,9 @@ function readEntries(text) {
 function readHead(text) {
   const line = text.trim()
   if (line.includes('{')) {
-    const { entry, hash, noted_at, at } = JSON.parse(line.slice(line.indexOf('{')))
-    return head(entry, hash, noted_at ?? at ?? null, line)
+    // Other times in the line are those of the service, and prove nothing.
+    const { entry, hash, noted_at } = JSON.parse(line.slice(line.indexOf('{')))
+    return head(entry, hash, noted_at ?? null, line)
   }
   const [, entry, hash, time] = /^(\d+):([0-9a-fA-F]{64})(?:@(.+))?$/.exec(line) ?? []
   return head(Number(entry), hash, time ?? null, line)

@@ -26,12 +26,21 @@ afterAll(() => app.close())
 const switchPilot = (tenant: MadeTenant, active: boolean) =>
   call(app, 'PATCH', '/api/pilot', { token: tenant.owner, body: { active } })
 
+interface SentEntry {
+  readonly entry: number
+  readonly kind: string
+  readonly lane_id: number | null
+  readonly body: string
+}
+
 /** The entries of a brokerage's pilot with parsed bodies, after outcomes were recorded. */
 async function entriesOf(tenant: MadeTenant) {
   await app.sealPilots()
   const { body } = await call(app, 'GET', '/api/pilot/entries', { token: tenant.owner })
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
-  return (body.entries as any[]).map((entry) => ({ ...entry, body: JSON.parse(entry.body) }))
+  return (body.entries as SentEntry[]).map((entry) => ({
+    ...entry,
+    body: JSON.parse(entry.body) as Record<string, unknown>,
+  }))
 }
 
 const kinds = (entries: readonly { kind: string }[]) => entries.map(({ kind }) => kind)

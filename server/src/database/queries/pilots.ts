@@ -91,9 +91,6 @@ export async function stopPilot(transaction: TenantTransaction, tenant: TenantId
     .execute()
 }
 
-/** A statement has at most 65,535 parameters. */
-const entriesPerStatement = 1_000
-
 /**
  * Appends entries to the chain of a pilot. Call it last in a transaction: see `chainEnd`. The times of a chain never decrease:
  * an entry gets the time of the one before it if that is later, as it may be on another instance.
@@ -117,14 +114,20 @@ export async function appendPilotEntries(
       body: JSON.stringify(body),
     }
     before = pilotHash(before, { ...row, atMicroseconds: at.getTime() * 1000 })
-    return { ...row, at, hash: before }
+    return { ...row, hash: before }
   })
-  for (let from = 0; from < rows.length; from += entriesPerStatement) {
-    await transaction
-      .insertInto('pilot_entries')
-      .values(rows.slice(from, from + entriesPerStatement))
-      .execute()
-  }
+  // Arrays, because a query builder takes a tenth of a millisecond per row. Selected from the row of the tenant, so that in a
+  // distributed database the tenant's worker runs the statement.
+  await sql`
+    insert into pilot_entries (tenant_id, entry_number, at, kind, lane_id, body, hash)
+    select one.tenant_id, sent.entry_number, ${at}::timestamptz, sent.kind, sent.lane_id, sent.body, decode(sent.hash, 'hex')
+    from tenants as one cross join unnest(
+      ${rows.map((row) => row.entry_number)}::bigint[], ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.lane_id)}::bigint[], ${rows.map((row) => row.body)}::text[],
+      ${rows.map((row) => row.hash.toString('hex'))}::text[]
+    ) as sent (entry_number, kind, lane_id, body, hash)
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
   chainMoved(transaction, { chain: 'pilot', tenant, entry: end.next + entries.length - 1, hash: before })
 }
 
