@@ -365,7 +365,7 @@ describe('the request log', () => {
 
   test('can be paused and resumed', { tags: 'long' }, async () => {
     const integration = await makeIntegration(app)
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant, alone: true })
     await page.clock.install()
     await page.goto('/integration?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
