@@ -299,6 +299,7 @@ describe.concurrent('what is typed stays', () => {
 
   test.for(['Enter', 'Tab'])(
     'for a new customer whose name is part of a known one, with %s',
+    { tags: 'long' },
     async (key, { expect }) => {
       const page = await openDesk()
       const list = await hold(page, 'Harvest')
