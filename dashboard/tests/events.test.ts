@@ -5,90 +5,88 @@ import { makeLane, makeTenant } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
-test(
-  'an admin adds an endpoint, sees its deliveries, and resends an event',
-  { tags: 'long' },
-  async () => {
-    const app = await testApp({
-      rateLimit: 'real',
-      config: { events: { allowPrivate: ['127.0.0.1'] } },
-      sendEvents: { everyMs: 50 },
+test('an admin adds an endpoint, sees its deliveries, and resends an event', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
+  const app = await testApp({
+    rateLimit: 'real',
+    config: { events: { allowPrivate: ['127.0.0.1'] } },
+    sendEvents: { everyMs: 50 },
+  })
+  const [browser, receiver] = await Promise.all([openBrowser(), eventReceiver()])
+  try {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, {
+      person: tenant,
+      refusalsExpected: true,
     })
-    const [browser, receiver] = await Promise.all([openBrowser(), eventReceiver()])
-    try {
-      const tenant = await makeTenant(app)
-      const { page, troubles } = await openWindow(browser, app.url, {
-        person: tenant,
-        refusalsExpected: true,
-      })
-      await page.goto('/integration?tab=events')
-      await page.getByText('No addresses yet').waitFor()
-      const address = page.getByLabel('Endpoint URL')
-      await address.fill('https://10.0.0.1/')
-      await page.getByRole('button', { name: 'Add address' }).click()
-      await page.getByText('ust be on the public internet').waitFor()
-      await address.fill(receiver.url)
-      await page.getByLabel('a rate is quoted').click()
-      await page.getByRole('button', { name: 'Add address' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Store this event secret now' })
-      const secret = (await dialog.locator('code').textContent()) ?? ''
-      await dialog.getByRole('button', { name: 'I have stored it' }).click()
-      await dialog.waitFor({ state: 'hidden' })
-      expect(await page.content()).not.toContain(secret)
+    await page.goto('/integration?tab=events')
+    await page.getByText('No addresses yet').waitFor()
+    const address = page.getByLabel('Endpoint URL')
+    await address.fill('https://10.0.0.1/')
+    await page.getByRole('button', { name: 'Add address' }).click()
+    await page.getByText('ust be on the public internet').waitFor()
+    await address.fill(receiver.url)
+    await page.getByLabel('a rate is quoted').click()
+    await page.getByRole('button', { name: 'Add address' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Store this event secret now' })
+    const secret = (await dialog.locator('code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(secret)
 
-      await page.getByRole('button', { name: 'Test: address 1' }).click()
-      await receiver.until((all) => all.length === 1)
-      const [first] = receiver.received
-      expect(new Webhook(secret).verify(first?.body ?? '', first?.headers ?? {})).toMatchObject({
-        type: 'endpoint.test',
-      })
-      await page
-        .getByRole('row', { name: /endpoint\.test/ })
-        .getByText('Delivered')
-        .waitFor()
+    await page.getByRole('button', { name: 'Test: address 1' }).click()
+    await receiver.until((all) => all.length === 1)
+    const [first] = receiver.received
+    expect(new Webhook(secret).verify(first?.body ?? '', first?.headers ?? {})).toMatchObject({
+      type: 'endpoint.test',
+    })
+    await page
+      .getByRole('row', { name: /endpoint\.test/ })
+      .getByText('Delivered')
+      .waitFor()
 
-      receiver.answer = answerWith(503, 'restarting')
-      const lane = await makeLane(app, tenant, { outcome: 'won' })
-      const row = page.getByRole('row', { name: new RegExp(lane.lane_ref) })
-      await row.getByText('Waiting').waitFor()
-      await row.getByText('restarting').waitFor()
-      receiver.answer = answerWith(204)
+    receiver.answer = answerWith(503, 'restarting')
+    const lane = await makeLane(app, tenant, { outcome: 'won' })
+    const row = page.getByRole('row', { name: new RegExp(lane.lane_ref) })
+    await row.getByText('Waiting').waitFor()
+    await row.getByText('restarting').waitFor()
+    receiver.answer = answerWith(204)
 
-      await page.getByRole('button', { name: 'Rotate secret: address 1' }).click()
-      const rotating = page.getByRole('dialog', { name: 'Rotate the secret of this address?' })
-      await rotating.getByRole('button', { name: 'Rotate secret' }).click()
-      await dialog.getByText('Both secrets are valid until').waitFor()
-      const next = (await dialog.locator('code').textContent()) ?? ''
-      await dialog.getByRole('button', { name: 'I have stored it' }).click()
-      await page.getByText('Two secrets are valid until').waitFor()
+    await page.getByRole('button', { name: 'Rotate secret: address 1' }).click()
+    const rotating = page.getByRole('dialog', { name: 'Rotate the secret of this address?' })
+    await rotating.getByRole('button', { name: 'Rotate secret' }).click()
+    await dialog.getByText('Both secrets are valid until').waitFor()
+    const next = (await dialog.locator('code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText('Two secrets are valid until').waitFor()
 
-      const known = receiver.received.length
-      await page
-        .getByRole('row', { name: /endpoint\.test/ })
-        .getByRole('button', { name: /Resend/ })
-        .click()
-      await receiver.until((all) => all.slice(known).some(({ event }) => event.type === 'endpoint.test'))
-      const again = receiver.received.findLast(({ event }) => event.type === 'endpoint.test')
-      expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
-      for (const held of [secret, next]) {
-        expect(new Webhook(held).verify(again?.body ?? '', again?.headers ?? {})).toBeDefined()
-      }
-
-      await page.getByRole('button', { name: 'Pause: address 1' }).click()
-      await page.getByText('Paused').waitFor()
-      for (const { colorScheme, width } of looks) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 900 })
-        expect(await accessibilityProblems(page)).toEqual([])
-      }
-      await page.getByRole('button', { name: 'Remove: address 1' }).click()
-      await page.getByRole('button', { name: 'Remove address' }).click()
-      await page.getByText('No addresses yet').waitFor()
-      expect(troubles).toEqual([])
-    } finally {
-      await Promise.all([browser.close(), receiver.close()])
-      await app.close()
+    const known = receiver.received.length
+    await page
+      .getByRole('row', { name: /endpoint\.test/ })
+      .getByRole('button', { name: /Resend/ })
+      .click()
+    await receiver.until((all) => all.slice(known).some(({ event }) => event.type === 'endpoint.test'))
+    const again = receiver.received.findLast(({ event }) => event.type === 'endpoint.test')
+    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    for (const held of [secret, next]) {
+      expect(new Webhook(held).verify(again?.body ?? '', again?.headers ?? {})).toBeDefined()
     }
-  },
-  60_000,
-)
+
+    await page.getByRole('button', { name: 'Pause: address 1' }).click()
+    await page.getByText('Paused').waitFor()
+    for (const { colorScheme, width } of looks) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 900 })
+      expect(await accessibilityProblems(page)).toEqual([])
+    }
+    await page.getByRole('button', { name: 'Remove: address 1' }).click()
+    await page.getByRole('button', { name: 'Remove address' }).click()
+    await page.getByText('No addresses yet').waitFor()
+    expect(troubles).toEqual([])
+  } finally {
+    await Promise.all([browser.close(), receiver.close()])
+    await app.close()
+  }
+})
