@@ -239,7 +239,7 @@ function Desk(props: DeskProps) {
         />
       </Stack>
       <ConfirmRates
-        rates={confirmed.toConfirm}
+        found={confirmed.toConfirm}
         onSave={() => confirmed.confirm(acceptUnknown)}
         onClose={confirmed.goBack}
       />
