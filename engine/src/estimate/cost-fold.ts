@@ -1,4 +1,5 @@
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { countError, type ErrorCounts, noErrors } from './cost-errors.ts'
 import {
   type CostChain,
   chainOf,
@@ -189,6 +190,8 @@ interface FoldedCosts extends CostScopes {
   readonly index: CostIndex
   readonly follow: readonly number[]
   readonly ahead: readonly AheadFit[]
+  /** The signed errors of today's costs, for each of `OWN_LOADS_ROWS`. */
+  readonly signedErrors: readonly ErrorCounts[]
 }
 
 /**
@@ -206,6 +209,7 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
       fold.endDay()
       yield* fold.lookAhead(load.day)
       fold.startDay(load.day)
+      yield* fold.forecastDay(nth)
     }
     fold.add(load, nth)
   }
@@ -222,6 +226,9 @@ class CostFold {
   readonly #chains = new Map<number, CostChain>()
   readonly #following = new Following()
   readonly #errors = AHEAD_DAYS.map(() => new Errors())
+  readonly #signedErrors = OWN_LOADS_ROWS.map(noErrors)
+  /** The forecasts of today's lanes before any load of today is counted, and their rows. */
+  readonly #morningForecasts = new Map<number, { readonly seen: ResidualAhead; readonly row: number }>()
   readonly #taughtFrom: number
   /** For each of `AHEAD_DAYS`, the next load to forecast. */
   readonly #next: number[]
@@ -281,6 +288,25 @@ class CostFold {
     this.#mornings.push(this.#index)
   }
 
+  /**
+   * Forecasts the lanes of the day that begins with load `first`. A forecast after other loads of the same day would look
+   * better than those that a broker gets: loads of one day often have the same cost.
+   */
+  *forecastDay(first: number): Steps<undefined> {
+    this.#morningForecasts.clear()
+    if (this.#scopes.loads === 0) return undefined
+    for (let nth = Math.max(first, this.#taughtFrom); nth < this.#loads.count; nth++) {
+      if (nth % QUOTES_PER_STEP === 0) yield
+      const load = this.#loads.load(nth)
+      if (load === null) continue
+      if (load.day !== this.today) break
+      if (this.#morningForecasts.has(load.lane)) continue
+      const row = ownLoadsRow(this.#chain(load.lane))
+      this.#morningForecasts.set(load.lane, { seen: this.#forecast(0, load, load.day), row })
+    }
+    return undefined
+  }
+
   /** Moves the index by the surprises of the day. */
   endDay(): void {
     if (this.#surprised === 0) return
@@ -303,6 +329,10 @@ class CostFold {
     if (nth >= this.#taughtFrom) {
       const row = ownLoadsRow(chain)
       this.#errors[0]?.add(row, missOf(seen, load.value, this.#following.share(row)))
+      const early = this.#morningForecasts.get(load.lane)
+      const counts = early === undefined ? undefined : this.#signedErrors[early.row]
+      if (early !== undefined && counts !== undefined)
+        countError(counts, missOf(early.seen, load.value, this.#following.share(early.row)), weight)
       this.#following.learn(row, seen.gap, load.value - seen.level)
     }
     countIn(chain, { day: load.day, weight, value: load.value, index: this.#mornings.at(-1) ?? 0, count: 1 })
@@ -318,6 +348,7 @@ class CostFold {
         season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
         errors: rows,
       })),
+      signedErrors: this.#signedErrors,
     }
   }
 }
