@@ -106,6 +106,8 @@ type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: 
 /** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
   readonly count: number
+  /** Every number of a lane is below this. */
+  readonly laneCount: number
   readonly load: (nth: number) => LaneLoad
   readonly keysOf: (lane: number) => readonly string[]
 }
@@ -125,7 +127,8 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
     return { ...one, lane: lanes.get(one.costKeys.join())?.number ?? nth }
   }
   const keysOf = (lane: number) => keys.get(lane) ?? []
-  return finished(costsInSteps({ count: ordered.length, load, keysOf }, dayOf(now)))
+  const { length } = ordered
+  return finished(costsInSteps({ count: length, laneCount: length, load, keysOf }, dayOf(now)))
 }
 
 /**
@@ -145,10 +148,10 @@ export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int
     }
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
-  return yield* costsInSteps({ count: rows.length, load, keysOf }, dayOf(now))
+  return yield* costsInSteps({ count: rows.length, laneCount: quoted.laneCount, load, keysOf }, dayOf(now))
 }
 
-function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
+function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
   const newest: { logDollars: number; miles: number; ageDays: number }[] = []
   for (let nth = count - 1; nth >= 0 && newest.length < CURVE_LOADS_MAX; nth--) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
@@ -161,21 +164,22 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
     })
   }
   const { curve, own } = yield* fitHaulCurveInSteps(newest.reverse())
-  const values = new Float64Array(count)
+  const days = new Int32Array(count)
+  const lanes = new Int32Array(count)
+  const values = new Float64Array(count).fill(Number.NaN)
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
-    values[nth] = isUsable(load, day) ? residualOf(curve, load) : Number.NaN
+    // The lane of a quote that was removed, or put on a new lane, since the preparation began is out of range.
+    if (!isUsable(load, day) || load.lane < 0 || load.lane >= laneCount) continue
+    days[nth] = dayOf(load.at)
+    lanes[nth] = load.lane
+    values[nth] = residualOf(curve, load)
   }
-  const usable = (nth: number) => {
-    const value = values[nth] as number
-    if (Number.isNaN(value)) return null
-    const { at, lane } = loadOf(nth)
-    return { day: dayOf(at), lane, value }
-  }
-  const costDays = yield* costDaysInSteps(count, usable, day)
+  const loads = { days, lanes, values, laneCount, keysOf }
+  const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
-  const folded = yield* foldedInSteps({ count, load: usable, keysOf }, { day, costDays, seasons })
+  const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
   return { day, curve, ownCurve: own, costDays, ...folded }
 }
 
