@@ -5,7 +5,7 @@ import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
-import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
@@ -30,6 +30,7 @@ export interface Tables {
   quote_list_settings: QuoteListSettingsTable
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
+  fuel_days: FuelDaysTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -89,6 +90,7 @@ interface TenantsTable {
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
+  conversions: Generated<number>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -479,4 +481,6 @@ export type LaneRow = Selectable<LanesTable>
 
 interface CountedLanes extends LanesTable {
   outcome: ColumnType<Outcome, never, never>
+  /** How amounts on the other basis were converted; null if none was. */
+  converted_by: ColumnType<'charges' | 'schedule' | null, never, never>
 }
