@@ -38,6 +38,10 @@ export const marketRateDay = new Date('2025-12-01T00:00:00Z')
 /** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
 export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
+/** The names of the seeded customer and of the one that was merged into it: the errors about unknown ones repeat them. */
+export const customerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}`
+export const mergedCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Inc.`
+
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
   return createHash('sha256').update(`import ${importId}`).digest()
@@ -127,12 +131,21 @@ function rowsOf(
     lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
-        (counter) => ({
-          counter,
-          last_number: base + 900,
-        }),
-      ),
+      ...[
+        'user',
+        'token',
+        'secret',
+        'import',
+        'call',
+        'audit',
+        'event-endpoint',
+        'event-secret',
+        'customer',
+        'team',
+      ].map((counter) => ({
+        counter,
+        last_number: base + 900,
+      })),
       { last_number: 1 },
     ],
     users: [
@@ -205,6 +218,44 @@ function rowsOf(
         }),
       },
     ],
+    customers: [0, 1, 2].map((nth) => ({
+      customer_id: ids.import + nth,
+      ...(nth === 0 ? { name: customerOf(ids) } : {}),
+      tier: `${canaryOf(label)}customers-tier`.slice(0, 40),
+      payment_days: label === 'A' ? 31 : 32,
+      created_at: at,
+      updated_at: at,
+    })),
+    customer_aliases: [
+      {
+        customer_key: customerOf(ids).toLowerCase(),
+        main_key: customerOf(ids).toLowerCase(),
+        own_id: ids.import,
+        customer_id: ids.import,
+        merged_into: null,
+        merged_at: null,
+        merged_by: null,
+      },
+      {
+        customer_key: mergedCustomerOf(ids).toLowerCase(),
+        main_key: customerOf(ids).toLowerCase(),
+        own_id: ids.import + 1,
+        customer_id: ids.import,
+        merged_into: ids.import,
+        merged_at: at,
+        merged_by: ids.owner,
+      },
+      {
+        own_id: ids.import + 2,
+        customer_id: ids.import + 2,
+        merged_into: null,
+        merged_at: null,
+        merged_by: null,
+      },
+    ],
+    teams: [{ team_id: ids.import, created_at: at }],
+    team_members: [{ team_id: ids.import, user_id: ids.removed }],
+    team_customers: [{ team_id: ids.import, customer_id: ids.import }],
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),
