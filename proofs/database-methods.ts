@@ -308,6 +308,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
   ]),
+  'lane-lists.landedAmounts': returnsResult(async ({ transaction, tenant, lane }) => [
+    ...(await lists.landedAmounts(transaction, tenant, [lane.lane_id])),
+  ]),
   'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
     ...(await lists.userNames(transaction, tenant, [ids.owner])),
   ]),

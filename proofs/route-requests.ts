@@ -32,7 +32,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     text: { type: 'application/json', bytes: updateOf(of) },
   }),
   markup: () => ({
-    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market`,
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market,risk`,
   }),
   'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence,market` }),
   'insight-batch': () => ({
@@ -147,7 +147,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'update-user': (of) => ({ path: `/api/users/${of.person}`, body: { role: 'member' } }),
   'remove-user': (of) => ({ path: `/api/users/${of.person}` }),
   'quote-advice': () => ({
-    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk`,
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
   'advise-lanes': () => ({

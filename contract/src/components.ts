@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality } from './backtest.ts'
 import { roles } from './endpoint.ts'
-import { CurvePoint, Estimate, EvidenceQuote, Interval, Optimum } from './estimate.ts'
+import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
 import { LaneChanged } from './events.ts'
@@ -184,6 +184,7 @@ export const components: Readonly<
   },
   Interval: { schema: Interval, description: 'A range' },
   CurvePoint: { schema: CurvePoint, description: 'The win probability at one rate' },
+  MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },
   Optimum: { schema: Optimum, description: 'The rate with the highest expected margin' },
   MarkupEvidence: {
     schema: MarkupEvidence,

@@ -150,8 +150,10 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     content: (page) => page.getByRole('table').first(),
     field: (page) => page.getByLabel('Search quotes'),
     type: fill((page) => page.getByLabel('Search quotes'), 'harvest'),
-    // The list searches after a pause in typing.
-    send: async () => {},
+    // The list searches after a pause in typing, which may be over before the trouble begins. A choice always asks.
+    send: async (page) => {
+      await page.getByLabel('Outcome').selectOption('Won')
+    },
     done: (page) => page.getByRole('row').filter({ hasText: 'Harvest Table Foods' }).first(),
   },
   quote: {
@@ -170,7 +172,10 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     content: (page) => page.getByText(/No shipments/).first(),
     field: (page) => page.getByRole('combobox', { name: 'Origin' }),
     type: fill((page) => page.getByRole('combobox', { name: 'Origin' }), 'Dallas, TX'),
-    send: (page) => page.keyboard.press('Enter'),
+    // As on the page Quotes.
+    send: async (page) => {
+      await page.getByLabel('Quoted in').selectOption('Last 12 months')
+    },
     done: (page) => button(page, 'Clear filters').first(),
   },
   lane: {

@@ -37,8 +37,9 @@ async function findingOf(
   tenant: TenantId,
 ): Promise<lists.LaneFinding> {
   if (kind !== 'quoted_too_low') return { kind }
-  const brokerage = await database.inTenant(tenant, (transaction) => people.findTenant(transaction, tenant))
-  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
+  const brokerage = await database.inTenant(tenant, (transaction) =>
+    people.tenantOfSession(transaction, tenant),
+  )
   return { kind, floors: people.floorsOf(brokerage) }
 }
 

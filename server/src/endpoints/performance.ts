@@ -202,8 +202,7 @@ export async function performancePage(
     next: performance.PerformanceCursor | null
   }
 > {
-  const brokerage = await people.findTenant(transaction, tenant)
-  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
+  const brokerage = await people.tenantOfSession(transaction, tenant)
   const { rank, direction } = orderOf(query)
   const found = await performance.performanceBy(
     transaction,

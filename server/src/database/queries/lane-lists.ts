@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
@@ -118,6 +118,10 @@ interface SortKey {
   readonly hasNulls: boolean
 }
 
+/** Amounts on two bases are not subtracted: such lanes are last. */
+const comparableMarginCents = sql<
+  number | null
+>`case when lanes.customer_basis is not distinct from lanes.truck_basis then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 
@@ -128,8 +132,8 @@ const sortKeys = {
   booked: { key: sql`lanes.booked_at`, kind: 'time', direction: 'desc', hasNulls: true },
   rate_high: { key: rateThatCounts, kind: 'cents', direction: 'desc', hasNulls: false },
   rate_low: { key: rateThatCounts, kind: 'cents', direction: 'asc', hasNulls: false },
-  margin_high: { key: landedMarginCents, kind: 'cents', direction: 'desc', hasNulls: true },
-  margin_low: { key: landedMarginCents, kind: 'cents', direction: 'asc', hasNulls: true },
+  margin_high: { key: comparableMarginCents, kind: 'cents', direction: 'desc', hasNulls: true },
+  margin_low: { key: comparableMarginCents, kind: 'cents', direction: 'asc', hasNulls: true },
   customer: { key: customerFolded, kind: 'text', direction: 'asc', hasNulls: false },
 } as const satisfies Record<string, SortKey>
 
@@ -260,6 +264,23 @@ export async function quoteOrigins(
       ]
     }),
   )
+}
+
+/** AR and AP of booked lanes on the default basis, by lane_id, also converted by the fuel schedule. Without lanes that cannot be. */
+export async function landedAmounts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+): Promise<ReadonlyMap<number, LandedAmounts>> {
+  if (laneIds.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('counted_lanes')
+    .select(['lane_id', 'customer_rate_cents as revenueCents', 'truck_cost_cents as costCents'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
+    .$narrowType<{ revenueCents: number; costCents: number }>()
+    .execute()
+  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, landed]))
 }
 
 /** The names of users of this brokerage, including removed ones, by user id. */

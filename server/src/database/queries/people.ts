@@ -138,6 +138,13 @@ export async function findTenant(
   )
 }
 
+/** The brokerage of a verified session. @throws Error when it does not exist, which cannot happen while a session does */
+export async function tenantOfSession(transaction: TenantTransaction, tenant: TenantId): Promise<TenantRow> {
+  const row = await findTenant(transaction, tenant)
+  if (row === null) throw new Error('The tenant of a session does not exist.')
+  return row
+}
+
 export async function updateTenant(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -12,7 +12,7 @@ import type {
   TeamMembersTable,
   TeamsTable,
 } from './customer-tables.ts'
-import type { MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type { FuelDaysTable, MarketKeysTable, MarketKeysTable, MarketRatesTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -36,6 +36,7 @@ export interface Tables {
   quote_list_settings: QuoteListSettingsTable
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
+  fuel_days: FuelDaysTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -98,6 +99,7 @@ interface TenantsTable {
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
+  conversions: Generated<number>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */
   sandbox_of: ColumnType<number | null, number | undefined, never>
@@ -490,4 +492,6 @@ export type LaneRow = Selectable<LanesTable>
 
 interface CountedLanes extends LanesTable {
   outcome: ColumnType<Outcome, never, never>
+  /** How amounts on the other basis were converted; null if none was. */
+  converted_by: ColumnType<'charges' | 'schedule' | null, never, never>
 }
