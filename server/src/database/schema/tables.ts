@@ -12,7 +12,7 @@ import type {
   TeamMembersTable,
   TeamsTable,
 } from './customer-tables.ts'
-import type { FuelDaysTable, MarketKeysTable, MarketKeysTable, MarketRatesTable, MarketRatesTable } from './market-tables.ts'
+import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
