@@ -1,6 +1,6 @@
 import { customers } from '#server/database/queries/index.ts'
 import { changesRows, type Method, type MethodCall, returnsCanary, returnsResult } from './method.ts'
-import { customerOf, mergedCustomerOf } from './seeded-tenants.ts'
+import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 
 const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
 

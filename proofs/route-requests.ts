@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
+import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { customerOf, marketSourceOf, mergedCustomerOf, password, updateOf } from './seeded-tenants.ts'
+import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {

@@ -6,7 +6,9 @@ import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { hashPassword, seal } from '#server/security/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
+import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
+import { fuelRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
@@ -37,10 +39,6 @@ export const marketRateDay = new Date('2025-12-01T00:00:00Z')
 
 /** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
 export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
-
-/** The names of the seeded customer and of the one that was merged into it: the errors about unknown ones repeat them. */
-export const customerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}`
-export const mergedCustomerOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Customer ${id}, Inc.`
 
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
@@ -206,57 +204,8 @@ function rowsOf(
         retry_at: null,
       },
     ],
-    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
-    diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
-    fuel_days: [{ day: '2020-03-02', mills_per_mile: label === 'A' ? 7_151 : 7_252 }],
-    fuel_periods: [
-      {
-        from_day: '2020-01-01',
-        until_day: '2020-12-31',
-        rule: JSON.stringify({
-          kind: 'steps',
-          steps: [{ fromMills: 3_000, perMileMills: label === 'A' ? 7_151 : 7_252 }],
-        }),
-      },
-    ],
-    customers: [0, 1, 2].map((nth) => ({
-      customer_id: ids.import + nth,
-      ...(nth === 0 ? { name: customerOf(ids) } : {}),
-      tier: `${canaryOf(label)}customers-tier`.slice(0, 40),
-      payment_days: label === 'A' ? 31 : 32,
-      created_at: at,
-      updated_at: at,
-    })),
-    customer_aliases: [
-      {
-        customer_key: customerOf(ids).toLowerCase(),
-        main_key: customerOf(ids).toLowerCase(),
-        own_id: ids.import,
-        customer_id: ids.import,
-        merged_into: null,
-        merged_at: null,
-        merged_by: null,
-      },
-      {
-        customer_key: mergedCustomerOf(ids).toLowerCase(),
-        main_key: customerOf(ids).toLowerCase(),
-        own_id: ids.import + 1,
-        customer_id: ids.import,
-        merged_into: ids.import,
-        merged_at: at,
-        merged_by: ids.owner,
-      },
-      {
-        own_id: ids.import + 2,
-        customer_id: ids.import + 2,
-        merged_into: null,
-        merged_at: null,
-        merged_by: null,
-      },
-    ],
-    teams: [{ team_id: ids.import, created_at: at }],
-    team_members: [{ team_id: ids.import, user_id: ids.removed }],
-    team_customers: [{ team_id: ids.import, customer_id: ids.import }],
+    ...fuelRowsOf(label),
+    ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),

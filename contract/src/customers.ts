@@ -11,7 +11,13 @@ import {
   paymentDaysMax,
   tierLengthMax,
 } from './limits.ts'
-import { exampleFigures, PerformanceRow, performanceFigures, performanceSorts } from './performance.ts'
+import {
+  exampleFigures,
+  PerformanceRow,
+  PerformanceTotals,
+  performanceFigures,
+  performanceSorts,
+} from './performance.ts'
 
 const moment = Type.String({ format: 'date-time' })
 const rule =
@@ -23,6 +29,12 @@ const tier = text(
 )
 const paymentDays = wholeNumber('The days in which the customer pays', 0, paymentDaysMax)
 
+export const CustomerAlias = Type.Object({
+  name: Type.String(),
+  merged_at: moment,
+  merged_by: nullable(Type.String({ description: 'The person who merged it' })),
+})
+
 /** A customer as a record. */
 export const Customer = Type.Object({
   name: Type.String({ description: 'The name of the customer. It is also its identifier, in any spelling' }),
@@ -31,14 +43,9 @@ export const Customer = Type.Object({
   ),
   tier: nullable(tier),
   payment_days: nullable(paymentDays),
-  aliases: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      merged_at: moment,
-      merged_by: nullable(Type.String({ description: 'The person who merged it' })),
-    }),
-    { description: 'The names that were merged into this customer. Quotes keep the name that they have' },
-  ),
+  aliases: Type.Array(CustomerAlias, {
+    description: 'The names that were merged into this customer. Quotes keep the name that they have',
+  }),
 })
 
 const exampleCustomer = {
@@ -94,7 +101,7 @@ export const listCustomers = endpoint({
   },
 })
 
-const Decisions = Type.Object({
+export const Decisions = Type.Object({
   decided: Type.Integer(),
   won: Type.Integer(),
   win_rate_pct: nullable(Type.Number()),
@@ -112,7 +119,7 @@ export const getCustomer = endpoint({
   status: 200,
   answer: Type.Object({
     ...Customer.properties,
-    totals: Type.Object(performanceFigures),
+    totals: PerformanceTotals,
     last_quoted_at: nullable(moment),
     response: Type.Object(
       {
@@ -229,7 +236,7 @@ export const unmergeCustomer = endpoint({
   },
 })
 
-const Spelling = Type.Object({ name: Type.String(), quotes: Type.Integer() })
+export const Spelling = Type.Object({ name: Type.String(), quotes: Type.Integer() })
 
 export const listCustomerVariants = endpoint({
   name: 'list-customer-variants',

@@ -106,6 +106,8 @@ export const performanceFigures = {
   },
 }
 
+export const PerformanceTotals = Type.Object(performanceFigures)
+
 /** The fields that identify a lane. */
 export const LaneKey = Type.Object({
   origin: Type.String(),
@@ -178,7 +180,7 @@ export const getPerformance = endpoint({
     rows: Type.Array(PerformanceRow),
     rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
     next_cursor: nullable(Type.String()),
-    totals: Type.Object(performanceFigures),
+    totals: PerformanceTotals,
     basis: ComparedBasis,
   }),
   examples: {

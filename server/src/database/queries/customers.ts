@@ -211,7 +211,7 @@ export async function customerAnswers(
   const ago = (count: number) => new Date(now.getTime() - count * 86_400_000)
   const hours = sql`extract(epoch from decided_at - created_at)::float8 / 3600`
   const isAnswered = sql`outcome in ('won', 'lost') and decided_at > created_at + interval '1 minute'
-    and outcome_source is distinct from 'lanewise'`
+    and coalesce(outcome_source, '') <> 'lanewise'`
   const decidedIn = (period: RawBuilder<unknown>) =>
     sql`json_build_object(
       'won', count(*) filter (where outcome = 'won' and ${period}),
