@@ -21,6 +21,7 @@ import {
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
+import { customerMethods } from './customer-methods.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
@@ -193,6 +194,7 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...customerMethods,
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,
@@ -310,6 +312,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
+  ]),
+  'lane-lists.landedAmounts': returnsResult(async ({ transaction, tenant, lane }) => [
+    ...(await lists.landedAmounts(transaction, tenant, [lane.lane_id])),
   ]),
   'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
     ...(await lists.userNames(transaction, tenant, [ids.owner])),

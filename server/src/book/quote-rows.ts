@@ -238,6 +238,7 @@ export async function followQuotes(
     if (standing.changed === null || standing.changed > changedMax) return 'gone'
     if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     if (standing.settings.basis !== settings.basis) return 'gone'
+    if (standing.settings.mixed && standing.settings.conversions !== settings.conversions) return 'gone'
     const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {

@@ -124,7 +124,7 @@ type ToCheck = Pick<
   | 'quoted_basis'
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
->
+> & { readonly quoted_customer_name: string }
 
 /** The warnings about the rate of each lane, in the order of the lanes. */
 async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<ReturnType<typeof rateChecker>>) {
@@ -136,6 +136,7 @@ async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<Retur
         rateCents: lane.quoted_rate_cents,
         enteredCostCents: lane.estimated_cost_cents ?? null,
         quoted: lane,
+        customerName: lane.quoted_customer_name,
       }),
     )
   }
@@ -212,8 +213,10 @@ export const quoteEndpoints: ServedEndpoint[] = [
     const costs = await costsOf(books, caller.tenant, now)
     // Compared with the quotes before this one, because the quote itself moves the going rate.
     const warnings = await warningsOf(
-      read.filter((lane) => lane !== null),
-      await rateChecker({ books }, caller.tenant, now),
+      read
+        .filter((lane) => lane !== null)
+        .map((lane) => ({ ...lane, quoted_customer_name: body.customer_name })),
+      await rateChecker({ books, database }, caller.tenant, now),
     )
     const answered = await database.inTenant(caller.tenant, async (transaction) => {
       const key = body.request_key
@@ -279,7 +282,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
     const errors = chargesErrors('quoted', 'quoted_rate', body)
     if (errors.length > 0) throw invalid(errors)
     const costs = await costsOf(books, caller.tenant, now)
-    const checked = await rateChecker({ books }, caller.tenant, now)
+    const checked = await rateChecker({ books, database }, caller.tenant, now)
     const made = await database.inTenant(caller.tenant, async (transaction) => {
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
       const answered = await laneAnswer(

@@ -25,8 +25,8 @@ import {
 
 type Field = (typeof pastedFields)[number]
 type Answered = AnswerOf<typeof readPastedLanes>
-/** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
-type Row = Omit<Answered['rows'][number], 'warnings'>
+/** A row as it was read. The endpoint converts it and adds warnings, which need the brokerage's quotes. */
+type Row = Omit<Answered['rows'][number], 'warnings' | 'converted_by'>
 type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
 
 /** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */

@@ -16,6 +16,8 @@ export interface BookSettings {
   readonly basis: RateBasis
   /** Whether an amount of a quote is on the other basis: such quotes were converted, or left out. */
   readonly mixed: boolean
+  /** The number of changes of fuel schedules and prices, which amounts are converted with. */
+  readonly conversions: number
 }
 
 /*
@@ -121,12 +123,13 @@ export async function readBookStanding(
     expired_counts_as_lost: boolean | null
     default_basis: RateBasis
     mixed: boolean
+    conversions: number
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.floor_margin_pct as margin_pct,
       one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
-      one.expired_counts_as_lost, one.default_basis, ${isMixed} as mixed,
+      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed} as mixed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -156,6 +159,7 @@ export async function readBookStanding(
       expiredCountsAsLost: row?.expired_counts_as_lost ?? false,
       basis: row?.default_basis ?? 'all_in',
       mixed: row?.mixed ?? false,
+      conversions: row?.conversions ?? 0,
     },
     changed: row?.changed ?? null,
   }
