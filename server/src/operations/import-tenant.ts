@@ -163,8 +163,8 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
 }
 
 /**
- * Whether an export fits the schema of this database. The baseline created the same tables as the migrations before it, and
- * later migrations only add tables, and columns with default values.
+ * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
+ * migrations add has default values.
  */
 function isSameSchema(exported: string, here: string): boolean {
   return exported === here || (exported === lastEarlierMigration && here >= lastBaselineMigration)

@@ -13,7 +13,16 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'pilot' | 'event-endpoint' | 'event-secret',
+  counter:
+    | 'user'
+    | 'token'
+    | 'secret'
+    | 'import'
+    | 'audit'
+    | 'pilot'
+    | 'event-endpoint'
+    | 'event-secret'
+    | 'customer',
   count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
