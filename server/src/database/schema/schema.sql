@@ -652,8 +652,7 @@ grant insert, select, update on tenant_facts to lanewise_service;
 create unlogged table tenant_windows (
   tenant_id integer not null,
   taken double precision[] not null,
-  constraint tenant_windows_pkey PRIMARY KEY (tenant_id),
-  constraint tenant_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+  constraint tenant_windows_pkey PRIMARY KEY (tenant_id)
 ) with (fillfactor=50);
 alter table tenant_windows enable row level security;
 alter table tenant_windows force row level security;
@@ -1308,6 +1307,17 @@ AS $function$
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.commit_without_waiting()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $function$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.due_endpoints(max_count integer)
  RETURNS TABLE(tenant_id integer, endpoint_id integer)
  LANGUAGE plpgsql
@@ -1540,7 +1550,7 @@ AS $function$
     first_kept bigint;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
@@ -1624,7 +1634,7 @@ CREATE OR REPLACE FUNCTION public.note_secret_use(tenant integer, secret integer
 AS $function$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $function$;
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
@@ -1660,7 +1670,7 @@ AS $function$
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $function$;
@@ -1819,7 +1829,7 @@ AS $function$
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;

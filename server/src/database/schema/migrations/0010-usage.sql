@@ -41,7 +41,7 @@ create function keep_calls(tenant integer, calls jsonb, kept integer, kept_from 
     first_kept bigint;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
@@ -94,9 +94,10 @@ revoke all on function keep_calls_batch(integer[], jsonb[], integer[], timestamp
 grant execute on function keep_calls_batch(integer[], jsonb[], integer[], timestamptz[]) to lanewise_service;
 
 -- The times of a tenant's last admitted requests, oldest first, in epoch milliseconds of the database's clock. Unlogged: a
--- crash loses at most the last second.
+-- crash loses at most the last second. On Citus the table stays on the coordinator: a shard with an unlogged table cannot
+-- move while it is written, and a permit then takes no message to a worker. So it cannot reference tenants.
 create unlogged table tenant_windows (
-  tenant_id integer primary key references tenants,
+  tenant_id integer primary key,
   taken double precision[] not null
 ) with (fillfactor = 50);
 alter table tenant_windows enable row level security;
@@ -119,7 +120,7 @@ create function take_permit(tenant integer, max_count integer, window_ms double 
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;
