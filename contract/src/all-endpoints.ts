@@ -1,5 +1,13 @@
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import {
+  changeCustomer,
+  getCustomer,
+  listCustomers,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
+} from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   addEventEndpoint,
@@ -42,6 +50,7 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
+import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -156,6 +165,12 @@ export const allEndpoints = [
   changeQuoteListSettings,
   getFuel,
   getFuelSurcharge,
+  listCustomers,
+  getCustomer,
+  changeCustomer,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
   getLane,
@@ -188,4 +203,9 @@ export const allEndpoints = [
   undoImport,
   importSampleData,
   getBacktest,
+  getPilot,
+  switchPilot,
+  getPilotReport,
+  listPilotEntries,
+  exportPilot,
 ] as const satisfies readonly Endpoint[]

@@ -18,6 +18,9 @@ export const auditKindsOf = {
     'settings-changed',
     'change-rolled-back',
     'import-undone',
+    'customer-changed',
+    'customer-merged',
+    'customer-unmerged',
     'market-source-erased',
     'market-key-set',
     'market-key-removed',
@@ -28,6 +31,8 @@ export const auditKindsOf = {
     'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
+    'pilot-started',
+    'pilot-stopped',
   ],
   refusals: [
     'sign-in-failed',

@@ -146,7 +146,7 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
   })
 
-  test('says what to do when the address is invalid or the service fails', async () => {
+  test('says what to do when the address is invalid or the service fails', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     await page.goto('/quotes?origin=Dallas')
     await page.getByRole('alert').getByText('A filter is not valid').waitFor()
@@ -264,7 +264,7 @@ describe('marks by mouse', () => {
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
   })
 
-  test('the menu of a row marks lost with a reason, and requotes', async () => {
+  test('the menu of a row marks lost with a reason, and requotes', { tags: 'long' }, async () => {
     const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')

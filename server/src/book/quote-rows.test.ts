@@ -95,6 +95,7 @@ const asOf = (facts: number) => ({
     expiredCountsAsLost: false,
     basis: 'all_in' as const,
     mixed: false,
+    conversions: 0,
   },
 })
 
@@ -139,6 +140,7 @@ describe('opening', () => {
         expiredCountsAsLost: false,
         basis: 'all_in',
         mixed: false,
+        conversions: 0,
       })
     }
   })
@@ -160,6 +162,7 @@ describe('opening', () => {
       expiredCountsAsLost: false,
       basis: 'all_in',
       mixed: false,
+      conversions: 0,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,

@@ -146,6 +146,11 @@ const events: Partial<
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
   },
+  'pilot-started': { make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }) },
+  'pilot-stopped': {
+    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: false }),
+  },
   'sandbox-reset': {
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),
@@ -246,6 +251,21 @@ const events: Partial<
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'customer-changed': {
+    make: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A' })
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'HARVEST', tier: 'A' })
+    },
+  },
+  'customer-merged': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+  },
+  'customer-unmerged': {
+    before: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/customers/merges?name=Harvest%20Inc'),
   },
   'market-key-set': { make: setMarketKey },
   'market-key-removed': {

@@ -2,11 +2,12 @@ import { Problem } from '#contract/errors.ts'
 import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
-import { expectedCost } from '#engine/estimate/expected-cost.ts'
+import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { floorRateCents } from '#engine/estimate/optimum.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
-import type { NewLane } from '../database/queries/index.ts'
+import { fuel, type NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { Parts } from './parts.ts'
@@ -20,16 +21,26 @@ type LaneToCheck = Pick<
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
   readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
+  /** The customer, whose fuel schedule may apply. */
+  readonly customerName?: string | null
+}
+
+/** Whether the rate of a lane is converted by the fuel schedule: it is on the other basis, and its charge is not known. */
+function needsSchedule({ quoted }: LaneToCheck, wanted: RateBasis): boolean {
+  const { quoted_basis: basis = null, quoted_fuel_cents: fuelCents = null } = quoted ?? {}
+  return basis !== null && basis !== wanted && fuelCents === null
 }
 
 /** A lane with its amounts on the basis of the brokerage; null if its rate cannot be converted. */
-function onBasis(lane: LaneToCheck, wanted: RateBasis): LaneToCheck | null {
+function onBasis(lane: LaneToCheck, wanted: RateBasis, millsPerMile: number | null): LaneToCheck | null {
+  const miles = lane.miles ?? null
+  const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
   const converted = (cents: number) =>
     centsOnBasis(
       {
         cents,
         basis: lane.quoted?.quoted_basis ?? null,
-        fuelCents: lane.quoted?.quoted_fuel_cents ?? null,
+        fuelCents: lane.quoted?.quoted_fuel_cents ?? scheduled,
         accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
       },
       wanted,
@@ -53,7 +64,7 @@ interface FieldWarning<Field extends string> {
  * memory there is nothing to compare with, and no rate has a warning: a quote can be saved without advice.
  */
 export async function rateChecker(
-  { books }: Pick<Parts, 'books'>,
+  { books, database }: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   now: number,
 ): Promise<<Field extends string>(field: Field, lane: LaneToCheck) => Promise<FieldWarning<Field>[]>> {
@@ -63,8 +74,15 @@ export async function rateChecker(
   })
   if (open === null) return async () => []
   const { estimator, costs } = await open.quotes.advice(now)
+  const scheduledRate = (customerName: string | null) =>
+    database.inTenant(tenant, async (transaction) => {
+      const day = new Date(now).toISOString().slice(0, 10)
+      return (await fuel.fuelOfDay(transaction, tenant, customerName, day)).rate
+    })
   return async (field, asked) => {
-    const lane = onBasis(asked, open.settings.basis)
+    const { basis } = open.settings
+    const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName ?? null) : null
+    const lane = onBasis(asked, basis, millsPerMile)
     // An amount that cannot be converted cannot be compared.
     if (lane === null) return []
     const miles = lane.miles ?? null
@@ -82,9 +100,8 @@ export async function rateChecker(
     const cost =
       lane.enteredCostCents !== null && lane.enteredCostCents > 0
         ? { cents: lane.enteredCostCents, source: 'entered' as const }
-        : // The default curve is a shape of 2017, not a cost of this brokerage.
-          expected?.ownCurve === true || (expected?.ownLoads ?? 0) > 0
-          ? { cents: 100 * Math.round((expected?.costCents ?? 0) / 100), source: 'expected' as const }
+        : isOwnCost(expected)
+          ? { cents: 100 * Math.round(expected.costCents / 100), source: 'expected' as const }
           : null
     const floorCents = floorRateCents(open.settings.floors, { costCents: cost?.cents ?? Number.NaN, miles })
     return rateWarnings({

@@ -107,8 +107,7 @@ export async function startSession(
     now: new Date(now),
     expiresAt,
   })
-  const row = await people.findTenant(transaction, tenant)
-  if (row === null) throw new Error('The tenant of a session does not exist.')
+  const row = await people.tenantOfSession(transaction, tenant)
   const token = parts.tokens.sign('dashboard', {
     tenant_id: tenant,
     user_id: user.user_id,
@@ -473,7 +472,9 @@ export const signInEndpoints: ServedEndpoint[] = [
       const given = Object.fromEntries(
         Object.entries({ ...values, time_zone: zone }).filter(([, value]) => value !== undefined),
       )
-      const before: Record<string, unknown> = { ...(await people.findTenant(transaction, caller.tenant)) }
+      const before: Record<string, unknown> = {
+        ...(await people.tenantOfSession(transaction, caller.tenant)),
+      }
       const updated = await people.updateTenant(transaction, caller.tenant, given)
       const changed = Object.entries(given).filter(([name, value]) => before[name] !== value)
       if (changed.length > 0) {

@@ -27,6 +27,7 @@ import {
   auditEndpoints,
   backtestEndpoint,
   credentialEndpoints,
+  customerEndpoints,
   eventEndpoints,
   firstStepsEndpoint,
   fuelEndpoints,
@@ -46,6 +47,7 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
+  pilotEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
   quoteAdviceEndpoint,
@@ -96,6 +98,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...quoteEndpoints,
   markLanesEndpoint,
   ...quoteListSettingsEndpoints,
+  ...customerEndpoints,
   ...fuelEndpoints,
   ...voidQuoteEndpoints,
   ...sandboxEndpoints,
@@ -109,6 +112,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
+  ...pilotEndpoints,
 ]
 
 const serverOptions = {

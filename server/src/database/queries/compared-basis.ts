@@ -21,8 +21,8 @@ export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basi
 /** The basis in which amounts are compared, and the lanes with an amount on the other one. */
 export interface BasisCounts {
   readonly basis: RateBasis
-  /** Lanes whose amounts statistics convert by their charges. */
-  readonly converted: number
+  /** Lanes whose amounts statistics convert by their own charges, or by the fuel schedule of the day. */
+  readonly convertedBy: { readonly charges: number; readonly schedule: number }
   /** Lanes that statistics leave out, because an amount cannot be converted. */
   readonly keptApart: number
 }
@@ -38,18 +38,25 @@ export async function readBasisCounts(
     .select(['one.default_basis as basis', isMixed(tenant).as('mixed')])
     .where('one.tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
-  if (!mixed) return { basis, converted: 0, keptApart: 0 }
-  const { rows } = await sql<Omit<BasisCounts, 'basis'>>`
-    select count(*) filter (where is_counted) as converted, count(*) filter (where not is_counted) as "keptApart"
+  if (!mixed) return { basis, ...noneConverted }
+  const { rows } = await sql<{ charges: number; schedule: number; keptApart: number }>`
+    select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
+      count(*) filter (where how is null) as "keptApart"
     from (
-      select exists (
-        select from counted_lanes as counted
+      select (
+        select coalesce(counted.converted_by, 'none') from counted_lanes as counted
         where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
-      ) as is_counted
+      ) as how
       from lanes
       where tenant_id = ${tenant} and ${says(basis === 'all_in' ? 'linehaul' : 'all_in')}
         and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
     ) as other
   `.execute(transaction)
-  return { basis, ...(rows[0] ?? { converted: 0, keptApart: 0 }) }
+  const [found] = rows
+  if (found === undefined) return { basis, ...noneConverted }
+  const { keptApart, ...convertedBy } = found
+  return { basis, convertedBy, keptApart }
 }
+
+/** The counts of a brokerage whose amounts are all on its default basis. */
+export const noneConverted = { convertedBy: { charges: 0, schedule: 0 }, keptApart: 0 }

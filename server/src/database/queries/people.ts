@@ -13,15 +13,25 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret',
+  counter:
+    | 'user'
+    | 'token'
+    | 'secret'
+    | 'import'
+    | 'audit'
+    | 'pilot'
+    | 'event-endpoint'
+    | 'event-secret'
+    | 'customer',
+  count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
-    .values({ tenant_id: tenant, counter, last_number: 1 })
+    .values({ tenant_id: tenant, counter, last_number: count })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'counter'])
-        .doUpdateSet({ last_number: sql`tenant_counters.last_number + 1` }),
+        .doUpdateSet({ last_number: sql`tenant_counters.last_number + ${count}` }),
     )
     .returning('last_number')
     .executeTakeFirstOrThrow()
@@ -136,6 +146,13 @@ export async function findTenant(
       .where('tenant_id', '=', tenant)
       .executeTakeFirst()) ?? null
   )
+}
+
+/** The brokerage of a verified session. @throws Error when it does not exist, which cannot happen while a session does */
+export async function tenantOfSession(transaction: TenantTransaction, tenant: TenantId): Promise<TenantRow> {
+  const row = await findTenant(transaction, tenant)
+  if (row === null) throw new Error('The tenant of a session does not exist.')
+  return row
 }
 
 export async function updateTenant(

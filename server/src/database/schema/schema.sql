@@ -38,6 +38,46 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table customer_aliases (
+  tenant_id integer not null,
+  customer_key text not null,
+  name text not null,
+  own_id integer not null,
+  customer_id integer not null,
+  main_key text not null,
+  merged_into integer,
+  merged_at timestamp with time zone,
+  merged_by integer,
+  constraint customer_aliases_pkey PRIMARY KEY (tenant_id, customer_key),
+  constraint customer_aliases_tenant_id_own_id_key UNIQUE (tenant_id, own_id),
+  constraint customer_aliases_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_tenant_id_own_id_fkey FOREIGN KEY (tenant_id, own_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_check CHECK (((merged_into IS NULL) = (merged_at IS NULL)))
+);
+CREATE INDEX customer_aliases_by_customer ON customer_aliases USING btree (tenant_id, customer_id);
+alter table customer_aliases enable row level security;
+alter table customer_aliases force row level security;
+create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customer_aliases to lanewise_service;
+
+create table customers (
+  tenant_id integer not null,
+  customer_id integer not null,
+  name text not null,
+  tier text,
+  payment_days integer,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint customers_pkey PRIMARY KEY (tenant_id, customer_id),
+  constraint customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customers_payment_days_check CHECK (((payment_days >= 0) AND (payment_days <= 365))),
+  constraint customers_tier_check CHECK (((length(tier) >= 1) AND (length(tier) <= 40)))
+);
+alter table customers enable row level security;
+alter table customers force row level security;
+create policy tenant_isolation on customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customers to lanewise_service;
+
 create table diesel_prices (
   tenant_id integer not null,
   week date not null,
@@ -154,6 +194,20 @@ alter table expiry_notices force row level security;
 create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
 create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on expiry_notices to lanewise_service;
+
+create table fuel_days (
+  tenant_id integer not null,
+  customer_key text not null,
+  day date not null,
+  mills_per_mile double precision not null,
+  constraint fuel_days_pkey PRIMARY KEY (tenant_id, customer_key, day),
+  constraint fuel_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint fuel_days_mills_per_mile_check CHECK ((mills_per_mile >= (0)::double precision))
+);
+alter table fuel_days enable row level security;
+alter table fuel_days force row level security;
+create policy tenant_isolation on fuel_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on fuel_days to lanewise_service;
 
 create table fuel_periods (
   tenant_id integer not null,
@@ -368,6 +422,7 @@ create table lanes (
 '::text) || COALESCE(customer_name, ''::text)) || '
 '::text) || COALESCE(carrier_name, ''::text)) || '
 '::text) || COALESCE(external_id, ''::text)))) stored,
+  customer_key text not null generated always as (customer_key(COALESCE(customer_name, quoted_customer_name))) stored,
   cancelled_at timestamp with time zone,
   cancel_reason text,
   outcome_before_booking jsonb,
@@ -482,6 +537,43 @@ alter table market_rates enable row level security;
 alter table market_rates force row level security;
 create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on market_rates to lanewise_service;
+
+create table pilot_entries (
+  tenant_id integer not null,
+  entry_number bigint not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  lane_id bigint,
+  body text not null,
+  hash bytea not null,
+  constraint pilot_entries_pkey PRIMARY KEY (tenant_id, entry_number),
+  constraint pilot_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint pilot_entries_entry_number_check CHECK ((entry_number >= 1)),
+  constraint pilot_entries_hash_check CHECK ((length(hash) = 32)),
+  constraint pilot_entries_kind_check CHECK ((kind = ANY (ARRAY['started'::text, 'stopped'::text, 'forecast'::text, 'outcome'::text, 'experiment'::text])))
+);
+CREATE INDEX pilot_entries_by_lane ON pilot_entries USING btree (tenant_id, lane_id, entry_number) WHERE (lane_id IS NOT NULL);
+alter table pilot_entries enable row level security;
+alter table pilot_entries force row level security;
+create policy tenant_isolation on pilot_entries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select on pilot_entries to lanewise_service;
+
+create table pilots (
+  tenant_id integer not null,
+  active boolean not null,
+  started_at timestamp with time zone not null,
+  started_by integer not null,
+  stopped_at timestamp with time zone,
+  sealed_version bigint not null,
+  announced_entry bigint not null default 0,
+  constraint pilots_pkey PRIMARY KEY (tenant_id),
+  constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+alter table pilots enable row level security;
+alter table pilots force row level security;
+create policy pilots_for_owner on pilots for select to lanewise_owner using (true);
+create policy tenant_isolation on pilots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on pilots to lanewise_service;
 
 create table quote_list_settings (
   tenant_id integer not null,
@@ -620,6 +712,49 @@ create table taken_numbers (
 );
 grant select on taken_numbers to lanewise_service;
 
+create table team_customers (
+  tenant_id integer not null,
+  team_id integer not null,
+  customer_id integer not null,
+  constraint team_customers_pkey PRIMARY KEY (tenant_id, team_id, customer_id),
+  constraint team_customers_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint team_customers_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id)
+);
+CREATE INDEX team_customers_by_customer ON team_customers USING btree (tenant_id, customer_id);
+alter table team_customers enable row level security;
+alter table team_customers force row level security;
+create policy tenant_isolation on team_customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_customers to lanewise_service;
+
+create table team_members (
+  tenant_id integer not null,
+  team_id integer not null,
+  user_id integer not null,
+  constraint team_members_pkey PRIMARY KEY (tenant_id, team_id, user_id),
+  constraint team_members_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id),
+  constraint team_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
+);
+CREATE INDEX team_members_by_user ON team_members USING btree (tenant_id, user_id);
+alter table team_members enable row level security;
+alter table team_members force row level security;
+create policy tenant_isolation on team_members for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_members to lanewise_service;
+
+create table teams (
+  tenant_id integer not null,
+  team_id integer not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  constraint teams_pkey PRIMARY KEY (tenant_id, team_id),
+  constraint teams_tenant_id_name_key UNIQUE (tenant_id, name),
+  constraint teams_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+alter table teams enable row level security;
+alter table teams force row level security;
+create policy tenant_isolation on teams for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on teams to lanewise_service;
+
 create table tenant_counters (
   tenant_id integer not null,
   counter text not null,
@@ -672,6 +807,7 @@ create table tenants (
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
   default_basis text not null default 'all_in'::text,
+  conversions integer not null default 0,
   sandbox_of integer,
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
@@ -713,92 +849,241 @@ create policy tenant_isolation on users for all to public using ((tenant_id = (N
 grant insert, select, update on users to lanewise_service;
 
 create view counted_lanes with (security_invoker=true) as
- SELECT lanes.tenant_id,
-    lanes.lane_id,
-    lanes.lane_ref,
-    lanes.request_id,
-    lanes.lane_number,
-    lanes.quote_count,
-    lanes.origin,
-    lanes.destination,
-    lanes.origin_key,
-    lanes.destination_key,
-    lanes.origin_state,
-    lanes.destination_state,
-    lanes.origin_market,
-    lanes.destination_market,
-    lanes.equipment,
-    lanes.equipment_code,
-    lanes.quoted_customer_name,
+ SELECT tenant_id,
+    lane_id,
+    lane_ref,
+    request_id,
+    lane_number,
+    quote_count,
+    origin,
+    destination,
+    origin_key,
+    destination_key,
+    origin_state,
+    destination_state,
+    origin_market,
+    destination_market,
+    equipment,
+    equipment_code,
+    quoted_customer_name,
         CASE
-            WHEN (lanes.quoted_basis IS NULL) THEN lanes.quoted_rate_cents
-            ELSE on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+            WHEN (quoted_basis IS NULL) THEN quoted_rate_cents
+            ELSE on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
         END AS quoted_rate_cents,
         CASE
-            WHEN (lanes.quoted_basis IS NULL) THEN lanes.estimated_cost_cents
-            ELSE on_basis(lanes.estimated_cost_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+            WHEN (quoted_basis IS NULL) THEN estimated_cost_cents
+            ELSE on_basis(estimated_cost_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
         END AS estimated_cost_cents,
-    lanes.market_rate_cents,
-    lanes.miles,
-    lanes.pickup_date,
+    market_rate_cents,
+    miles,
+    pickup_date,
         CASE
-            WHEN (lanes.outcome <> 'expired'::text) THEN lanes.outcome
-            WHEN owners.expired_counts_as_lost THEN 'lost'::text
+            WHEN (outcome <> 'expired'::text) THEN outcome
+            WHEN expired_counts_as_lost THEN 'lost'::text
             ELSE 'pending'::text
         END AS outcome,
-    lanes.outcome_reason,
-    lanes.outcome_source,
-    lanes.decided_at,
+    outcome_reason,
+    outcome_source,
+    decided_at,
         CASE
-            WHEN (lanes.customer_basis IS NULL) THEN lanes.customer_rate_cents
-            ELSE on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted)
+            WHEN (customer_basis IS NULL) THEN customer_rate_cents
+            ELSE on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted)
         END AS customer_rate_cents,
         CASE
-            WHEN (lanes.truck_basis IS NULL) THEN lanes.truck_cost_cents
-            ELSE on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted)
+            WHEN (truck_basis IS NULL) THEN truck_cost_cents
+            ELSE on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
         END AS truck_cost_cents,
-    lanes.truck_cost_source,
-    lanes.customer_name,
-    lanes.carrier_name,
-    lanes.carrier_notes,
-    lanes.booked_at,
-    lanes.customer_basis,
-    lanes.customer_fuel_cents,
-    lanes.customer_accessorials_cents,
-    lanes.truck_basis,
-    lanes.truck_fuel_cents,
-    lanes.truck_accessorials_cents,
-    lanes.quoted_basis,
-    lanes.quoted_fuel_cents,
-    lanes.quoted_accessorials_cents,
-    lanes.signed_at,
-    lanes.created_by,
-    lanes.created_at,
-    lanes.updated_at,
-    lanes.import_id,
-    lanes.import_fingerprint,
-    lanes.expected_cost_cents,
-    lanes.expected_cost_low_cents,
-    lanes.expected_cost_high_cents,
-    lanes.search_text,
-    lanes.cancelled_at,
-    lanes.cancel_reason,
-    lanes.outcome_before_booking,
-    lanes.import_said,
-    lanes.external_id,
-    lanes.rep_name,
-    lanes.rate_type,
-    lanes.valid_until,
-    lanes.quote_signed_at,
-    lanes.voided_at,
-    lanes.void_reason,
-    lanes.advice
-   FROM (lanes
-     JOIN ( SELECT tenants.tenant_id AS owner_id,
-            tenants.expired_counts_as_lost,
-            tenants.default_basis AS wanted
-           FROM tenants) owners ON ((owners.owner_id = lanes.tenant_id)))
-  WHERE ((lanes.voided_at IS NULL) AND ((COALESCE(lanes.quoted_basis, lanes.customer_basis, lanes.truck_basis) IS NULL) OR ((on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted) IS NOT NULL) AND ((lanes.customer_rate_cents IS NULL) OR (on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted) IS NOT NULL)) AND ((lanes.truck_cost_cents IS NULL) OR (on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted) IS NOT NULL)))));
+    truck_cost_source,
+    customer_name,
+    carrier_name,
+    carrier_notes,
+    booked_at,
+    customer_basis,
+    customer_fuel_cents,
+    customer_accessorials_cents,
+    truck_basis,
+    truck_fuel_cents,
+    truck_accessorials_cents,
+    quoted_basis,
+    quoted_fuel_cents,
+    quoted_accessorials_cents,
+    signed_at,
+    created_by,
+    created_at,
+    updated_at,
+    import_id,
+    import_fingerprint,
+    expected_cost_cents,
+    expected_cost_low_cents,
+    expected_cost_high_cents,
+    search_text,
+    customer_key,
+    cancelled_at,
+    cancel_reason,
+    outcome_before_booking,
+    import_said,
+    external_id,
+    rep_name,
+    rate_type,
+    valid_until,
+    quote_signed_at,
+    voided_at,
+    void_reason,
+    advice,
+        CASE
+            WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
+            WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
+            ELSE NULL::text
+        END AS converted_by
+   FROM ( SELECT lanes_1.tenant_id,
+            lanes_1.lane_id,
+            lanes_1.lane_ref,
+            lanes_1.request_id,
+            lanes_1.lane_number,
+            lanes_1.quote_count,
+            lanes_1.origin,
+            lanes_1.destination,
+            lanes_1.origin_key,
+            lanes_1.destination_key,
+            lanes_1.origin_state,
+            lanes_1.destination_state,
+            lanes_1.origin_market,
+            lanes_1.destination_market,
+            lanes_1.equipment,
+            lanes_1.equipment_code,
+            lanes_1.quoted_customer_name,
+            lanes_1.quoted_rate_cents,
+            lanes_1.estimated_cost_cents,
+            lanes_1.market_rate_cents,
+            lanes_1.miles,
+            lanes_1.pickup_date,
+            lanes_1.outcome,
+            lanes_1.outcome_reason,
+            lanes_1.outcome_source,
+            lanes_1.decided_at,
+            lanes_1.customer_rate_cents,
+            lanes_1.truck_cost_cents,
+            lanes_1.truck_cost_source,
+            lanes_1.customer_name,
+            lanes_1.carrier_name,
+            lanes_1.carrier_notes,
+            lanes_1.booked_at,
+            lanes_1.customer_basis,
+            lanes_1.customer_fuel_cents,
+            lanes_1.customer_accessorials_cents,
+            lanes_1.truck_basis,
+            lanes_1.truck_fuel_cents,
+            lanes_1.truck_accessorials_cents,
+            lanes_1.quoted_basis,
+            lanes_1.quoted_fuel_cents,
+            lanes_1.quoted_accessorials_cents,
+            lanes_1.signed_at,
+            lanes_1.created_by,
+            lanes_1.created_at,
+            lanes_1.updated_at,
+            lanes_1.import_id,
+            lanes_1.import_fingerprint,
+            lanes_1.expected_cost_cents,
+            lanes_1.expected_cost_low_cents,
+            lanes_1.expected_cost_high_cents,
+            lanes_1.search_text,
+            lanes_1.customer_key,
+            lanes_1.cancelled_at,
+            lanes_1.cancel_reason,
+            lanes_1.outcome_before_booking,
+            lanes_1.import_said,
+            lanes_1.external_id,
+            lanes_1.rep_name,
+            lanes_1.rate_type,
+            lanes_1.valid_until,
+            lanes_1.quote_signed_at,
+            lanes_1.voided_at,
+            lanes_1.void_reason,
+            lanes_1.advice,
+            lanes_1.expired_counts_as_lost,
+            lanes_1.wanted,
+            lanes_1.fuel_day,
+            fuel_cents(COALESCE(of_customer.mills_per_mile, of_brokerage.mills_per_mile), lanes_1.miles) AS rate_fuel,
+            fuel_cents(of_brokerage.mills_per_mile, lanes_1.miles) AS cost_fuel
+           FROM ((( SELECT lanes_2.tenant_id,
+                    lanes_2.lane_id,
+                    lanes_2.lane_ref,
+                    lanes_2.request_id,
+                    lanes_2.lane_number,
+                    lanes_2.quote_count,
+                    lanes_2.origin,
+                    lanes_2.destination,
+                    lanes_2.origin_key,
+                    lanes_2.destination_key,
+                    lanes_2.origin_state,
+                    lanes_2.destination_state,
+                    lanes_2.origin_market,
+                    lanes_2.destination_market,
+                    lanes_2.equipment,
+                    lanes_2.equipment_code,
+                    lanes_2.quoted_customer_name,
+                    lanes_2.quoted_rate_cents,
+                    lanes_2.estimated_cost_cents,
+                    lanes_2.market_rate_cents,
+                    lanes_2.miles,
+                    lanes_2.pickup_date,
+                    lanes_2.outcome,
+                    lanes_2.outcome_reason,
+                    lanes_2.outcome_source,
+                    lanes_2.decided_at,
+                    lanes_2.customer_rate_cents,
+                    lanes_2.truck_cost_cents,
+                    lanes_2.truck_cost_source,
+                    lanes_2.customer_name,
+                    lanes_2.carrier_name,
+                    lanes_2.carrier_notes,
+                    lanes_2.booked_at,
+                    lanes_2.customer_basis,
+                    lanes_2.customer_fuel_cents,
+                    lanes_2.customer_accessorials_cents,
+                    lanes_2.truck_basis,
+                    lanes_2.truck_fuel_cents,
+                    lanes_2.truck_accessorials_cents,
+                    lanes_2.quoted_basis,
+                    lanes_2.quoted_fuel_cents,
+                    lanes_2.quoted_accessorials_cents,
+                    lanes_2.signed_at,
+                    lanes_2.created_by,
+                    lanes_2.created_at,
+                    lanes_2.updated_at,
+                    lanes_2.import_id,
+                    lanes_2.import_fingerprint,
+                    lanes_2.expected_cost_cents,
+                    lanes_2.expected_cost_low_cents,
+                    lanes_2.expected_cost_high_cents,
+                    lanes_2.search_text,
+                    lanes_2.customer_key,
+                    lanes_2.cancelled_at,
+                    lanes_2.cancel_reason,
+                    lanes_2.outcome_before_booking,
+                    lanes_2.import_said,
+                    lanes_2.external_id,
+                    lanes_2.rep_name,
+                    lanes_2.rate_type,
+                    lanes_2.valid_until,
+                    lanes_2.quote_signed_at,
+                    lanes_2.voided_at,
+                    lanes_2.void_reason,
+                    lanes_2.advice,
+                    owners.expired_counts_as_lost,
+                    owners.wanted,
+                        CASE
+                            WHEN (((lanes_2.quoted_basis <> owners.wanted) AND (lanes_2.quoted_fuel_cents IS NULL)) OR ((lanes_2.customer_basis <> owners.wanted) AND (lanes_2.customer_fuel_cents IS NULL) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_basis <> owners.wanted) AND (lanes_2.truck_fuel_cents IS NULL) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
+                            ELSE NULL::date
+                        END AS fuel_day
+                   FROM (lanes lanes_2
+                     JOIN ( SELECT tenants.tenant_id AS owner_id,
+                            tenants.expired_counts_as_lost,
+                            tenants.default_basis AS wanted
+                           FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
+             LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
+             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))) lanes
+  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis) IS NULL) OR ((on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -1318,6 +1603,20 @@ AS $function$
 revoke all on function commit_without_waiting() from public;
 grant execute on function commit_without_waiting() to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.customer_key(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the key is a generated column: no code that writes a name can forget it. Most names need no
+  -- regular expression, which would take four times as long.
+  select case
+    when name ~ '^\s|\s\s|\s$|[\u0009-\u000d\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'
+    then btrim(regexp_replace(lower(name), '[\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+    else lower(name) end $function$;
+revoke all on function customer_key(text) from public;
+grant execute on function customer_key(text) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.due_endpoints(max_count integer)
  RETURNS TABLE(tenant_id integer, endpoint_id integer)
  LANGUAGE plpgsql
@@ -1518,6 +1817,16 @@ AS $function$
   end $function$;
 revoke all on function find_booking_batch(integer[], bytea[], text[]) from public;
 grant execute on function find_booking_batch(integer[], bytea[], text[]) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.fuel_cents(mills_per_mile double precision, miles double precision)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select floor(mills_per_mile * miles / 10 + 0.5)::integer $function$;
+revoke all on function fuel_cents(double precision, double precision) from public;
+grant execute on function fuel_cents(double precision, double precision) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  RETURNS boolean
@@ -1877,6 +2186,23 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      join public.tenant_facts as known on known.tenant_id = pilot.tenant_id
+      where known.facts_version > pilot.sealed_version;
+  end $function$;
+revoke all on function tenants_with_pilots_behind() from public;
+grant execute on function tenants_with_pilots_behind() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer

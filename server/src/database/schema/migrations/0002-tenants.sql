@@ -27,6 +27,8 @@ create table tenants (
   expired_counts_as_lost boolean not null default false,
   -- What an amount includes if nobody said it, and the basis on which statistics compare amounts.
   default_basis text not null default 'all_in' check (default_basis in ('linehaul', 'all_in')),
+  -- Counts the changes of what amounts are converted with. Memory that holds converted amounts of another number is old.
+  conversions integer not null default 0,
   -- A test brokerage names the tenant that it belongs to, and that tenant names its test brokerage. Neither is a foreign key:
   -- the tenant of a transaction sees its own row only.
   sandbox_of integer,
@@ -210,3 +212,20 @@ create policy tenant_isolation on fuel_periods
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, delete on fuel_periods to lanewise_service;
+
+-- The surcharge of each schedule on each day with a known diesel price, for the conversion of rates. It is computed
+-- (engine/src/fuel-days.ts) whenever a price or a schedule changes. In a table, because statistics convert rates where the
+-- rows are.
+create table fuel_days (
+  tenant_id integer not null references tenants,
+  customer_key text not null,
+  day date not null,
+  mills_per_mile double precision not null check (mills_per_mile >= 0),
+  primary key (tenant_id, customer_key, day)
+);
+alter table fuel_days enable row level security;
+alter table fuel_days force row level security;
+create policy tenant_isolation on fuel_days
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on fuel_days to lanewise_service;
