@@ -93,8 +93,8 @@ export interface ExecutedStatement {
   readonly plan: PlanNode
 }
 
-/** The one query that covers all tenants on purpose: it finds tenants with changes, on every worker. */
-const acrossAllTenants = /where known\.changed_in >= since/
+/** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes, on every worker. */
+const acrossAllTenants = /where known\.changed_in >= since|where known\.facts_version > pilot\.sealed_version/
 
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
 const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/

@@ -39,6 +39,7 @@ create function keep_calls(tenant integer, calls jsonb, kept integer, kept_from 
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
     perform public.commit_without_waiting();
@@ -46,21 +47,28 @@ create function keep_calls(tenant integer, calls jsonb, kept integer, kept_from 
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
