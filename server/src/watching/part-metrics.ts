@@ -168,6 +168,18 @@ function workerMetrics(metrics: ReadOnScrape, { workers }: Counted): void {
     ['worker'],
     () => ofEach(({ brokerages }) => brokerages),
   )
+  metrics.level(
+    'lanewise_worker_transfer_wal_bytes',
+    'Bytes of the write-ahead log that the worker keeps for a transfer of shards to another worker.',
+    ['worker'],
+    () => ofEach(({ transferWalBytes }) => transferWalBytes),
+  )
+  metrics.level(
+    'lanewise_worker_transfer_wal_bytes_max',
+    'The most that the worker keeps for it (max_slot_wal_keep_size); -1: no limit, or the worker is away.',
+    ['worker'],
+    () => ofEach(({ transferWalBytesMax }) => transferWalBytesMax ?? -1),
+  )
 }
 
 function importMetrics(metrics: ReadOnScrape, { imports }: Counted): void {

@@ -808,8 +808,7 @@ grant insert, select, update on tenant_facts to lanewise_service;
 create unlogged table tenant_windows (
   tenant_id integer not null,
   taken double precision[] not null,
-  constraint tenant_windows_pkey PRIMARY KEY (tenant_id),
-  constraint tenant_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+  constraint tenant_windows_pkey PRIMARY KEY (tenant_id)
 ) with (fillfactor=50);
 alter table tenant_windows enable row level security;
 alter table tenant_windows force row level security;
@@ -1147,11 +1146,26 @@ AS $function$
     if facts = 1 and cardinality(changed_lanes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
-      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-      select one.tenant_id, changed.lane, new_facts, moment
-      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
-      where one.tenant_id = tenant
-      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
+      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
+      if cardinality(changed_lanes) = 1 then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_lanes[1], new_facts, moment)
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      elsif current_setting('citus.propagate_set_commands', true) is null then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.lane, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        where one.tenant_id = tenant
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      else
+        execute format(
+          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+           on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
+           from (select distinct unnest(changed_lanes) as lane) as changed)
+        );
+      end if;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;
@@ -1172,6 +1186,7 @@ AS $function$
     quoted_by text;
     basis text;
     event_lane jsonb;
+    subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
@@ -1191,11 +1206,16 @@ AS $function$
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
     values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
-    insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
-    from public.event_endpoints
-    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
-      and kind = any (event_types);
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all.
+    for subscriber in
+      select endpoint_id from public.event_endpoints
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
+      order by endpoint_id
+    loop
+      insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+    end loop;
   end $function$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
@@ -1631,6 +1651,17 @@ AS $function$
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.commit_without_waiting()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $function$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.customer_key(name text)
  RETURNS text
  LANGUAGE sql
@@ -1731,6 +1762,21 @@ AS $function$
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
     delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.team_customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilot_entries where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilots where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
@@ -1885,28 +1931,36 @@ AS $function$
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
@@ -1971,7 +2025,7 @@ CREATE OR REPLACE FUNCTION public.note_secret_use(tenant integer, secret integer
 AS $function$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $function$;
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
@@ -2007,7 +2061,7 @@ AS $function$
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $function$;
@@ -2166,7 +2220,7 @@ AS $function$
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;
