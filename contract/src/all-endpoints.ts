@@ -56,6 +56,7 @@ import {
   getPilot,
   getPilotReport,
   listPilotEntries,
+  switchExperiment,
   switchPilot,
 } from './pilot.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
@@ -212,6 +213,7 @@ export const allEndpoints = [
   getBacktest,
   getPilot,
   switchPilot,
+  switchExperiment,
   getPilotReport,
   listPilotEntries,
   exportPilot,

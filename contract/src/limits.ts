@@ -162,6 +162,9 @@ export const changesPageDefault = 100
 export const changesPageMax = 500
 /** Entries of a pilot per page, of about 800 bytes each. */
 export const pilotEntriesPageMax = 1_000
+/** Quotes of an experiment: fewer give a range of dollars per quote that says nothing. */
+export const experimentQuotesMin = 100
+export const experimentQuotesMax = 100_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */

@@ -40,12 +40,13 @@ async function estimateOf(
   const at = (proposedRateCents: number) =>
     estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
       floors: settings.floors,
+      experiment: settings.experiment,
       now,
     })
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
-  const best = first.optimum?.floored_rate ?? first.estimate.reference_rate
+  const best = first.optimum?.experiment?.rate ?? first.optimum?.floored_rate ?? first.estimate.reference_rate
   if (best === null) return { rateCents: anyRateCents, offer: first }
   const bestCents = Math.max(1, Math.round(best)) * 100
   return { rateCents: bestCents, offer: await at(bestCents) }

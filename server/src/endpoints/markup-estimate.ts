@@ -3,6 +3,7 @@ import type { CurvePoint, Estimate, EvidenceQuote, MarginRisk, Optimum } from '#
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
+import { dayOf } from '#engine/estimate/day.ts'
 import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
 import {
@@ -21,6 +22,7 @@ import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
+import { type Experiment, type Suggestion, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
@@ -71,7 +73,7 @@ export async function estimatedOffer(
   { estimator, costs }: PreparedAdvice,
   offer: Offer,
   history: readonly ScopeQuote[],
-  { floors, now }: { floors: RateFloors; now: number },
+  { floors, now, experiment }: { floors: RateFloors; now: number; experiment: Experiment | null },
 ): Promise<EstimatedOffer> {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
@@ -143,7 +145,12 @@ export async function estimatedOffer(
       sentence: sentence(estimate, offer.proposedRateCents, used.decided),
     },
     curve: estimate.curve.map(pointAnswer),
-    optimum: optimumAnswer(estimate),
+    optimum: optimumAnswer(
+      estimate,
+      experiment === null
+        ? null
+        : suggestionOf(experiment, { lane: lane.key, day: dayOf(now), optimum: estimate.optimum }),
+    ),
     risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
   }
 }
@@ -212,7 +219,10 @@ function costAnswer(
   }
 }
 
-function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
+function optimumAnswer(
+  { optimum, atStakeCents }: OfferEstimate,
+  suggested: Suggestion | null,
+): Static<typeof Optimum> | null {
   if (optimum === null) return null
   return {
     rate: dollarsFromCents(optimum.rateCents),
@@ -227,6 +237,9 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
     floored_rate: dollarsFromCents(optimum.flooredRateCents),
     floored_expected_margin: dollarsFromCents(optimum.flooredExpectedMarginCents),
     at_stake: dollarsFromCents(atStakeCents ?? 0),
+    ...(suggested === null
+      ? {}
+      : { experiment: { arm: suggested.arm, rate: dollarsFromCents(suggested.rateCents) } }),
   }
 }
 

@@ -145,6 +145,7 @@ async function adviceWithExtras(
       ? null
       : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
           floors: settings.floors,
+          experiment: settings.experiment,
           now,
         })
   const evidence = include.has('evidence')
