@@ -89,6 +89,9 @@ function rowsOf(
     quoted_basis: null,
     customer_basis: null,
     truck_basis: null,
+    quoted_currency: null,
+    customer_currency: null,
+    truck_currency: null,
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
@@ -195,6 +198,9 @@ function rowsOf(
     ],
     // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
     diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
+    exchange_days: [
+      { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
+    ],
     fuel_days: [{ day: '2020-03-02', mills_per_mile: label === 'A' ? 7_151 : 7_252 }],
     fuel_periods: [
       {

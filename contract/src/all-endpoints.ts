@@ -11,6 +11,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
+import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
@@ -158,6 +159,8 @@ export const allEndpoints = [
   getFuelSurcharge,
   changeFuelSchedule,
   loadDieselPrices,
+  listExchangeRates,
+  addExchangeRates,
   getLane,
   listShipments,
   exportShipments,

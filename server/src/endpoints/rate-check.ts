@@ -20,7 +20,10 @@ type LaneToCheck = Pick<
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
+  readonly quoted?: Pick<
+    NewLane,
+    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
+  >
   /** The customer, whose fuel schedule may apply. */
   readonly customerName?: string | null
 }
@@ -81,6 +84,8 @@ export async function rateChecker(
     })
   return async (field, asked) => {
     const { basis } = open.settings
+    // The desk shows no warnings about Canadian dollars: everything it compares with is in US dollars.
+    if (asked.quoted?.quoted_currency === 'CAD') return []
     const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName ?? null) : null
     const lane = onBasis(asked, basis, millsPerMile)
     // An amount that cannot be converted cannot be compared.

@@ -10,6 +10,14 @@ export interface FuelDaysTable {
   mills_per_mile: number
 }
 
+/** The exchange rate of each day, and the day for which it was entered. */
+export interface ExchangeDaysTable {
+  tenant_id: number
+  day: string
+  usd_per_cad: number
+  published: string
+}
+
 export interface MarketRatesTable {
   tenant_id: number
   scope: MarketScope

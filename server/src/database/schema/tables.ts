@@ -3,9 +3,9 @@ import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-f
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
-import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type { ExchangeDaysTable, FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -30,6 +30,7 @@ export interface Tables {
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
   fuel_days: FuelDaysTable
+  exchange_days: ExchangeDaysTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -275,6 +276,8 @@ interface UnitColumns {
   text: string | null
   time: MaybeMoment
   basis: RateBasis | null
+  currency: Currency | null
+  charges: string | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -302,6 +305,8 @@ export interface LanesTable extends BookingColumns {
   quoted_basis: RateBasis | null
   quoted_fuel_cents: number | null
   quoted_accessorials_cents: number | null
+  quoted_currency: ColumnType<Currency | null, Currency | null | undefined, Currency | null>
+  quoted_charges: ColumnType<string | null, string | null | undefined, string | null>
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null
@@ -479,5 +484,5 @@ export type LaneRow = Selectable<LanesTable>
 interface CountedLanes extends LanesTable {
   outcome: ColumnType<Outcome, never, never>
   /** How amounts on the other basis were converted; null if none was. */
-  converted_by: ColumnType<'charges' | 'schedule' | null, never, never>
+  converted_by: ColumnType<'charges' | 'schedule' | 'exchange' | null, never, never>
 }
