@@ -21,6 +21,7 @@ import {
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
+import { customerMethods } from './customer-methods.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
@@ -157,7 +158,12 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readBookStanding(transaction, tenant, 0),
   ),
   'packed-quotes.readQuotesBefore': returnsResult(({ transaction, tenant }) =>
-    packed.readQuotesBefore(transaction, tenant, packed.beforeAnyQuote, 10),
+    packed.readQuotesBefore(
+      transaction,
+      tenant,
+      { mixed: false, expiredCountsAsLost: false },
+      { before: packed.beforeAnyQuote, max: 10 },
+    ),
   ),
   'packed-quotes.readQuotesOf': returnsResult(({ transaction, tenant, ids }) =>
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
@@ -188,6 +194,7 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...customerMethods,
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,

@@ -1,4 +1,5 @@
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { countError, type ErrorCounts, noErrors } from './cost-errors.ts'
 import {
   type CostChain,
   chainOf,
@@ -187,6 +188,8 @@ interface FoldedCosts extends CostScopes {
   readonly index: CostIndex
   readonly follow: readonly number[]
   readonly ahead: readonly AheadFit[]
+  /** The signed errors of today's costs, for each of `OWN_LOADS_ROWS`. */
+  readonly signedErrors: readonly ErrorCounts[]
 }
 
 /**
@@ -213,6 +216,11 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
   return fold.result()
 }
 
+interface LaneForecast {
+  readonly seen: ResidualAhead
+  readonly row: number
+}
+
 class CostFold {
   today = Number.NEGATIVE_INFINITY
   readonly #loads: FoldedLoads
@@ -222,6 +230,9 @@ class CostFold {
   readonly #chains: (CostChain | undefined)[]
   readonly #following = new Following()
   readonly #errors = AHEAD_DAYS.map(() => new Errors())
+  readonly #signedErrors = OWN_LOADS_ROWS.map(noErrors)
+  /** By lane, the forecast of its first load of today. */
+  readonly #firstToday = new Map<number, LaneForecast>()
   readonly #taughtFrom: number
   /** For each of `AHEAD_DAYS`, the next load to forecast. */
   readonly #next: number[]
@@ -295,6 +306,7 @@ class CostFold {
 
   startDay(day: number): void {
     this.today = day
+    this.#firstToday.clear()
     this.#days.push(day)
     this.#mornings.push(this.#index)
   }
@@ -323,10 +335,24 @@ class CostFold {
     if (nth >= this.#taughtFrom) {
       const row = ownLoadsRow(chain)
       this.#errors[0]?.add(row, missOf(seen, value, this.#following.share(row)))
+      this.#countSigned(this.#loads.lanes[nth] as number, value, { seen, row }, weight)
       this.#following.learn(row, seen.gap, value - seen.level)
     }
     countIn(chain, { day: this.today, weight, value, index: this.#mornings.at(-1) ?? 0, count: 1 })
     this.#scopes.loads++
+  }
+
+  /**
+   * Counts the error of a load's forecast from the state before the first load of its lane today. After others of the same
+   * day, forecasts look better than those that a broker gets: loads of one day often have the same cost.
+   */
+  #countSigned(lane: number, value: number, now: LaneForecast, weight: number): void {
+    if (this.#scopes.loads === 0) return
+    const first = this.#firstToday.get(lane) ?? now
+    this.#firstToday.set(lane, first)
+    const counts = this.#signedErrors[first.row]
+    if (counts !== undefined)
+      countError(counts, missOf(first.seen, value, this.#following.share(first.row)), weight)
   }
 
   result(): FoldedCosts {
@@ -338,6 +364,7 @@ class CostFold {
         season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
         errors: rows,
       })),
+      signedErrors: this.#signedErrors,
     }
   }
 }

@@ -1,5 +1,6 @@
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
+import { type ErrorCounts, type ErrorSpread, noErrors } from './cost-errors.ts'
 import {
   AHEAD_DAYS,
   type AheadFit,
@@ -65,6 +66,8 @@ export interface CostModel extends CostScopes {
   readonly follow: readonly number[]
   /** One entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
+  /** The signed errors of the tenant's past forecasts of today's cost, by the number of own loads on the lane. */
+  readonly signedErrors: readonly ErrorCounts[]
 }
 
 /** An expected carrier cost, with its 80 % range. */
@@ -74,6 +77,15 @@ export interface ExpectedCost {
   readonly highCents: number
   readonly ownLoads: number
   readonly ownCurve: boolean
+}
+
+/**
+ * True if the expected cost says something about this brokerage. The default curve alone is a shape of 2017.
+ */
+export function isOwnCost<Cost extends Pick<ExpectedCost, 'ownCurve' | 'ownLoads'>>(
+  cost: Cost | null,
+): cost is Cost {
+  return cost !== null && (cost.ownCurve || cost.ownLoads > 0)
 }
 
 /** The cost that is expected for a load some days ahead, with its 80 % range. */
@@ -260,6 +272,28 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
   return { evidence: false, sentence: `No seasonal evidence: ${why}.` }
 }
 
+/** The mean absolute error in ln cost: the tenant's own, and the measured one where it has few loads. */
+function usualError(fit: AheadFit, which: number, row: number): number {
+  const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
+  const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
+  return (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+}
+
+/**
+ * How far today's costs of a lane are usually from the expected one: the errors of the tenant's past forecasts on lanes with
+ * as many own loads.
+ *
+ * @example errorSpread(prepareCosts([], now), []).usual // 0.24
+ */
+export function errorSpread(model: CostModel, costKeys: readonly string[]): ErrorSpread {
+  const row = ownLoadsRow(knownChain(model, costKeys))
+  const [today] = model.ahead
+  return {
+    counts: model.signedErrors[row] ?? noErrors(),
+    usual: today === undefined ? SPREADS[0][0] : usualError(today, 0, row),
+  }
+}
+
 /** @param horizons positions in `AHEAD_DAYS` */
 function expectedOver(
   model: CostModel,
@@ -281,9 +315,7 @@ function expectedOver(
       costDays: model.costDays,
       share,
     })
-    const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
-    const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
-    const error = (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+    const error = usualError(fit, which, row)
     const costCents =
       100 * Math.exp(haulLogDollars(model.curve, miles) + level + (model.follow[row] ?? 0) * gap + season)
     return [

@@ -1,17 +1,21 @@
 import type { Static } from 'typebox'
-import type { CurvePoint, Estimate, EvidenceQuote, Optimum } from '#contract/estimate.ts'
+import type { CurvePoint, Estimate, EvidenceQuote, MarginRisk, Optimum } from '#contract/estimate.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
+import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
 import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
 import {
   type CostModel,
   costsAhead,
   type ExpectedCost,
+  errorSpread,
   expectedCost,
+  isOwnCost,
   seasonOf,
 } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
+import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
@@ -37,11 +41,13 @@ interface Offer {
   readonly costCents?: number | null
 }
 
-/** The estimate of an offer. Its members are the three extras of markup. */
+/** The estimate of an offer. Its members are four extras of markup. */
 export interface EstimatedOffer {
   readonly estimate: Static<typeof Estimate>
   readonly curve: Static<typeof CurvePoint>[]
   readonly optimum: Static<typeof Optimum> | null
+  /** Null if no truck cost is known. */
+  readonly risk: Static<typeof MarginRisk> | null
 }
 
 const interval = ({ low, high }: Interval) => ({ low, high })
@@ -138,6 +144,34 @@ export async function estimatedOffer(
     },
     curve: estimate.curve.map(pointAnswer),
     optimum: optimumAnswer(estimate),
+    risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
+  }
+}
+
+/** The risk of an offer: around the entered cost, else around the expected one if it says something about the brokerage. */
+function riskAnswer(
+  { costCents: entered = null, proposedRateCents }: Offer,
+  expected: ExpectedCost | null,
+  spread: ErrorSpread,
+): Static<typeof MarginRisk> | null {
+  const isEntered = entered !== null && entered > 0
+  const costCents = isEntered ? entered : isOwnCost(expected) ? expected.costCents : null
+  if (costCents === null || !(proposedRateCents > 0)) return null
+  const risk = marginAtRisk({ costCents, spread }, proposedRateCents)
+  const { lowCents, medianCents, highCents } = risk.margin
+  return {
+    cost: dollarsFromCents(costCents),
+    cost_source: isEntered ? 'entered' : 'expected',
+    margin: {
+      low: dollarsFromCents(lowCents),
+      median: dollarsFromCents(medianCents),
+      high: dollarsFromCents(highCents),
+    },
+    loss_chance: Math.round(1e4 * risk.lossChance) / 1e4,
+    safe_rate: dollarsFromCents(risk.safeRateCents),
+    costs: risk.costs.map(({ share, cents }) => ({ share, amount: dollarsFromCents(cents) })),
+    own_loads: risk.ownErrors,
+    sentence: riskSentence(risk, proposedRateCents),
   }
 }
 

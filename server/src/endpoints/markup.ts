@@ -122,7 +122,7 @@ function answer<Proposed extends number | null>(
 }
 
 /** The extras that need the estimator of the whole brokerage. */
-const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
+const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk'])
 
 /** The advice with the extras of `include`. They need the quotes themselves, not only their counts. */
 async function adviceWithExtras(
@@ -169,6 +169,7 @@ async function adviceWithExtras(
             ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
             ...(include.has('curve') ? { curve: estimate.curve } : {}),
             ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
+            ...(include.has('risk') ? { risk: estimate.risk } : {}),
           }),
       ...(market === null ? {} : { market: market.answer }),
     },

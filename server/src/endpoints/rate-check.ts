@@ -2,7 +2,7 @@ import { Problem } from '#contract/errors.ts'
 import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
-import { expectedCost } from '#engine/estimate/expected-cost.ts'
+import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { floorRateCents } from '#engine/estimate/optimum.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
@@ -105,9 +105,8 @@ export async function rateChecker(
     const cost =
       lane.enteredCostCents !== null && lane.enteredCostCents > 0
         ? { cents: lane.enteredCostCents, source: 'entered' as const }
-        : // The default curve is a shape of 2017, not a cost of this brokerage.
-          expected?.ownCurve === true || (expected?.ownLoads ?? 0) > 0
-          ? { cents: 100 * Math.round((expected?.costCents ?? 0) / 100), source: 'expected' as const }
+        : isOwnCost(expected)
+          ? { cents: 100 * Math.round(expected.costCents / 100), source: 'expected' as const }
           : null
     const floorCents = floorRateCents(open.settings.floors, { costCents: cost?.cents ?? Number.NaN, miles })
     return rateWarnings({
