@@ -51,6 +51,7 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
+import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -205,4 +206,9 @@ export const allEndpoints = [
   undoImport,
   importSampleData,
   getBacktest,
+  getPilot,
+  switchPilot,
+  getPilotReport,
+  listPilotEntries,
+  exportPilot,
 ] as const satisfies readonly Endpoint[]

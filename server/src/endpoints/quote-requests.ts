@@ -12,11 +12,12 @@ import {
 } from '#contract/quote-requests.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { recordEvent } from '../audit/index.ts'
-import { costExpected, costsOf } from '../book/index.ts'
+import { costExpected, pricingOf } from '../book/index.ts'
 import { laneChanges as changes, laneHistory, lanes } from '../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
@@ -221,7 +222,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       newLane(lane, index, body.accept_unknown_places === true, errors),
     )
     if (errors.length > 0) throw invalid(errors)
-    const costs = await costsOf(books, caller.tenant, now)
+    const pricing = await pricingOf(books, caller.tenant, now)
     // Compared with the quotes before this one, because the quote itself moves the going rate.
     const warnings = await warningsOf(
       read
@@ -254,7 +255,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
           ...(key === undefined ? {} : { repeatable: { key, digest } }),
           lanes: read
             .filter((lane) => lane !== null)
-            .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
+            .map((lane) => ({ ...lane, ...costExpected(pricing?.costs ?? null, lane) })),
         },
       ])
       const request = {
@@ -263,7 +264,10 @@ export const quoteEndpoints: ServedEndpoint[] = [
         reference: body.reference ?? null,
         created_at: new Date(now),
       }
-      return quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
+      const answer = await quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
+      const toForecast = rows.map((lane) => quoteToForecast(lane))
+      await sealForecasts(transaction, caller.tenant, { pricing, now }, toForecast)
+      return answer
     })
     return {
       ...answered,
@@ -292,23 +296,21 @@ export const quoteEndpoints: ServedEndpoint[] = [
   serve(requote, async ({ caller, params, body, now }, { books, database }) => {
     const errors = chargesErrors('quoted', 'quoted_rate', body)
     if (errors.length > 0) throw invalid(errors)
-    const costs = await costsOf(books, caller.tenant, now)
+    const pricing = await pricingOf(books, caller.tenant, now)
     const checked = await rateChecker({ books, database }, caller.tenant, now)
     const made = await database.inTenant(caller.tenant, async (transaction) => {
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      const answered = await laneAnswer(
-        transaction,
-        caller.tenant,
-        await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
-          quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          ...requoted(body, quoted),
-          market_rate_cents: cents(body.market_rate),
-          pickup_date: body.pickup_date ?? quoted.pickup_date,
-          ...costExpected(costs, quoted),
-          createdBy: caller.userId,
-          createdAt: new Date(now),
-        }),
-      )
+      const further = await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
+        quoted_rate_cents: cents(body.quoted_rate) ?? 0,
+        ...requoted(body, quoted),
+        market_rate_cents: cents(body.market_rate),
+        pickup_date: body.pickup_date ?? quoted.pickup_date,
+        ...costExpected(pricing?.costs ?? null, quoted),
+        createdBy: caller.userId,
+        createdAt: new Date(now),
+      })
+      const answered = await laneAnswer(transaction, caller.tenant, further)
+      await sealForecasts(transaction, caller.tenant, { pricing, now }, [quoteToForecast(further)])
       return { quoted, answered }
     })
     const { quoted, answered } = made

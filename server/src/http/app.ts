@@ -48,6 +48,7 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
+  pilotEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
   quoteAdviceEndpoint,
@@ -113,6 +114,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
+  ...pilotEndpoints,
 ]
 
 const serverOptions = {

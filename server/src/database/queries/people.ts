@@ -13,15 +13,25 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret' | 'customer',
+  counter:
+    | 'user'
+    | 'token'
+    | 'secret'
+    | 'import'
+    | 'audit'
+    | 'pilot'
+    | 'event-endpoint'
+    | 'event-secret'
+    | 'customer',
+  count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
-    .values({ tenant_id: tenant, counter, last_number: 1 })
+    .values({ tenant_id: tenant, counter, last_number: count })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'counter'])
-        .doUpdateSet({ last_number: sql`tenant_counters.last_number + 1` }),
+        .doUpdateSet({ last_number: sql`tenant_counters.last_number + ${count}` }),
     )
     .returning('last_number')
     .executeTakeFirstOrThrow()
