@@ -2,7 +2,14 @@ import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { lanesPerRequestMax, pastedLengthMax } from '#contract/limits.ts'
 import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
 import type { DeskLane } from './desk-draft.ts'
-import { columnWords, convertedWords, laneOf, type PastedRow, type ReadPaste, usePaste } from './desk-paste.ts'
+import {
+  columnWords,
+  convertedWords,
+  laneOf,
+  type PastedRow,
+  type ReadPaste,
+  usePaste,
+} from './desk-paste.ts'
 
 const previewed = 200
 const errorsShown = 12
