@@ -1,6 +1,5 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
@@ -12,7 +11,14 @@ import type {
   TeamMembersTable,
   TeamsTable,
 } from './customer-tables.ts'
-import type { ExchangeDaysTable, FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type {
+  DieselPricesTable,
+  ExchangeDaysTable,
+  FuelDaysTable,
+  FuelPeriodsTable,
+  MarketKeysTable,
+  MarketRatesTable,
+} from './market-tables.ts'
 import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
@@ -147,21 +153,6 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
-}
-
-interface DieselPricesTable {
-  tenant_id: number
-  week: string
-  mills: number
-}
-
-interface FuelPeriodsTable {
-  tenant_id: number
-  customer_key: string
-  customer_name: string
-  from_day: string
-  until_day: string | null
-  rule: Json<FuelRule>
 }
 
 interface ServiceTokensTable {
