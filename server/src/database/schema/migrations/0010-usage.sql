@@ -141,7 +141,7 @@ revoke all on function take_permit(integer, integer, double precision, boolean) 
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
 
 -- Erases the next rows of a test brokerage, at most `most` of each table, and returns how many, and the lanes among them:
--- {"rows": 12, "lanes": [7, 8]}. Tokens, secrets, people, event addresses, settings and the audit log are kept.
+-- {"rows": 12, "lanes": [7, 8]}. Tokens, secrets, people, teams, event addresses, settings and the audit log are kept.
 create function erase_sandbox_rows(sandbox integer, most integer) returns jsonb
   language plpgsql volatile security definer set search_path = pg_catalog, public
   as $$
@@ -167,6 +167,21 @@ create function erase_sandbox_rows(sandbox integer, most integer) returns jsonb
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
     delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.team_customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilot_entries where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilots where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
