@@ -13,11 +13,14 @@ function says(basis: RateBasis): RawBuilder<boolean> {
 /** Whether an amount of a lane is in Canadian dollars. The condition of the index lanes_with_cad. */
 const inCad = sql<boolean>`(lanes.quoted_currency = 'CAD' or lanes.customer_currency = 'CAD' or lanes.truck_currency = 'CAD')`
 
-/** Whether the tenant `one` has a lane with an amount on the other basis or in the other currency: two reads of an index. */
-export const isMixed = sql<boolean>`(case one.default_basis
-  when 'all_in' then exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('linehaul')})
-  else exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('all_in')}) end
-  or exists (select from lanes where lanes.tenant_id = one.tenant_id and ${inCad}))`
+/**
+ * Whether the tenant `one` has a lane with an amount on the other basis or in the other currency: two reads of an index. It
+ * names the tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
+ */
+export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basis
+  when 'all_in' then exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('linehaul')})
+  else exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('all_in')}) end
+  or exists (select from lanes where lanes.tenant_id = ${tenant} and ${inCad}))`
 
 /** The basis in which amounts are compared, and the lanes with an amount on the other one. */
 export interface BasisCounts {
@@ -38,7 +41,7 @@ export async function readBasisCounts(
 ): Promise<BasisCounts> {
   const { basis, mixed } = await transaction
     .selectFrom('tenants as one')
-    .select(['one.default_basis as basis', isMixed.as('mixed')])
+    .select(['one.default_basis as basis', isMixed(tenant).as('mixed')])
     .where('one.tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
   if (!mixed) return { basis, ...noneConverted }
@@ -49,7 +52,7 @@ export async function readBasisCounts(
     from (
       select (
         select coalesce(counted.converted_by, 'none') from counted_lanes as counted
-        where counted.tenant_id = lanes.tenant_id and counted.lane_id = lanes.lane_id
+        where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
       ) as how, coalesce(${inCad}, false) as in_cad
       from lanes
       where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})

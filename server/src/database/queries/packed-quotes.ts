@@ -129,7 +129,7 @@ export async function readBookStanding(
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.floor_margin_pct as margin_pct,
       one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
-      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed} as mixed,
+      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed(tenant)} as mixed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
