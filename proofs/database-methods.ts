@@ -376,7 +376,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { floors: {}, timeZone: 'UTC' },
+      { minimum: {}, timeZone: 'UTC' },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

@@ -117,7 +117,7 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
-        floor_margin_pct: label === 'A' ? 71.5 : null,
+        pricing_rules: JSON.stringify(label === 'A' ? [ruleOfA] : []),
         created_at: at,
         sandbox_of: null,
         sandbox_id: null,

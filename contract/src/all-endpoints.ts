@@ -42,6 +42,13 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'

@@ -48,6 +48,7 @@ export interface Endpoint<
     | 'Quotes'
     | 'Performance'
     | 'Market'
+    | 'Rules'
     | 'Imports'
   readonly who: Who
   readonly params?: Params

@@ -11,6 +11,7 @@ export {
   readAskedLane,
   readEquipment,
   readLanePlaces,
+  readPlaceAt,
   readPlaceKey,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'

@@ -28,6 +28,7 @@ export type {
   LanesTable,
   RowChange,
   RowError,
+  StoredRule,
   StoredQuoteListSettings,
   Tables,
   TenantTransaction,
