@@ -610,13 +610,14 @@ describe('a rate that nobody would quote', () => {
     await page.getByRole('heading', { name: '3 lanes quoted' }).waitFor()
   })
 
-  test('does not stop a save when the check itself fails: the rate is marked after the save', {
+  test('that could not be checked takes one confirmation, and is marked after the save', {
     tags: 'long',
   }, async () => {
     const { page } = await openDesk()
     await fill(page, '213')
     await page.route('**/api/advice/lanes', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
+    await page.getByRole('button', { name: 'Save without the check' }).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
     await page.getByText(/\$213 is 90% below the going rate/).waitFor()
   })
