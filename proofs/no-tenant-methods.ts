@@ -25,6 +25,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.auditedForApi': 'converts its arguments',
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
+  'customers.ofCustomer': 'returns part of a query',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
   'lanes.laneRef': 'computes a value without a query',

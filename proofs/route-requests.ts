@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
+import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 import type { TenantIds } from './seeded-ids.ts'
 import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
 
@@ -189,6 +190,16 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
   }),
   'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
+  'list-customers': () => ({ path: '/api/customers/list' }),
+  'get-customer': (of) => ({
+    path: `/api/customers/record?name=${encodeURIComponent(customerOf(of))}`,
+  }),
+  'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
+  'list-customer-variants': () => ({ path: '/api/customers/variants' }),
+  'merge-customers': () => ({ path: '/api/customers/merges', body: { from: 'Walk Inc', into: 'Walk' } }),
+  'unmerge-customer': (of) => ({
+    path: `/api/customers/merges?name=${encodeURIComponent(mergedCustomerOf(of))}`,
+  }),
   'get-fuel': () => ({ path: '/api/fuel' }),
   'get-fuel-surcharge': () => ({ path: '/api/fuel/surcharge?day=2026-03-05&miles=780' }),
   'change-fuel-schedule': () => ({

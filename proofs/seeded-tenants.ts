@@ -6,7 +6,9 @@ import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { hashPassword, seal } from '#server/security/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
+import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
+import { fuelRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
@@ -127,12 +129,21 @@ function rowsOf(
     lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
-        (counter) => ({
-          counter,
-          last_number: base + 900,
-        }),
-      ),
+      ...[
+        'user',
+        'token',
+        'secret',
+        'import',
+        'call',
+        'audit',
+        'event-endpoint',
+        'event-secret',
+        'customer',
+        'team',
+      ].map((counter) => ({
+        counter,
+        last_number: base + 900,
+      })),
       { last_number: 1 },
     ],
     users: [
@@ -193,19 +204,8 @@ function rowsOf(
         retry_at: null,
       },
     ],
-    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
-    diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
-    fuel_days: [{ day: '2020-03-02', mills_per_mile: label === 'A' ? 7_151 : 7_252 }],
-    fuel_periods: [
-      {
-        from_day: '2020-01-01',
-        until_day: '2020-12-31',
-        rule: JSON.stringify({
-          kind: 'steps',
-          steps: [{ fromMills: 3_000, perMileMills: label === 'A' ? 7_151 : 7_252 }],
-        }),
-      },
-    ],
+    ...fuelRowsOf(label),
+    ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),

@@ -1,5 +1,13 @@
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import {
+  changeCustomer,
+  getCustomer,
+  listCustomers,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
+} from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   addEventEndpoint,
@@ -163,6 +171,12 @@ export const allEndpoints = [
   changeQuoteListSettings,
   getFuel,
   getFuelSurcharge,
+  listCustomers,
+  getCustomer,
+  changeCustomer,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
   getLane,

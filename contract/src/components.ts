@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox'
 import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality } from './backtest.ts'
+import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
@@ -35,7 +36,7 @@ import {
   RateBand,
   winProbabilityMethods,
 } from './markup.ts'
-import { LaneKey, MarginGap, PerformanceRow, WinRateInterval } from './performance.ts'
+import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
@@ -62,6 +63,10 @@ export const components: Readonly<
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
   },
+  CustomerAlias: { schema: CustomerAlias, description: 'A name that was merged into a customer' },
+  CustomerDecisions: { schema: Decisions, description: 'Decided quotes of a customer in a period' },
+  CustomerSpelling: { schema: Spelling, description: 'A customer as quotes name it' },
+  PerformanceTotals: { schema: PerformanceTotals, description: 'The figures of a selection of lanes' },
   ComparedBasis: {
     schema: ComparedBasis,
     description:

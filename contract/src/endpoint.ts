@@ -47,6 +47,7 @@ export interface Endpoint<
     | 'People'
     | 'Quotes'
     | 'Performance'
+    | 'Customers'
     | 'Market'
     | 'Rules'
     | 'Imports'

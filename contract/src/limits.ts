@@ -120,6 +120,16 @@ export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
 
+/** Length of the tier of a customer: a letter, or a word such as Strategic. */
+export const tierLengthMax = 40
+/** The longest payment terms in days. Terms above 180 days are mistakes or disputes. */
+export const paymentDaysMax = 365
+/** Lanes on the page of a customer. The performance page lists all of them. */
+export const customerLanesMax = 20
+/** Customers whose names are compared for spelling variants, most quoted first, and pairs that are offered. */
+export const comparedCustomersMax = 5_000
+export const nameVariantsMax = 50
+
 /** Maximum rows per paste into the quote desk: more than a quote request accepts, so that a person can select lanes. */
 export const pastedRowsMax = 300
 export const pastedColumnsMax = 60

@@ -52,6 +52,9 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'customer-changed': 'Customer changed',
+  'customer-merged': 'Customer merged',
+  'customer-unmerged': 'Customer unmerged',
   'market-source-erased': 'Market rates erased',
   'market-key-set': 'Market key set',
   'market-key-removed': 'Market key removed',
@@ -177,6 +180,14 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'customer-changed': ({ done_by, about }) => [
+    ...words`${someone(done_by)} changed the customer ${dataOf(about, 'customer')}`,
+    ...settingWords(about),
+  ],
+  'customer-merged': ({ done_by, about }) =>
+    words`${someone(done_by)} merged the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'into')}`,
+  'customer-unmerged': ({ done_by, about }) =>
+    words`${someone(done_by)} undid the merge of the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'from')}`,
   'market-source-erased': ({ done_by, about }) =>
     words`${someone(done_by)} erased ${dataOf(about, 'rates')} market rates of ${dataOf(about, 'source')}`,
   'market-key-set': ({ done_by, about }) =>
@@ -249,6 +260,8 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   time_zone: { name: 'time zone' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
+  tier: { name: 'tier' },
+  payment_days: { name: 'payment terms', inWords: (days) => `${days} days` },
   fuel_schedule: { name: 'fuel surcharge schedule' },
   diesel_prices: { name: 'diesel prices' },
   floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },

@@ -247,6 +247,21 @@ const events: Partial<
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
   },
+  'customer-changed': {
+    make: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A' })
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'HARVEST', tier: 'A' })
+    },
+  },
+  'customer-merged': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+  },
+  'customer-unmerged': {
+    before: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/customers/merges?name=Harvest%20Inc'),
+  },
   'market-key-set': { make: setMarketKey },
   'market-key-removed': {
     before: setMarketKey,

@@ -5,6 +5,7 @@
 export { auditEndpoints } from './audit.ts'
 export { backtestEndpoint } from './backtest.ts'
 export { credentialEndpoints } from './credentials.ts'
+export { customerEndpoints } from './customers.ts'
 export { type Call, type CsvFile, Reply, type ServedEndpoint, type Signed } from './endpoint-call.ts'
 export { eventEndpoints } from './event-endpoints.ts'
 export { firstStepsEndpoint } from './first-steps.ts'

@@ -72,7 +72,7 @@ async function laneFilter(
     ...(originKey === null ? {} : { originKey }),
     ...(destinationKey === null ? {} : { destinationKey }),
     ...(equipmentCode === null ? {} : { equipmentCode }),
-    ...(query.customer === undefined ? {} : { customer: query.customer }),
+    ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
     ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
     ...(finding === null ? {} : { finding }),
     ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),

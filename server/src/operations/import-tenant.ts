@@ -140,9 +140,12 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   }
 }
 
-/** Whether an export and this database have the same schema. The baseline created the same tables as the migrations before it. */
+/**
+ * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
+ * migrations add has default values.
+ */
 function isSameSchema(exported: string, here: string): boolean {
-  return exported === here || (exported === lastEarlierMigration && here === lastBaselineMigration)
+  return exported === here || (exported === lastEarlierMigration && here >= lastBaselineMigration)
 }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */

@@ -3,6 +3,7 @@ import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
+import { ofCustomer } from './customers.ts'
 import {
   bookedAtALoss,
   landedMarginCents,
@@ -41,7 +42,8 @@ export interface LaneFilter {
   readonly originKey?: string
   readonly destinationKey?: string
   readonly equipmentCode?: string
-  readonly customer?: string
+  /** A customer by its name in any spelling, with the names that were merged into it. */
+  readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
   readonly finding?: LaneFinding
   readonly quotedBy?: number
@@ -65,7 +67,6 @@ function hasWord(word: string) {
 /** The conditions of a filter, for a query over lanes. */
 export function matching(filter: LaneFilter) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
-    const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
     return lane.and([
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
       ...(filter.outcome === undefined || filter.outcome === 'void'
@@ -78,9 +79,7 @@ export function matching(filter: LaneFilter) {
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
       ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
       ...(filter.equipmentCode === undefined ? [] : [lane('equipment_code', '=', filter.equipmentCode)]),
-      ...(filter.customer === undefined
-        ? []
-        : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
+      ...(filter.customer === undefined ? [] : [ofCustomer(filter.customer.tenant, filter.customer.name)]),
       ...(filter.carrier === undefined
         ? []
         : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),

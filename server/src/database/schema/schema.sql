@@ -38,6 +38,46 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table customer_aliases (
+  tenant_id integer not null,
+  customer_key text not null,
+  name text not null,
+  own_id integer not null,
+  customer_id integer not null,
+  main_key text not null,
+  merged_into integer,
+  merged_at timestamp with time zone,
+  merged_by integer,
+  constraint customer_aliases_pkey PRIMARY KEY (tenant_id, customer_key),
+  constraint customer_aliases_tenant_id_own_id_key UNIQUE (tenant_id, own_id),
+  constraint customer_aliases_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_tenant_id_own_id_fkey FOREIGN KEY (tenant_id, own_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_check CHECK (((merged_into IS NULL) = (merged_at IS NULL)))
+);
+CREATE INDEX customer_aliases_by_customer ON customer_aliases USING btree (tenant_id, customer_id);
+alter table customer_aliases enable row level security;
+alter table customer_aliases force row level security;
+create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customer_aliases to lanewise_service;
+
+create table customers (
+  tenant_id integer not null,
+  customer_id integer not null,
+  name text not null,
+  tier text,
+  payment_days integer,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint customers_pkey PRIMARY KEY (tenant_id, customer_id),
+  constraint customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customers_payment_days_check CHECK (((payment_days >= 0) AND (payment_days <= 365))),
+  constraint customers_tier_check CHECK (((length(tier) >= 1) AND (length(tier) <= 40)))
+);
+alter table customers enable row level security;
+alter table customers force row level security;
+create policy tenant_isolation on customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customers to lanewise_service;
+
 create table diesel_prices (
   tenant_id integer not null,
   week date not null,
@@ -382,6 +422,7 @@ create table lanes (
 '::text) || COALESCE(customer_name, ''::text)) || '
 '::text) || COALESCE(carrier_name, ''::text)) || '
 '::text) || COALESCE(external_id, ''::text)))) stored,
+  customer_key text not null generated always as (customer_key(COALESCE(customer_name, quoted_customer_name))) stored,
   cancelled_at timestamp with time zone,
   cancel_reason text,
   outcome_before_booking jsonb,
@@ -634,6 +675,49 @@ create table taken_numbers (
 );
 grant select on taken_numbers to lanewise_service;
 
+create table team_customers (
+  tenant_id integer not null,
+  team_id integer not null,
+  customer_id integer not null,
+  constraint team_customers_pkey PRIMARY KEY (tenant_id, team_id, customer_id),
+  constraint team_customers_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint team_customers_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id)
+);
+CREATE INDEX team_customers_by_customer ON team_customers USING btree (tenant_id, customer_id);
+alter table team_customers enable row level security;
+alter table team_customers force row level security;
+create policy tenant_isolation on team_customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_customers to lanewise_service;
+
+create table team_members (
+  tenant_id integer not null,
+  team_id integer not null,
+  user_id integer not null,
+  constraint team_members_pkey PRIMARY KEY (tenant_id, team_id, user_id),
+  constraint team_members_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id),
+  constraint team_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
+);
+CREATE INDEX team_members_by_user ON team_members USING btree (tenant_id, user_id);
+alter table team_members enable row level security;
+alter table team_members force row level security;
+create policy tenant_isolation on team_members for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_members to lanewise_service;
+
+create table teams (
+  tenant_id integer not null,
+  team_id integer not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  constraint teams_pkey PRIMARY KEY (tenant_id, team_id),
+  constraint teams_tenant_id_name_key UNIQUE (tenant_id, name),
+  constraint teams_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+alter table teams enable row level security;
+alter table teams force row level security;
+create policy tenant_isolation on teams for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on teams to lanewise_service;
+
 create table tenant_counters (
   tenant_id integer not null,
   counter text not null,
@@ -797,6 +881,7 @@ create view counted_lanes with (security_invoker=true) as
     expected_cost_low_cents,
     expected_cost_high_cents,
     search_text,
+    customer_key,
     cancelled_at,
     cancel_reason,
     outcome_before_booking,
@@ -866,6 +951,7 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.expected_cost_low_cents,
             lanes_1.expected_cost_high_cents,
             lanes_1.search_text,
+            lanes_1.customer_key,
             lanes_1.cancelled_at,
             lanes_1.cancel_reason,
             lanes_1.outcome_before_booking,
@@ -935,6 +1021,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.expected_cost_low_cents,
                     lanes_2.expected_cost_high_cents,
                     lanes_2.search_text,
+                    lanes_2.customer_key,
                     lanes_2.cancelled_at,
                     lanes_2.cancel_reason,
                     lanes_2.outcome_before_booking,
@@ -1468,6 +1555,20 @@ AS $function$
   $function$;
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.customer_key(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the key is a generated column: no code that writes a name can forget it. Most names need no
+  -- regular expression, which would take four times as long.
+  select case
+    when name ~ '^\s|\s\s|\s$|[\u0009-\u000d\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'
+    then btrim(regexp_replace(lower(name), '[\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+    else lower(name) end $function$;
+revoke all on function customer_key(text) from public;
+grant execute on function customer_key(text) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.due_endpoints(max_count integer)
  RETURNS TABLE(tenant_id integer, endpoint_id integer)

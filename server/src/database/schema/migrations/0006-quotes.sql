@@ -1,5 +1,19 @@
 -- Quotes: the requests of customers, and their lanes.
 
+-- The key of a customer's name: names that are equal without regard to case and white space have the same key, and quotes with
+-- the same key are of the same customer. The rule is that of customerKey (engine/src/customer-name.ts).
+create function customer_key(name text) returns text
+  language sql immutable parallel safe
+  as $$
+  -- In the database because the key is a generated column: no code that writes a name can forget it. Most names need no
+  -- regular expression, which would take four times as long.
+  select case
+    when name ~ '^\s|\s\s|\s$|[\u0009-\u000d\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'
+    then btrim(regexp_replace(lower(name), '[\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+    else lower(name) end $$;
+revoke all on function customer_key(text) from public;
+grant execute on function customer_key(text) to lanewise_service;
+
 -- A quote request: what a customer asked to have quoted, with one or more lanes.
 create table quote_requests (
   tenant_id integer not null references tenants,
@@ -99,6 +113,8 @@ create table lanes (
         || E'\n' || coalesce(external_id, '')
     )
   ) stored,
+  -- The customer: of the booking if it names one, else of the quote.
+  customer_key text not null generated always as (customer_key(coalesce(customer_name, quoted_customer_name))) stored,
   cancelled_at timestamptz,
   cancel_reason text,
   -- {"outcome", "reason", "source", "decided_at"} from before the booking that won the lane: a cancellation restores it.
@@ -242,7 +258,7 @@ select
   quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
   signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
-  cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
+  customer_key, cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
   quote_signed_at, voided_at, void_reason, advice,
   -- How amounts on the other basis were converted.
   case when fuel_day is not null then 'schedule'
