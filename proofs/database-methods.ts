@@ -29,6 +29,7 @@ import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
+import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -190,6 +191,7 @@ export const methods: Readonly<Record<string, Method>> = {
   },
   ...eventMethods,
   ...customerMethods,
+  ...ruleMethods,
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,

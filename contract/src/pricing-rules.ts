@@ -30,14 +30,16 @@ const endOf = (end: string) =>
 
 export const RuleConditions = Type.Object(
   {
-    customer: Type.Optional(text('Only quotes for this customer, in any spelling of its name', labelLengthMax)),
+    customer: Type.Optional(
+      text('Only quotes for this customer, in any spelling of its name', labelLengthMax),
+    ),
     origin: endOf('from'),
     destination: endOf('to'),
     area: Type.Optional(
-      oneOf(
-        'What the cities mean: place (the default) is the city itself, market is the market around it',
-        ['place', 'market'],
-      ),
+      oneOf('What the cities mean: place (the default) is the city itself, market is the market around it', [
+        'place',
+        'market',
+      ]),
     ),
     tier: Type.Optional(text('Only customers of this tier', 40)),
     rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
@@ -72,7 +74,9 @@ export const RuleTerms = Type.Object(
     maximum: Type.Optional(
       Type.Object(margin('Maximum'), { description: 'The lowest of the rates that the members permit' }),
     ),
-    round_to: Type.Optional(wholeNumber('Rates to quote are rounded up to a multiple of these dollars', 1, 1000)),
+    round_to: Type.Optional(
+      wholeNumber('Rates to quote are rounded up to a multiple of these dollars', 1, 1000),
+    ),
     valid_days: Type.Optional(wholeNumber('Days for which a quote is valid', 1, 365)),
     outside: Type.Optional(
       oneOf(
@@ -84,16 +88,49 @@ export const RuleTerms = Type.Object(
   { description: 'Margins are over the truck cost. A part that is absent comes from a less specific rule' },
 )
 
+const amount = Type.Optional(Type.Number())
+const shownMargin = { margin_pct: amount, margin: amount, margin_per_mile: amount }
+export const ShownMargin = Type.Object(shownMargin)
+
+export const ShownMinimum = Type.Object({ ...shownMargin, rate_per_mile: amount })
+
+/** The conditions of a stored rule. Absent members are no condition. */
+export const ShownConditions = Type.Object({
+  customer: Type.Optional(Type.String()),
+  origin: Type.Optional(Type.String()),
+  destination: Type.Optional(Type.String()),
+  area: Type.Optional(Type.Enum(['place', 'market'])),
+  tier: Type.Optional(Type.String()),
+  rep_id: Type.Optional(Type.Integer()),
+  equipment: Type.Optional(Type.String()),
+  miles_over: Type.Optional(Type.Integer()),
+  miles_to: Type.Optional(Type.Integer()),
+  rate_type: Type.Optional(Type.Enum([...rateTypes])),
+  confidence_at_most: Type.Optional(Type.Enum([...confidences])),
+})
+
+/** The terms of a stored rule. */
+export const ShownTerms = Type.Object({
+  minimum: Type.Optional(ShownMinimum),
+  target: Type.Optional(ShownMargin),
+  maximum: Type.Optional(ShownMargin),
+  round_to: amount,
+  valid_days: Type.Optional(Type.Integer()),
+  outside: Type.Optional(Type.Enum([...outsides])),
+})
+
 const because = Type.String({ description: 'The conditions in words' })
 
 export const PricingRule = Type.Object({
   rule_id: Type.Integer(),
   on: Type.Boolean({ description: 'false: the rule is a draft, and applies to nothing' }),
-  conditions: RuleConditions,
-  terms: RuleTerms,
+  conditions: ShownConditions,
+  terms: ShownTerms,
   because,
   changed_at: Type.String({ format: 'date-time' }),
 })
+
+export const PricingRules = Type.Object({ rules: Type.Array(PricingRule) })
 
 const exampleRule = {
   rule_id: 3,
@@ -123,7 +160,7 @@ export const listPricingRules = endpoint({
   tag: 'Rules',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
-  answer: Type.Object({ rules: Type.Array(PricingRule) }),
+  answer: PricingRules,
   examples: { answer: { rules: [exampleRule] } },
 })
 
@@ -175,7 +212,7 @@ export const removePricingRule = endpoint({
   who: admin,
   params: ruleParams,
   status: 200,
-  answer: listPricingRules.answer,
+  answer: PricingRules,
   problems: ['not-found'],
   examples: { answer: { rules: [] } },
 })
@@ -205,7 +242,9 @@ export const testPricingRule = endpoint({
     no_rate: Type.Integer({
       description: 'Of the quotes that meet the conditions, those whose minimum would be above the maximum',
     }),
-    changed: Type.Integer({ description: 'Quotes whose rate the rule would have put outside or moved inside' }),
+    changed: Type.Integer({
+      description: 'Quotes whose rate the rule would have put outside or moved inside',
+    }),
     changed_won: Type.Integer(),
     changed_lost: Type.Integer(),
     estimate: {
@@ -267,27 +306,18 @@ export const testPricingRule = endpoint({
   },
 })
 
-const limit = nullable(
-  Type.Object({
-    rate: money,
-    missing: {
-      ...nullable(Type.Enum(['cost', 'miles'])),
-      description: 'What is unknown, so that the limit cannot be computed in full',
-    },
-    rule_id: Type.Integer(),
-    because,
-    outside: Type.Enum([...outsides]),
-    terms: Type.Object(
-      {
-        margin_pct: money,
-        margin: money,
-        margin_per_mile: money,
-        rate_per_mile: money,
-      },
-      { description: 'The margin of the rule' },
-    ),
-  }),
-)
+export const RuleLimit = Type.Object({
+  rate: money,
+  missing: {
+    ...nullable(Type.Enum(['cost', 'miles'])),
+    description: 'What is unknown, so that the limit cannot be computed in full',
+  },
+  rule_id: Type.Integer(),
+  because,
+  outside: Type.Enum([...outsides]),
+  terms: ShownMinimum,
+})
+const limit = nullable(RuleLimit)
 
 /** The rules that apply to a quote, with `include=rules`. */
 export const AppliedRules = Type.Object({
@@ -304,8 +334,19 @@ export const AppliedRules = Type.Object({
   verdict: Type.Enum(['within', ...outsides], {
     description: 'What happens to proposed_rate: within the rules, or the strictest consequence',
   }),
-  reasons: Type.Array(Type.String(), { description: 'Why proposed_rate is outside, one sentence for each limit' }),
+  reasons: Type.Array(Type.String(), {
+    description: 'Why proposed_rate is outside, one sentence for each limit',
+  }),
   explanation: Type.Array(Type.String(), {
     description: 'Each limit in words, with the rule that it comes from and why that rule applies',
   }),
+})
+
+/** Why a rate cannot be quoted without approval, or at all. */
+export const OutsideRule = Type.Object({
+  code: Type.Enum(['needs-approval', 'blocked']),
+  detail: Type.String({ description: 'The limit that the rate is outside, with its rule' }),
+})
+export const OutsideRules = Type.Array(OutsideRule, {
+  description: 'The rules that the rate is outside of and that do more than warn; empty if it can be quoted',
 })

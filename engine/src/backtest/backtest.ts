@@ -1,9 +1,9 @@
 import { dayOf } from '../estimate/day.ts'
 import { leftOutQuotes, prepareEstimator } from '../estimate/estimator.ts'
 import { prepareCosts } from '../estimate/expected-cost.ts'
-import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
+import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
   type DollarEstimate,

@@ -1,3 +1,4 @@
+import type { Steps } from '../steps.ts'
 import {
   type Estimator,
   laneInSteps,
@@ -9,7 +10,6 @@ import {
 import { emptyKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { posteriorOf, winMean } from './posterior.ts'
-import type { Steps } from '../steps.ts'
 
 /** The calibrated chances of winning a lane today. */
 export interface WinChances {

@@ -466,18 +466,28 @@ export function appliedInWords(applied: AppliedRules): string[] {
   const because = ({ conditions }: PricingRule) => `because: ${conditionsInWords(conditions)}`
   const part = (name: string, limit: Omit<Limit, 'outside'> | null, terms: MinimumTerms | undefined) => {
     if (limit === null || terms === undefined) return []
-    const amount = limit.rateCents === null ? '' : ` ${formatDollars(100 * Math.ceil(limit.rateCents / 100 - 1e-6))}`
-    const unknown = limit.missing === null ? '' : limit.missing === 'cost' ? ', but the truck cost is unknown' : ', but the miles are unknown'
+    const amount =
+      limit.rateCents === null ? '' : ` ${formatDollars(100 * Math.ceil(limit.rateCents / 100 - 1e-6))}`
+    const unknown =
+      limit.missing === null
+        ? ''
+        : limit.missing === 'cost'
+          ? ', but the truck cost is unknown'
+          : ', but the miles are unknown'
     return [`${name}${amount} (${marginInWords(terms)})${unknown}, ${because(limit.rule)}.`]
   }
   return [
     ...part('Minimum', minimum, minimum?.rule.terms.minimum),
     ...part('Target', target, target?.rule.terms.target),
     ...part('Maximum', maximum, maximum?.rule.terms.maximum),
-    ...(contradicts ? ['The minimum is above the maximum: the minimum holds, and the maximum is ignored.'] : []),
+    ...(contradicts
+      ? ['The minimum is above the maximum: the minimum holds, and the maximum is ignored.']
+      : []),
     ...(roundTo === null ? [] : [`Rounded up to ${formatDollars(roundTo.value)}, ${because(roundTo.rule)}.`]),
     ...(validDays === null
       ? []
-      : [`Valid for ${validDays.value} ${validDays.value === 1 ? 'day' : 'days'}, ${because(validDays.rule)}.`]),
+      : [
+          `Valid for ${validDays.value} ${validDays.value === 1 ? 'day' : 'days'}, ${because(validDays.rule)}.`,
+        ]),
   ]
 }

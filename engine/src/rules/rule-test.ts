@@ -48,7 +48,9 @@ export interface RuleTest<Quote> {
 /** The rate nearest to a rate that the limits allow, in whole cents. */
 function nearestAllowed({ minimum, maximum, contradicts }: AppliedRules, rateCents: number): number {
   const low = Math.ceil((minimum?.rateCents ?? 0) - 1e-6)
-  const high = contradicts ? Number.POSITIVE_INFINITY : Math.floor((maximum?.rateCents ?? Number.POSITIVE_INFINITY) + 1e-6)
+  const high = contradicts
+    ? Number.POSITIVE_INFINITY
+    : Math.floor((maximum?.rateCents ?? Number.POSITIVE_INFINITY) + 1e-6)
   return Math.max(low, Math.min(high, rateCents))
 }
 
@@ -57,7 +59,11 @@ function nearestAllowed({ minimum, maximum, contradicts }: AppliedRules, rateCen
  * it than without it.
  */
 export function testRule<Quote extends PastQuote>(
-  { tested, before, after }: { tested: PricingRule; before: readonly PricingRule[]; after: readonly PricingRule[] },
+  {
+    tested,
+    before,
+    after,
+  }: { tested: PricingRule; before: readonly PricingRule[]; after: readonly PricingRule[] },
   quotes: readonly Quote[],
 ): RuleTest<Quote> {
   const applying = quotes.filter(({ facts }) => meets(tested.conditions, facts))
@@ -70,8 +76,9 @@ export function testRule<Quote extends PastQuote>(
     const allowedBefore = nearestAllowed(applyRules(before, facts, costs), rateCents)
     if (allowedCents === allowedBefore) return []
     const detail =
-      checkRate(limits, rateCents).reasons.map((reason) => reason.detail).join(' ') ||
-      `${formatDollars(rateCents)} would be within the rules.`
+      checkRate(limits, rateCents)
+        .reasons.map((reason) => reason.detail)
+        .join(' ') || `${formatDollars(rateCents)} would be within the rules.`
     return [{ quote, allowedCents, detail }]
   })
   return {
@@ -83,7 +90,9 @@ export function testRule<Quote extends PastQuote>(
   }
 }
 
-function estimateOf<Quote extends PastQuote>(changed: readonly ChangedQuote<Quote>[]): RuleTest<Quote>['estimate'] {
+function estimateOf<Quote extends PastQuote>(
+  changed: readonly ChangedQuote<Quote>[],
+): RuleTest<Quote>['estimate'] {
   const byLane = new Map<string, number>()
   const sum = { quotes: 0, winsBefore: 0, winsAfter: 0, marginBeforeCents: 0, marginAfterCents: 0 }
   for (const { quote, allowedCents } of changed) {
@@ -109,7 +118,9 @@ export function ruleTestInWords({ applies, changed, estimate, noRate }: RuleTest
       ? 'No past quote meets the conditions of this rule.'
       : `This rule would have changed ${changed.length.toLocaleString('en-US')} of ${counted(applies, 'quote')}.`
   const none =
-    noRate === 0 ? '' : ` For ${counted(noRate, 'quote')}, the minimum would be above the maximum, so the maximum would be ignored.`
+    noRate === 0
+      ? ''
+      : ` For ${counted(noRate, 'quote')}, the minimum would be above the maximum, so the maximum would be ignored.`
   if (estimate === null) return first + none
   const wins = estimate.winsAfter - estimate.winsBefore
   const margin = estimate.marginAfterCents - estimate.marginBeforeCents

@@ -4,7 +4,7 @@ import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { readTenantQuotes, updateTenant } from '../database/queries/index.ts'
+import { pricingRules, readTenantQuotes, updateTenant } from '../database/queries/index.ts'
 import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
 import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
 

@@ -16,6 +16,7 @@ import {
 import { customers } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Parts } from './parts.ts'
+import { marginAnswer } from './rule-forms.ts'
 
 /** Who a quote is for and from. */
 export interface QuoteParties {
@@ -31,7 +32,11 @@ export interface QuoteParties {
  */
 export async function partiesOf(
   rules: readonly PricingRule[],
-  { customerName, repId, rateType }: {
+  {
+    customerName,
+    repId,
+    rateType,
+  }: {
     readonly customerName: string | null
     readonly repId: number | null
     readonly rateType?: 'spot' | 'contract' | null
@@ -40,13 +45,19 @@ export async function partiesOf(
   { database }: Pick<Parts, 'database'>,
 ): Promise<QuoteParties> {
   const others = { repId, rateType: rateType ?? null }
-  const isAsked = rules.some(({ conditions }) => conditions.customer !== undefined || conditions.tier !== undefined)
+  const isAsked = rules.some(
+    ({ conditions }) => conditions.customer !== undefined || conditions.tier !== undefined,
+  )
   if (customerName === null || !isAsked) return { customerKeys: [], tier: null, ...others }
   return database.inTenant(tenant, async (transaction) => {
     const known = await customers.findCustomer(transaction, tenant, customerName)
     const aliases = known === null ? [] : await customers.aliasesOf(transaction, tenant, [known.customerId])
     const keys = [customerName, ...aliases.map(({ name }) => name)].map(customerKey)
-    return { customerKeys: known === null ? keys : [known.key, ...keys], tier: known?.tier ?? null, ...others }
+    return {
+      customerKeys: known === null ? keys : [known.key, ...keys],
+      tier: known?.tier ?? null,
+      ...others,
+    }
   })
 }
 
@@ -98,12 +109,7 @@ export function rulesAnswer(
           rule_id: part.rule.ruleId,
           because: conditionsInWords(part.rule.conditions),
           outside: part.outside,
-          terms: {
-            margin_pct: terms?.pct ?? null,
-            margin: dollarsIfKnown(terms?.cents ?? null),
-            margin_per_mile: dollarsIfKnown(terms?.centsPerMile ?? null),
-            rate_per_mile: dollarsIfKnown(terms?.rateCentsPerMile ?? null),
-          },
+          terms: marginAnswer(terms ?? {}),
         }
   const { minimum, target, maximum } = applied
   const verdict = checkRate(applied, rateCents)

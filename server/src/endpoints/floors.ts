@@ -10,7 +10,11 @@ import type { TenantId } from '../database/session/index.ts'
 /**
  * The floors of the brokerage in its settings: the minimum of the pricing rule for all quotes.
  */
-export function floorsAnswer({ pct, cents, rateCentsPerMile }: MinimumTerms): Static<typeof Tenant>['floors'] {
+export function floorsAnswer({
+  pct,
+  cents,
+  rateCentsPerMile,
+}: MinimumTerms): Static<typeof Tenant>['floors'] {
   return {
     margin_pct: pct ?? null,
     margin: dollarsIfKnown(cents ?? null),
@@ -31,8 +35,11 @@ function withFloors(
   floors: NonNullable<BodyOf<typeof updateTenant>['floors']>,
 ): RuleTerms | null {
   // 0 removes a floor.
-  const changed = (sent: number | undefined, before: number | undefined, read: (amount: number) => number | null) =>
-    sent === undefined ? before : sent === 0 ? undefined : (read(sent) ?? undefined)
+  const changed = (
+    sent: number | undefined,
+    before: number | undefined,
+    read: (amount: number) => number | null,
+  ) => (sent === undefined ? before : sent === 0 ? undefined : (read(sent) ?? undefined))
   const { minimum: before = {}, ...others } = terms
   const entries = Object.entries({
     ...before,

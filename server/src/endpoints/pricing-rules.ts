@@ -1,3 +1,4 @@
+import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { rulesMax } from '#contract/limits.ts'
 import {
@@ -7,7 +8,6 @@ import {
   removePricingRule,
   testPricingRule,
 } from '#contract/pricing-rules.ts'
-import type { BodyOf } from '#contract/endpoint.ts'
 import { conditionsInWords, type RuleConditions, sameConditions } from '#engine/rules/pricing-rules.ts'
 import { recordEvent } from '../audit/index.ts'
 import { people, pricingRules } from '../database/queries/index.ts'
@@ -34,7 +34,11 @@ async function readRule(transaction: TenantTransaction, tenant: TenantId, body: 
   return { conditions, terms }
 }
 
-function checkConditions(rules: readonly StoredRule[], conditions: RuleConditions, ruleId: number | null): void {
+function checkConditions(
+  rules: readonly StoredRule[],
+  conditions: RuleConditions,
+  ruleId: number | null,
+): void {
   const other = rules.find((rule) => rule.ruleId !== ruleId && sameConditions(rule.conditions, conditions))
   if (other === undefined) return
   throw problem(

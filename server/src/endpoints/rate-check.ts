@@ -6,14 +6,10 @@ import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
-import {
-  applyRules,
-  checkRate,
-  checkUnknownRate,
-  type RuleVerdict,
-} from '#engine/rules/pricing-rules.ts'
+import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
 import { defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { factsOf, partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
@@ -21,6 +17,8 @@ import type { Parts } from './parts.ts'
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
   NewLane,
+  | 'origin'
+  | 'destination'
   | 'origin_key'
   | 'destination_key'
   | 'origin_state'
@@ -34,8 +32,6 @@ type LaneToCheck = Pick<
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
   readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
-  /** The miles between the two places as measured: a distance that somebody entered does not make a lane shorter for the rules. */
-  readonly measuredMiles: number | null
   /** The customer, whose fuel schedule and rules may apply. */
   readonly customerName: string | null
   readonly repId: number | null
@@ -80,6 +76,8 @@ interface FieldWarning<Field extends string> {
 export interface CheckedRate<Field extends string> {
   readonly warnings: FieldWarning<Field>[]
   readonly verdict: RuleVerdict
+  /** For how many days the rules let a quote be valid; null if they do not say. */
+  readonly validDays: number | null
 }
 
 /**
@@ -122,7 +120,8 @@ export async function rateChecker(
     })
     // A lane with many quotes takes long, so the work yields between steps.
     const fold = model === null ? null : await yieldBetweenSteps(laneInSteps(model.estimator, identity.key))
-    const miles = longer(asked.miles ?? null, asked.measuredMiles)
+    // A distance that somebody entered does not make a lane shorter for the rules.
+    const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
     const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
     const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
     const entered = lane?.enteredCostCents ?? null
@@ -130,9 +129,10 @@ export async function rateChecker(
     const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)
     const applied = applyRules(rules, facts, { enteredCents, expectedCents, miles })
     // An amount that cannot be converted cannot be compared.
-    if (lane === null) return { warnings: [], verdict: checkUnknownRate(applied) }
+    const validDays = applied.validDays?.value ?? null
+    if (lane === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
     const verdict = checkRate(applied, lane.rateCents)
-    if (model === null) return { warnings: [], verdict }
+    if (model === null) return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({
@@ -146,7 +146,7 @@ export async function rateChecker(
       floorCents: floorCents === null ? null : Math.ceil(floorCents),
       goingRate: goingCents === null ? null : { cents: goingCents, isOwn: (fold?.quotes.length ?? 0) > 0 },
     })
-    return { warnings: warnings.map(({ code, detail }) => ({ code, field, detail })), verdict }
+    return { warnings: warnings.map(({ code, detail }) => ({ code, field, detail })), verdict, validDays }
   }
 }
 

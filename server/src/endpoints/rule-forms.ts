@@ -6,7 +6,6 @@ import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import {
   conditionsInWords,
-  type MarginTerms,
   type MinimumTerms,
   type RuleConditions,
   type RulePlace,
@@ -17,6 +16,7 @@ import { knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lanes/
 
 type SentConditions = Static<typeof contract.RuleConditions>
 type SentTerms = Static<typeof contract.RuleTerms>
+type ShownTerms = Static<typeof contract.ShownTerms>
 type RuleAnswer = Static<typeof contract.PricingRule>
 
 /** Null is never stored: the absence of a member is its absence. */
@@ -76,7 +76,9 @@ export function readConditions(
       : (readEquipment(sent.equipment, { pointer: '/conditions/equipment' }, errors) ?? undefined)
   return present<RuleConditions>({
     customer:
-      sent.customer === undefined ? undefined : { key: customerKey(sent.customer), text: sent.customer.trim() },
+      sent.customer === undefined
+        ? undefined
+        : { key: customerKey(sent.customer), text: sent.customer.trim() },
     origin: rulePlace(sent.origin, sent.area, 'origin', errors),
     destination: rulePlace(sent.destination, sent.area, 'destination', errors),
     tier: sent.tier?.trim(),
@@ -156,27 +158,21 @@ function conditionsAnswer(conditions: RuleConditions): SentConditions {
   })
 }
 
-function marginAnswer(terms: MarginTerms | undefined) {
-  return terms === undefined
-    ? undefined
-    : present<NonNullable<SentTerms['target']>>({
-        margin_pct: terms.pct,
-        margin: dollarsOf(terms.cents),
-        margin_per_mile: dollarsOf(terms.centsPerMile),
-      })
+/** A margin of a rule in the form of the API. */
+export function marginAnswer(terms: MinimumTerms): Static<typeof contract.ShownMinimum> {
+  return present<Static<typeof contract.ShownMinimum>>({
+    margin_pct: terms.pct,
+    margin: dollarsOf(terms.cents),
+    margin_per_mile: dollarsOf(terms.centsPerMile),
+    rate_per_mile: dollarsOf(terms.rateCentsPerMile),
+  })
 }
 
-function termsAnswer({ minimum, target, maximum, roundToCents, validDays, outside }: RuleTerms): SentTerms {
-  return present<SentTerms>({
-    minimum:
-      minimum === undefined
-        ? undefined
-        : present<NonNullable<SentTerms['minimum']>>({
-            ...marginAnswer(minimum),
-            rate_per_mile: dollarsOf(minimum.rateCentsPerMile),
-          }),
-    target: marginAnswer(target),
-    maximum: marginAnswer(maximum),
+function termsAnswer({ minimum, target, maximum, roundToCents, validDays, outside }: RuleTerms): ShownTerms {
+  return present<ShownTerms>({
+    minimum: minimum && marginAnswer(minimum),
+    target: target && marginAnswer(target),
+    maximum: maximum && marginAnswer(maximum),
     round_to: dollarsOf(roundToCents),
     valid_days: validDays,
     outside,

@@ -13,7 +13,11 @@ const dayMs = 86_400_000
 
 /** Applies the rules with and without a rule to the newest quotes. */
 export async function testOnHistory(
-  rules: { readonly tested: PricingRule; readonly before: readonly PricingRule[]; readonly after: readonly PricingRule[] },
+  rules: {
+    readonly tested: PricingRule
+    readonly before: readonly PricingRule[]
+    readonly after: readonly PricingRule[]
+  },
   { tenant, now }: { readonly tenant: TenantId; readonly now: number },
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof testPricingRule>> {
@@ -45,7 +49,9 @@ export async function testOnHistory(
   }
 }
 
-function estimateAnswer(estimate: RuleTest<EstimatedPastQuote>['estimate']): AnswerOf<typeof testPricingRule>['estimate'] {
+function estimateAnswer(
+  estimate: RuleTest<EstimatedPastQuote>['estimate'],
+): AnswerOf<typeof testPricingRule>['estimate'] {
   if (estimate === null) return null
   const tenths = (value: number) => Math.round(10 * value) / 10
   const { marginBeforeCents: before, marginAfterCents: after, range80 } = estimate

@@ -7,6 +7,7 @@ export {
   type AskedLane,
   knownOrFolded,
   lanePlaces,
+  measuredMiles,
   placesMeantMax,
   readAskedLane,
   readEquipment,

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import type { StoredRule, TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../session/index.ts'
 import { rulesInForce } from './pricing-rules.ts'
@@ -14,7 +14,17 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret' | 'customer',
+  counter:
+    | 'user'
+    | 'token'
+    | 'secret'
+    | 'import'
+    | 'audit'
+    | 'event-endpoint'
+    | 'event-secret'
+    | 'customer'
+    | 'pricing-rule'
+    | 'approval',
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')

@@ -1,6 +1,6 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { PerformanceSums } from '#engine/performance.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import {

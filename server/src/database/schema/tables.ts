@@ -3,8 +3,8 @@ import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-f
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
