@@ -29,6 +29,7 @@ import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
+import { pilotMethods } from './pilot-methods.ts'
 import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
@@ -71,10 +72,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'audit-log.listAudit': returnsCanary(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
-  ),
-  'audit-log.newestAudit': returnsResult(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
-  'audit-log.verifyAudit': returnsResult(({ transaction, tenant }) =>
-    audit.verifyAudit((look) => look(transaction), tenant, []),
   ),
   'credentials.insertServiceToken': returnsResult(({ transaction, tenant, ids, now }) =>
     credentials.insertServiceToken(transaction, tenant, {
@@ -159,7 +156,12 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readBookStanding(transaction, tenant, 0),
   ),
   'packed-quotes.readQuotesBefore': returnsResult(({ transaction, tenant }) =>
-    packed.readQuotesBefore(transaction, tenant, packed.beforeAnyQuote, 10),
+    packed.readQuotesBefore(
+      transaction,
+      tenant,
+      { mixed: false, expiredCountsAsLost: false },
+      { before: packed.beforeAnyQuote, max: 10 },
+    ),
   ),
   'packed-quotes.readQuotesOf': returnsResult(({ transaction, tenant, ids }) =>
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
@@ -196,6 +198,7 @@ export const methods: Readonly<Record<string, Method>> = {
   ...importMethods,
   ...marketMethods,
   ...peopleMethods,
+  ...pilotMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {

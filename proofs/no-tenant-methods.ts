@@ -1,6 +1,8 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
-  'audit-log.auditHash': 'computes a value without a query',
+  'hash-chain.hashAfter': 'computes a value without a query',
+  'pilots.tenantsWithPilotsBehind':
+    'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
   'landed-margin.tooLowCents': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':

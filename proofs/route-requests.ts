@@ -279,4 +279,9 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
+  'get-pilot': () => ({ path: '/api/pilot' }),
+  'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
+  'get-pilot-report': () => ({ path: '/api/pilot/report' }),
+  'list-pilot-entries': () => ({ path: '/api/pilot/entries' }),
+  'export-pilot': () => ({ path: '/api/pilot/export' }),
 }

@@ -20,6 +20,7 @@ import {
   tenantIdOf,
   uuidOf,
 } from './seeded-ids.ts'
+import { pilotRowsOf } from './seeded-pilots.ts'
 
 /**
  * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
@@ -343,6 +344,7 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
+    ...pilotRowsOf(ids, { at, canary: canaryOf(label) }),
     ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {

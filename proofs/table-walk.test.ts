@@ -10,6 +10,7 @@ const withoutCanary = [
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
   'expiry_notices.credential',
+  'pilot_entries.kind',
   'imports.status',
   'lane_changes.rule',
   'lane_changes.source',

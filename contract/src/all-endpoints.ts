@@ -50,6 +50,7 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
+import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
 import {
   addPricingRule,
   changePricingRule,
@@ -214,4 +215,9 @@ export const allEndpoints = [
   undoImport,
   importSampleData,
   getBacktest,
+  getPilot,
+  switchPilot,
+  getPilotReport,
+  listPilotEntries,
+  exportPilot,
 ] as const satisfies readonly Endpoint[]

@@ -34,6 +34,8 @@ export const auditKindsOf = {
     'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
+    'pilot-started',
+    'pilot-stopped',
   ],
   refusals: [
     'sign-in-failed',

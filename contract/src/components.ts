@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { AuditEvent, Person } from './audit.ts'
-import { BacktestDollars, BacktestDone, BacktestTooFew, Quality } from './backtest.ts'
+import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } from './estimate.ts'
@@ -37,6 +37,7 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
+import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
   AppliedRules,
   OutsideRule,
@@ -292,5 +293,11 @@ export const components: Readonly<
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
   BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
   BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },
+  Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },
+  PilotHead: { schema: PilotHead, description: 'The newest entry of the chain of a pilot' },
+  PilotEntry: { schema: PilotEntry, description: 'An entry of the chain of a pilot' },
+  PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
+  PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
+  ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },
   ForecastQuality: { schema: Quality, description: 'Quality of the forecasts of one method' },
 }

@@ -165,6 +165,8 @@ export const pushKeysMax = 12_000
 /** Lanes per page when an integration reads back what changed. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
+/** Entries of a pilot per page, of about 800 bytes each. */
+export const pilotEntriesPageMax = 1_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */

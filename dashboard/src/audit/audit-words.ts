@@ -68,6 +68,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'sandbox-created': 'Test brokerage created',
   'sandbox-entered': 'Test brokerage entered',
   'sandbox-reset': 'Test brokerage reset',
+  'pilot-started': 'Pilot switched on',
+  'pilot-stopped': 'Pilot switched off',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -219,6 +221,8 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'sandbox-created': ({ done_by }) => words`${someone(done_by)} created the test brokerage`,
   'sandbox-entered': ({ done_by }) => words`${someone(done_by)} signed in to the test brokerage`,
   'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
+  'pilot-started': ({ done_by }) => words`${someone(done_by)} switched the pilot on`,
+  'pilot-stopped': ({ done_by }) => words`${someone(done_by)} switched the pilot off`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`

@@ -38,6 +38,7 @@ import { PerformanceTable } from './performance-table.tsx'
 import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
+const Pilot = lazy(() => import('./performance-pilot.tsx'))
 
 const fallback = 'last-12-months'
 const monthsMax = 200
@@ -61,6 +62,10 @@ export default function Performance() {
         {view === 'calibration' ? (
           <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
             <Calibration />
+          </Suspense>
+        ) : view === 'pilot' ? (
+          <Suspense fallback={<Loading label="Loading the pilot" rows={6} />}>
+            <Pilot />
           </Suspense>
         ) : (
           <Figures view={view} period={period} selection={selection} search={search} change={change} />

@@ -149,6 +149,11 @@ const events: Partial<
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
   },
+  'pilot-started': { make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }) },
+  'pilot-stopped': {
+    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: false }),
+  },
   'sandbox-reset': {
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/reset', {}),

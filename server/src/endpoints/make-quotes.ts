@@ -3,11 +3,12 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { costExpected, costsOf } from '../book/index.ts'
+import { costExpected, pricingOf } from '../book/index.ts'
 import { lanes } from '../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { chargesErrors } from './charges-errors.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -212,7 +213,7 @@ export async function makeQuoteRequest(
 ): Promise<AnswerOf<typeof createQuoteRequest>> {
   const { tenant, userId, now } = by
   const read = readQuoteRequest(body)
-  const costs = await costsOf(books, tenant, now)
+  const pricing = await pricingOf(books, tenant, now)
   const checked = await checkQuoteRequest(body, by, { books, database })
   const answered = await database.inTenant(tenant, async (transaction) => {
     const key = body.request_key
@@ -242,7 +243,7 @@ export async function makeQuoteRequest(
           const rate = checked[index]
           return {
             ...lane,
-            ...costExpected(costs, lane),
+            ...costExpected(pricing?.costs ?? null, lane),
             valid_until: rate === undefined ? null : validUntil(rate, now),
           }
         }),
@@ -254,7 +255,10 @@ export async function makeQuoteRequest(
       reference: body.reference ?? null,
       created_at: new Date(now),
     }
-    return quoteRequestAnswer(transaction, tenant, { request, lanes: rows })
+    const answer = await quoteRequestAnswer(transaction, tenant, { request, lanes: rows })
+    const toForecast = rows.map((lane) => quoteToForecast(lane))
+    await sealForecasts(transaction, tenant, { pricing, now }, toForecast)
+    return answer
   })
   return {
     ...answered,
@@ -291,7 +295,7 @@ export async function makeRequote(
   const { tenant, userId, now } = by
   const checked = await checkRequote(ref, body, by, { books, database })
   checkVerdicts([checked], by, () => '/quoted_rate')
-  const costs = await costsOf(books, tenant, now)
+  const pricing = await pricingOf(books, tenant, now)
   const answered = await database.inTenant(tenant, async (transaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
     const made = await lanes.insertRequote(transaction, tenant, database.identifiers, quoted, {
@@ -300,11 +304,13 @@ export async function makeRequote(
       market_rate_cents: cents(body.market_rate),
       pickup_date: body.pickup_date ?? quoted.pickup_date,
       valid_until: validUntil(checked, now),
-      ...costExpected(costs, quoted),
+      ...costExpected(pricing?.costs ?? null, quoted),
       createdBy: userId,
       createdAt: new Date(now),
     })
-    return laneAnswer(transaction, tenant, made)
+    const answer = await laneAnswer(transaction, tenant, made)
+    await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
+    return answer
   })
   return { ...answered, warnings: checked.warnings }
 }

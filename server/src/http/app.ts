@@ -47,6 +47,7 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
+  pilotEndpoints,
   pricingRuleEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
@@ -113,6 +114,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
+  ...pilotEndpoints,
 ]
 
 const serverOptions = {

@@ -34,13 +34,36 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
 export const recordBytes = 33
 export const unitSeparator = '\u001f'
 export const recordSeparator = '\u001e'
-const places = sql`concat_ws(${unitSeparator}, origin_key, destination_key, origin_state, destination_state,
-  coalesce(origin_market, ''), coalesce(destination_market, ''), equipment_code)`
+const placeColumns = [
+  sql`origin_key`,
+  sql`destination_key`,
+  sql`origin_state`,
+  sql`destination_state`,
+  sql`coalesce(origin_market, '')`,
+  sql`coalesce(destination_market, '')`,
+  sql`equipment_code`,
+]
+// Not concat_ws, which takes three times as long.
+const places = sql.join(placeColumns, sql` || ${sql.lit(unitSeparator)} || `)
 
 /** The columns that `record` and `places` read: a subquery that selected all columns took a fifth longer. */
-const packedColumns = sql`lane_id, created_at, miles, customer_rate_cents, quoted_rate_cents, truck_cost_cents,
-  estimated_cost_cents, outcome, origin_key, destination_key, origin_state, destination_state, origin_market,
-  destination_market, equipment_code`
+const packedColumns = [
+  'lane_id',
+  'created_at',
+  'miles',
+  'customer_rate_cents',
+  'quoted_rate_cents',
+  'truck_cost_cents',
+  'estimated_cost_cents',
+  'outcome',
+  'origin_key',
+  'destination_key',
+  'origin_state',
+  'destination_state',
+  'origin_market',
+  'destination_market',
+  'equipment_code',
+] as const
 
 /** Many quotes as the database returns them: records one after the other, and their places in the same order. */
 export interface PackedQuotes {
@@ -136,10 +159,10 @@ export async function readBookStanding(
   }
 }
 
-/** How many quotes of a brokerage statistics count. */
+/** How many quotes a brokerage has, with those that statistics do not count: only an index is read. */
 export async function countQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
   const { count } = await transaction
-    .selectFrom('counted_lanes')
+    .selectFrom('lanes')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
@@ -167,12 +190,32 @@ function moment(us: bigint): RawBuilder<Date> {
     + ${rest}::bigint * interval '1 microsecond'`
 }
 
+/** The settings that decide how `counted_lanes` counts a quote. */
+export type CountingSettings = Pick<BookSettings, 'mixed' | 'expiredCountsAsLost'>
+
+/**
+ * The quotes that statistics count. Where no amount is converted, the table is read without the view `counted_lanes`, whose
+ * conditions take a quarter of the time. A lane that gets an amount on another basis meanwhile gets a new version, too.
+ */
+function countedSource(
+  tenant: TenantId,
+  { mixed, expiredCountsAsLost }: CountingSettings,
+): RawBuilder<unknown> {
+  if (mixed) return sql`counted_lanes`
+  const columns = packedColumns.filter((column) => column !== 'outcome').map((column) => sql.ref(column))
+  return sql`(
+    select tenant_id, ${sql.join(columns)},
+      case when outcome <> 'expired' then outcome else ${sql.lit(expiredCountsAsLost ? 'lost' : 'pending')} end as outcome
+    from lanes where tenant_id = ${tenant} and voided_at is null
+  ) as counted`
+}
+
 /** The newest quotes before a position, at most `max`, and the position of the oldest of them; null at the end. */
 export async function readQuotesBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
-  before: QuotePlace,
-  max: number,
+  settings: CountingSettings,
+  { before, max }: { readonly before: QuotePlace; readonly max: number },
 ): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
   // Forces the index of lists: the planner's statistics may be out of date for a table that has just grown.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
@@ -182,7 +225,8 @@ export async function readQuotesBefore(
   const packed = await packedQuotes(
     transaction,
     sql`(
-      select ${packedColumns} from counted_lanes where tenant_id = ${tenant} and ${older}
+      select ${sql.join(packedColumns.map((column) => sql.ref(column)))} from ${countedSource(tenant, settings)}
+      where tenant_id = ${tenant} and ${older}
       order by created_at desc, lane_id desc limit ${max}
     ) as page`,
   )

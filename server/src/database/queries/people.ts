@@ -20,19 +20,21 @@ export async function nextTenantNumber(
     | 'secret'
     | 'import'
     | 'audit'
+    | 'pilot'
     | 'event-endpoint'
     | 'event-secret'
     | 'customer'
     | 'pricing-rule'
     | 'approval',
+  count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
-    .values({ tenant_id: tenant, counter, last_number: 1 })
+    .values({ tenant_id: tenant, counter, last_number: count })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'counter'])
-        .doUpdateSet({ last_number: sql`tenant_counters.last_number + 1` }),
+        .doUpdateSet({ last_number: sql`tenant_counters.last_number + ${count}` }),
     )
     .returning('last_number')
     .executeTakeFirstOrThrow()

@@ -538,6 +538,43 @@ alter table market_rates force row level security;
 create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on market_rates to lanewise_service;
 
+create table pilot_entries (
+  tenant_id integer not null,
+  entry_number bigint not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  lane_id bigint,
+  body text not null,
+  hash bytea not null,
+  constraint pilot_entries_pkey PRIMARY KEY (tenant_id, entry_number),
+  constraint pilot_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint pilot_entries_entry_number_check CHECK ((entry_number >= 1)),
+  constraint pilot_entries_hash_check CHECK ((length(hash) = 32)),
+  constraint pilot_entries_kind_check CHECK ((kind = ANY (ARRAY['started'::text, 'stopped'::text, 'forecast'::text, 'outcome'::text, 'experiment'::text])))
+);
+CREATE INDEX pilot_entries_by_lane ON pilot_entries USING btree (tenant_id, lane_id, entry_number) WHERE (lane_id IS NOT NULL);
+alter table pilot_entries enable row level security;
+alter table pilot_entries force row level security;
+create policy tenant_isolation on pilot_entries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select on pilot_entries to lanewise_service;
+
+create table pilots (
+  tenant_id integer not null,
+  active boolean not null,
+  started_at timestamp with time zone not null,
+  started_by integer not null,
+  stopped_at timestamp with time zone,
+  sealed_version bigint not null,
+  announced_entry bigint not null default 0,
+  constraint pilots_pkey PRIMARY KEY (tenant_id),
+  constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+alter table pilots enable row level security;
+alter table pilots force row level security;
+create policy pilots_for_owner on pilots for select to lanewise_owner using (true);
+create policy tenant_isolation on pilots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on pilots to lanewise_service;
+
 create table quote_list_settings (
   tenant_id integer not null,
   user_id integer not null,
@@ -2135,6 +2172,23 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      join public.tenant_facts as known on known.tenant_id = pilot.tenant_id
+      where known.facts_version > pilot.sealed_version;
+  end $function$;
+revoke all on function tenants_with_pilots_behind() from public;
+grant execute on function tenants_with_pilots_behind() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer

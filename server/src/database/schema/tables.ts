@@ -14,6 +14,7 @@ import type {
   TeamsTable,
 } from './customer-tables.ts'
 import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -56,6 +57,8 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
+  pilots: PilotsTable
+  pilot_entries: PilotEntriesTable
   event_endpoints: EventEndpointsTable
   event_secrets: EventSecretsTable
   events: EventsTable

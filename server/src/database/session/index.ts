@@ -24,7 +24,13 @@ export {
 export { databaseSafetyFaults } from './row-level-security.ts'
 export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
-export { accessChanged, auditMoved, quotesChanged, quotesMade } from './transaction-changes.ts'
+export {
+  accessChanged,
+  type ChainName,
+  chainMoved,
+  quotesChanged,
+  quotesMade,
+} from './transaction-changes.ts'
 export {
   databaseFailure,
   databaseFailures,

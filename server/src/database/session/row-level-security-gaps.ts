@@ -15,6 +15,7 @@ const reviewedFunctions = sql.raw(
     'sign_in_of',
     'stalled_undos',
     'tenants_with_ended_quotes',
+    'tenants_with_pilots_behind',
     'unannounced_expiries',
   ]
     .map((name) => `'${name}'`)
