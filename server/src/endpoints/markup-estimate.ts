@@ -22,7 +22,11 @@ import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
-import { applyRules, type PricingRule } from '#engine/rules/pricing-rules.ts'
+import {
+  type AppliedRules as AppliedTerms,
+  applyRules,
+  type PricingRule,
+} from '#engine/rules/pricing-rules.ts'
 import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -89,28 +93,10 @@ export async function estimatedOffer(
   // A lane with many quotes takes long, so the work yields between steps.
   const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
-  const entered = offer.costCents ?? null
-  const applied = applyRules(
-    rules,
-    factsOf(
-      {
-        origin_key: origin.key,
-        destination_key: destination.key,
-        origin_state: origin.state,
-        destination_state: destination.state,
-        origin_market: origin.market,
-        destination_market: destination.market,
-        equipment_code: equipmentCode,
-        miles,
-      },
-      parties,
-      fold?.decided ?? 0,
-    ),
-    {
-      enteredCents: entered !== null && entered > 0 ? entered : null,
-      expectedCents: isOwnCost(cost) ? cost.costCents : null,
-      miles,
-    },
+  const applied = rulesFor(
+    offer,
+    { equipmentCode, miles, cost, decided: fold?.decided ?? 0 },
+    { rules, parties },
   )
   const estimate = estimateOffer({
     estimator,
@@ -176,6 +162,37 @@ export async function estimatedOffer(
     }),
     risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
   }
+}
+
+/** The rules that apply to an offer. */
+function rulesFor(
+  offer: Offer,
+  known: {
+    readonly equipmentCode: string | null
+    readonly miles: number | null
+    readonly cost: ExpectedCost | null
+    readonly decided: number
+  },
+  { rules, parties }: { readonly rules: readonly PricingRule[]; readonly parties: QuoteParties },
+): AppliedTerms {
+  const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
+  const { miles, cost } = known
+  const lane = {
+    origin_key: origin.key,
+    destination_key: destination.key,
+    origin_state: origin.state,
+    destination_state: destination.state,
+    origin_market: origin.market,
+    destination_market: destination.market,
+    equipment_code: known.equipmentCode,
+    miles,
+  }
+  const entered = offer.costCents ?? null
+  return applyRules(rules, factsOf(lane, parties, known.decided), {
+    enteredCents: entered !== null && entered > 0 ? entered : null,
+    expectedCents: isOwnCost(cost) ? cost.costCents : null,
+    miles,
+  })
 }
 
 /** The risk of an offer: around the entered cost, else around the expected one if it says something about the brokerage. */
