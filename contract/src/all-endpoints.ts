@@ -50,7 +50,14 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
-import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
+import {
+  exportPilot,
+  getCalibration,
+  getPilot,
+  getPilotReport,
+  listPilotEntries,
+  switchPilot,
+} from './pilot.ts'
 import {
   addPricingRule,
   changePricingRule,
@@ -220,4 +227,5 @@ export const allEndpoints = [
   getPilotReport,
   listPilotEntries,
   exportPilot,
+  getCalibration,
 ] as const satisfies readonly Endpoint[]

@@ -109,15 +109,7 @@ export async function estimatedOffer(
   const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
   const used = quotesUsed(ofLane, leftOut, now)
-  const newest = history.at(-1)
-  const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
-  const flags: string[] = [
-    ...estimate.flags,
-    ...(onlyOld ? ['only_old_quotes'] : []),
-    ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
-    ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
-    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
-  ]
+  const flags = flagsOf(estimate, { history, miles, cost, now })
   const others = atOtherRates(estimate, offer.proposedRateCents)
   return {
     estimate: {
@@ -162,6 +154,32 @@ export async function estimatedOffer(
     }),
     risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
   }
+}
+
+/** The conditions that limit the estimate. */
+function flagsOf(
+  estimate: OfferEstimate,
+  {
+    history,
+    miles,
+    cost,
+    now,
+  }: {
+    readonly history: readonly ScopeQuote[]
+    readonly miles: number | null
+    readonly cost: ExpectedCost | null
+    readonly now: number
+  },
+): string[] {
+  const newest = history.at(-1)
+  const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
+  return [
+    ...estimate.flags,
+    ...(onlyOld ? ['only_old_quotes'] : []),
+    ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
+    ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
+    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
+  ]
 }
 
 /** The rules that apply to an offer. */

@@ -127,7 +127,8 @@ export async function readBookStanding(
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
-      one.win_probability_method as method, one.pricing_rules as rules, one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed} as mixed,
+      one.win_probability_method as method, one.pricing_rules as rules,
+      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed(tenant)} as mixed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version

@@ -38,6 +38,26 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table calibration_checks (
+  tenant_id integer not null,
+  checked_at timestamp with time zone not null,
+  checked_version bigint not null,
+  state text not null,
+  decided integer not null,
+  won integer not null,
+  mean_forecast double precision,
+  evidence double precision not null,
+  broken_at timestamp with time zone,
+  constraint calibration_checks_pkey PRIMARY KEY (tenant_id),
+  constraint calibration_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint calibration_checks_state_check CHECK ((state = ANY (ARRAY['too_few'::text, 'holds'::text, 'broken'::text])))
+);
+alter table calibration_checks enable row level security;
+alter table calibration_checks force row level security;
+create policy calibration_checks_for_owner on calibration_checks for select to lanewise_owner using (true);
+create policy tenant_isolation on calibration_checks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on calibration_checks to lanewise_service;
+
 create table customer_aliases (
   tenant_id integer not null,
   customer_key text not null,
@@ -566,6 +586,7 @@ create table pilots (
   stopped_at timestamp with time zone,
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
+  announced_at timestamp with time zone,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
@@ -787,8 +808,7 @@ grant insert, select, update on tenant_facts to lanewise_service;
 create unlogged table tenant_windows (
   tenant_id integer not null,
   taken double precision[] not null,
-  constraint tenant_windows_pkey PRIMARY KEY (tenant_id),
-  constraint tenant_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+  constraint tenant_windows_pkey PRIMARY KEY (tenant_id)
 ) with (fillfactor=50);
 alter table tenant_windows enable row level security;
 alter table tenant_windows force row level security;
@@ -1122,11 +1142,26 @@ AS $function$
     if facts = 1 and cardinality(changed_lanes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
-      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-      select one.tenant_id, changed.lane, new_facts, moment
-      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
-      where one.tenant_id = tenant
-      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
+      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
+      if cardinality(changed_lanes) = 1 then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_lanes[1], new_facts, moment)
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      elsif current_setting('citus.propagate_set_commands', true) is null then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.lane, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        where one.tenant_id = tenant
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      else
+        execute format(
+          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+           on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
+           from (select distinct unnest(changed_lanes) as lane) as changed)
+        );
+      end if;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;
@@ -1147,6 +1182,7 @@ AS $function$
     quoted_by text;
     basis text;
     event_lane jsonb;
+    subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
@@ -1166,11 +1202,16 @@ AS $function$
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
     values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
-    insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
-    from public.event_endpoints
-    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
-      and kind = any (event_types);
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all.
+    for subscriber in
+      select endpoint_id from public.event_endpoints
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
+      order by endpoint_id
+    loop
+      insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+    end loop;
   end $function$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
@@ -1270,6 +1311,23 @@ AS $function$
   end $function$;
 revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
 grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.broken_calibrations()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but a number.
+  declare
+    broken bigint;
+  begin
+    select count(*) into broken from public.calibration_checks where broken_at is not null;
+    return broken;
+  end $function$;
+revoke all on function broken_calibrations() from public;
+grant execute on function broken_calibrations() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
  RETURNS TABLE(group_id integer, worker text, brokerages bigint)
@@ -1589,6 +1647,17 @@ AS $function$
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.commit_without_waiting()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $function$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.customer_key(name text)
  RETURNS text
  LANGUAGE sql
@@ -1689,6 +1758,21 @@ AS $function$
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
     delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.team_customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilot_entries where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilots where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
@@ -1843,28 +1927,36 @@ AS $function$
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
@@ -1929,7 +2021,7 @@ CREATE OR REPLACE FUNCTION public.note_secret_use(tenant integer, secret integer
 AS $function$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $function$;
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
@@ -1965,7 +2057,7 @@ AS $function$
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $function$;
@@ -2124,7 +2216,7 @@ AS $function$
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;
@@ -2144,6 +2236,25 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_to_check(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants.
+  begin
+    return query
+      select known.tenant_id from public.tenant_facts as known
+      join public.tenants as one on one.tenant_id = known.tenant_id
+      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
+      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+        and (checked.checked_at is null or checked.checked_at < before);
+  end $function$;
+revoke all on function tenants_to_check(timestamp with time zone) from public;
+grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
@@ -2172,6 +2283,22 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_heads_to_announce(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+  end $function$;
+revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
+grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
  RETURNS SETOF integer

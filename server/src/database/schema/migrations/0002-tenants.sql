@@ -127,6 +127,18 @@ create function set_tenant_on_workers(tenant text, lock_ms integer) returns void
 revoke all on function set_tenant_on_workers(text, integer) from public;
 grant execute on function set_tenant_on_workers(text, integer) to lanewise_service;
 
+-- Lets this transaction commit without waiting for the disk, on its Citus worker too: for records whose loss in a crash of the
+-- database is acceptable.
+create function commit_without_waiting() returns void
+  language plpgsql volatile
+  as $$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
 -- Sets the tenant of this transaction and its timeouts, and returns the tenant.
 create function enter_tenant(tenant text, statement_ms integer, lock_ms integer, idle_ms integer) returns text
   language plpgsql volatile
