@@ -273,6 +273,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
+  'get-calibration': () => ({ path: '/api/calibration' }),
   'get-pilot': () => ({ path: '/api/pilot' }),
   'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
   'get-pilot-report': () => ({ path: '/api/pilot/report' }),

@@ -13,13 +13,13 @@ import type {
   TeamsTable,
 } from './customer-tables.ts'
 import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
-import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
+import type { PilotTables } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
 
 /** The tables as queries see them. The comments in migrations/*.sql explain the columns. */
-export interface Tables {
+export interface Tables extends PilotTables {
   installation: {
     singleton: Generated<boolean>
     id_key: Buffer
@@ -56,8 +56,6 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
-  pilots: PilotsTable
-  pilot_entries: PilotEntriesTable
   event_endpoints: EventEndpointsTable
   event_secrets: EventSecretsTable
   events: EventsTable
