@@ -59,6 +59,13 @@ import {
   listPilotEntries,
   switchPilot,
 } from './pilot.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -161,6 +168,11 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listPricingRules,
+  addPricingRule,
+  changePricingRule,
+  removePricingRule,
+  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,

@@ -21,7 +21,8 @@ export interface AmountOnBasis {
 
 /**
  * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted,
- * because the fuel charge is not known or nothing would be left.
+ * because the fuel charge is not known, nothing would be left,
+ * or the amount is in Canadian dollars.
  *
  * The SQL function `on_basis` has the same rule, for statistics; a test compares the two.
  *
@@ -29,7 +30,8 @@ export interface AmountOnBasis {
  * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in') // null
  */
 export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number | null {
-  const { cents, basis, fuelCents, accessorialCents } = amount
+  const { cents, basis, fuelCents, accessorialCents, currency } = amount
+  if (currency === 'CAD') return null
   if (basis === null || basis === wanted) return cents
   if (fuelCents === null) return null
   const charges = fuelCents + (accessorialCents ?? 0)

@@ -3,6 +3,7 @@ import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-f
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -95,15 +96,20 @@ type Moment = ColumnType<Date, Date, Date>
 type MaybeMoment = ColumnType<Date | null, Date | null | undefined, Date | null>
 type Json<T> = ColumnType<T, string, string>
 
+/** A pricing rule as it is stored. A rule that is off is a draft, or is kept for later. */
+export interface StoredRule extends PricingRule {
+  readonly isOn: boolean
+  readonly changedAt: string
+  readonly changedBy: number | null
+}
+
 interface TenantsTable {
   tenant_id: number
   name: string
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
   time_zone: Generated<string>
-  floor_margin_pct: Generated<number | null>
-  floor_margin_cents: Generated<number | null>
-  floor_rate_per_mile_cents: Generated<number | null>
+  pricing_rules: ColumnType<StoredRule[], string | undefined, string>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
