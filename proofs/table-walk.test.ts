@@ -6,6 +6,7 @@ import { canaryOf, type SeededTenants, seededTenants } from './seeded-tenants.ts
 
 /** Text columns that accept only certain values, so they cannot contain a canary. */
 const withoutCanary = [
+  'calibration_checks.state',
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',

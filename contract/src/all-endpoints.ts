@@ -50,7 +50,21 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
-import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
+import {
+  exportPilot,
+  getCalibration,
+  getPilot,
+  getPilotReport,
+  listPilotEntries,
+  switchPilot,
+} from './pilot.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -153,6 +167,11 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listPricingRules,
+  addPricingRule,
+  changePricingRule,
+  removePricingRule,
+  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,
@@ -208,4 +227,5 @@ export const allEndpoints = [
   getPilotReport,
   listPilotEntries,
   exportPilot,
+  getCalibration,
 ] as const satisfies readonly Endpoint[]

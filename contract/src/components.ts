@@ -38,6 +38,19 @@ import {
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
 import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
+import {
+  AppliedRules,
+  OutsideRule,
+  PricingRule,
+  PricingRules,
+  RuleConditions,
+  RuleLimit,
+  RuleTerms,
+  ShownConditions,
+  ShownMargin,
+  ShownMinimum,
+  ShownTerms,
+} from './pricing-rules.ts'
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
@@ -190,6 +203,17 @@ export const components: Readonly<
   },
   Interval: { schema: Interval, description: 'A range' },
   CurvePoint: { schema: CurvePoint, description: 'The win probability at one rate' },
+  RuleConditionsToSet: { schema: RuleConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleConditions: { schema: ShownConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleTermsToSet: { schema: RuleTerms, description: 'What a pricing rule says about its quotes' },
+  RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
+  RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
+  RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
+  PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
+  PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
+  RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
+  AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
+  OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },
   Optimum: { schema: Optimum, description: 'The rate with the highest expected margin' },
   MarkupEvidence: {

@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
+export const rulesMax = 200
+/** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
+export const ruleTestQuotesMax = 2_000
+
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
 export const jsonKeysMax = 64

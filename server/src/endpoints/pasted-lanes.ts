@@ -14,24 +14,27 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
   const read = readPasted(body.text)
   const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
-  const warningsOf = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
+  const check = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
   const rows: AnswerOf<typeof readPastedLanes>['rows'] = []
   for (const row of pasted.rows) rows.push({ ...row, warnings: await warningsOfRow(row) })
   return { ...pasted, rows }
 
   async function warningsOfRow(row: ConvertedRow) {
     const { equipment, rate, cost, errors } = row
-    if (warningsOf === null || rate === null || errors.length > 0) return []
+    if (check === null || rate === null || errors.length > 0) return []
     const places = placesOf(row)
     // Without an equipment, the desk quotes a van.
     const code = readEquipment(equipment ?? 'V', {}, [])
     if (places === null || code === null) return []
-    return warningsOf('rate', {
+    const { warnings } = await check('rate', {
       ...places,
       equipment_code: code,
       rateCents: centsFromDollars(rate) ?? 0,
       enteredCostCents: cost === null ? null : centsFromDollars(cost),
+      customerName: row.customer,
+      repId: caller.userId,
     })
+    return warnings
   }
 })
 

@@ -14,8 +14,10 @@ import {
 import type { LaneRow } from '../database/schema/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
+import { announceHeads, checkCalibrations } from './daily-checks.ts'
 
 const everyMs = 5_000
+const checksEveryMs = 600_000
 /** Changed lanes that one transaction looks at: it locks the chain, for which new quotes of the brokerage wait. */
 const lanesPerTransaction = 1_000
 /** The most lanes that one version of the facts changes: an import or a push changes at most hundreds at once. */
@@ -23,6 +25,8 @@ const lanesOfVersionMax = 100_000
 
 /**
  * Records the outcomes of forecasts in the chains of pilots, every five seconds. An outcome is recorded each time it changes.
+ * Once a day for each brokerage, sends the head of its pilot and checks its calibration.
+ *
  * Several instances may run this at once: the row of the pilot is locked meanwhile.
  */
 export function pilotKeeper({ database, clock, log }: { database: Database; clock: () => number; log: Log }) {
@@ -36,6 +40,18 @@ export function pilotKeeper({ database, clock, log }: { database: Database; cloc
     )
   }, everyMs)
   timer.unref()
+  const checks = setInterval(() => {
+    running = running.then(() =>
+      checkNow().catch((error: unknown) => log.warn({ err: error }, 'calibrations could not be checked')),
+    )
+  }, checksEveryMs)
+  checks.unref()
+
+  async function checkNow(): Promise<void> {
+    const parts = { database, now: clock(), log, isStopping: () => stopping }
+    await announceHeads(parts)
+    await checkCalibrations(parts)
+  }
 
   async function sealNow(): Promise<void> {
     const behind = await runInBackground(() => database.outsideTenants(tenantsWithPilotsBehind))
@@ -47,9 +63,11 @@ export function pilotKeeper({ database, clock, log }: { database: Database; cloc
 
   return {
     sealNow,
+    checkNow,
     async drain() {
       stopping = true
       clearInterval(timer)
+      clearInterval(checks)
       await running
     },
   }

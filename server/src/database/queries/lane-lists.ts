@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
@@ -15,10 +15,10 @@ import {
   tooLowCents,
 } from './landed-margin.ts'
 
-/** The lanes behind a figure of the performance page. A rate is too low for the floors of the brokerage. */
+/** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
 export type LaneFinding =
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
-  | { readonly kind: 'quoted_too_low'; readonly floors: RateFloors }
+  | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
 
 function withFinding(finding: LaneFinding): RawBuilder<boolean> {
   switch (finding.kind) {
@@ -29,7 +29,7 @@ function withFinding(finding: LaneFinding): RawBuilder<boolean> {
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':
-      return sql<boolean>`(${tooLowCents(finding.floors)} > 0)`
+      return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
   }
 }
 

@@ -31,6 +31,7 @@ export type {
   RowChange,
   RowError,
   StoredQuoteListSettings,
+  StoredRule,
   Tables,
   TenantTransaction,
   UnshownLaneColumn,

@@ -38,6 +38,26 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table calibration_checks (
+  tenant_id integer not null,
+  checked_at timestamp with time zone not null,
+  checked_version bigint not null,
+  state text not null,
+  decided integer not null,
+  won integer not null,
+  mean_forecast double precision,
+  evidence double precision not null,
+  broken_at timestamp with time zone,
+  constraint calibration_checks_pkey PRIMARY KEY (tenant_id),
+  constraint calibration_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint calibration_checks_state_check CHECK ((state = ANY (ARRAY['too_few'::text, 'holds'::text, 'broken'::text])))
+);
+alter table calibration_checks enable row level security;
+alter table calibration_checks force row level security;
+create policy calibration_checks_for_owner on calibration_checks for select to lanewise_owner using (true);
+create policy tenant_isolation on calibration_checks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on calibration_checks to lanewise_service;
+
 create table customer_aliases (
   tenant_id integer not null,
   customer_key text not null,
@@ -566,6 +586,7 @@ create table pilots (
   stopped_at timestamp with time zone,
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
+  announced_at timestamp with time zone,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
@@ -801,9 +822,7 @@ create table tenants (
   win_probability_method text not null default 'at_or_below'::text,
   created_at timestamp with time zone not null,
   time_zone text not null default 'UTC'::text,
-  floor_margin_pct double precision,
-  floor_margin_cents integer,
-  floor_rate_per_mile_cents integer,
+  pricing_rules jsonb not null default '[]'::jsonb,
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
   default_basis text not null default 'all_in'::text,
@@ -812,9 +831,7 @@ create table tenants (
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
-  constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
-  constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
+  constraint tenants_pricing_rules_check CHECK ((jsonb_typeof(pricing_rules) = 'array'::text)),
   constraint tenants_quote_valid_days_check CHECK (((quote_valid_days >= 1) AND (quote_valid_days <= 365))),
   constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
   constraint tenants_tenant_id_check CHECK ((tenant_id > 0)),
@@ -1294,6 +1311,23 @@ AS $function$
   end $function$;
 revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
 grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.broken_calibrations()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but a number.
+  declare
+    broken bigint;
+  begin
+    select count(*) into broken from public.calibration_checks where broken_at is not null;
+    return broken;
+  end $function$;
+revoke all on function broken_calibrations() from public;
+grant execute on function broken_calibrations() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
  RETURNS TABLE(group_id integer, worker text, brokerages bigint)
@@ -2203,6 +2237,25 @@ AS $function$
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.tenants_to_check(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants.
+  begin
+    return query
+      select known.tenant_id from public.tenant_facts as known
+      join public.tenants as one on one.tenant_id = known.tenant_id
+      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
+      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+        and (checked.checked_at is null or checked.checked_at < before);
+  end $function$;
+revoke all on function tenants_to_check(timestamp with time zone) from public;
+grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
  LANGUAGE plpgsql
@@ -2230,6 +2283,22 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_heads_to_announce(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+  end $function$;
+revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
+grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
  RETURNS SETOF integer

@@ -4,6 +4,7 @@ import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -13,13 +14,13 @@ import type {
   TeamsTable,
 } from './customer-tables.ts'
 import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
-import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
+import type { PilotTables } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
 
 /** The tables as queries see them. The comments in migrations/*.sql explain the columns. */
-export interface Tables {
+export interface Tables extends PilotTables {
   installation: {
     singleton: Generated<boolean>
     id_key: Buffer
@@ -56,8 +57,6 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
-  pilots: PilotsTable
-  pilot_entries: PilotEntriesTable
   event_endpoints: EventEndpointsTable
   event_secrets: EventSecretsTable
   events: EventsTable
@@ -90,15 +89,20 @@ type Moment = ColumnType<Date, Date, Date>
 type MaybeMoment = ColumnType<Date | null, Date | null | undefined, Date | null>
 type Json<T> = ColumnType<T, string, string>
 
+/** A pricing rule as it is stored. A rule that is off is a draft, or is kept for later. */
+export interface StoredRule extends PricingRule {
+  readonly isOn: boolean
+  readonly changedAt: string
+  readonly changedBy: number | null
+}
+
 interface TenantsTable {
   tenant_id: number
   name: string
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
   time_zone: Generated<string>
-  floor_margin_pct: Generated<number | null>
-  floor_margin_cents: Generated<number | null>
-  floor_rate_per_mile_cents: Generated<number | null>
+  pricing_rules: ColumnType<StoredRule[], string | undefined, string>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>

@@ -17,10 +17,8 @@ create table tenants (
   created_at timestamptz not null,
   -- The IANA time zone in which days and months of the pages begin.
   time_zone text not null default 'UTC',
-  -- The floors below which the tenant does not quote.
-  floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
-  floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
-  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999),
+  -- The pricing rules of the brokerage, a list (engine/src/rules/pricing-rules.ts). They are few, and always read together.
+  pricing_rules jsonb not null default '[]' check (jsonb_typeof(pricing_rules) = 'array'),
   -- A quote without a date of its own expires this many days after it was made; null: it does not expire.
   quote_valid_days integer check (quote_valid_days between 1 and 365),
   -- Whether statistics count an expired quote as lost. Otherwise they count it as pending.
