@@ -19,6 +19,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
+import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
@@ -59,6 +60,13 @@ import {
   switchExperiment,
   switchPilot,
 } from './pilot.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -161,6 +169,11 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listPricingRules,
+  addPricingRule,
+  changePricingRule,
+  removePricingRule,
+  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,
@@ -181,6 +194,8 @@ export const allEndpoints = [
   unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
+  listExchangeRates,
+  addExchangeRates,
   getLane,
   listShipments,
   exportShipments,

@@ -62,8 +62,7 @@ function simulateOne(random: () => number, seed: string) {
       referenceCents: reference,
       priceWeight: 1,
       costCents,
-      miles: null,
-      floors: {},
+      floorCents: null,
     })
     for (let day = 0; day < DAYS; day++) {
       const suggested = suggestionOf({ seed }, { lane: `${lane}`, day, optimum })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { armOf, experimentResult, suggestionOf } from './experiment.ts'
+import { armOf, experimentResult, permitsExperiment, suggestionOf } from './experiment.ts'
 import type { PilotEntry } from './pilot-entries.ts'
 import { pilotScorer } from './pilot-report.ts'
 
@@ -42,6 +42,16 @@ test('a suggestion is within the flat zone and not below the floor, or there is 
   ]) {
     expect(suggestionOf({ seed: 'a' }, { ...asked, optimum: none })).toBeNull()
   }
+})
+
+test('pricing rules other than a minimum for all quotes leave no room for an experiment', () => {
+  const rule = (conditions: object, terms: object) => ({ ruleId: 1, conditions, terms })
+  expect(permitsExperiment([])).toBe(true)
+  expect(permitsExperiment([rule({}, { minimum: { pct: 10 }, outside: 'block' })])).toBe(true)
+  expect(permitsExperiment([rule({ equipment: 'V' }, { minimum: { pct: 10 } })])).toBe(false)
+  expect(permitsExperiment([rule({}, { target: { pct: 12 } })])).toBe(false)
+  expect(permitsExperiment([rule({}, { maximum: { pct: 30 } })])).toBe(false)
+  expect(permitsExperiment([rule({}, { roundToCents: 2_500 })])).toBe(false)
 })
 
 test('the result is the difference of the means; too few lanes and days give none', () => {

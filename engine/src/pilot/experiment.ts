@@ -1,4 +1,5 @@
 import type { Optimum } from '../estimate/optimum.ts'
+import { isForAll, type PricingRule } from '../rules/pricing-rules.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 
 /** The two suggestions that an experiment compares: the low and the high end of the flat zone of the best rate. */
@@ -13,6 +14,17 @@ export interface Experiment {
 export const EXPERIMENT_DAYS = 30
 /** The flat zone has at least 98 % of the highest expected margin, so a suggestion costs at most this share of it. */
 export const EXPERIMENT_COST_SHARE = 0.02
+
+/**
+ * Whether the pricing rules leave the choice of a rate open: there is at most a minimum for all quotes. Any other rule decides the
+ * rate itself, so there is no suggestion of an experiment.
+ */
+export function permitsExperiment(rules: readonly PricingRule[]): boolean {
+  return rules.every(({ conditions, terms: { target, maximum, roundToCents } }) => {
+    const decides = target !== undefined || maximum !== undefined || roundToCents !== undefined
+    return isForAll(conditions) && !decides
+  })
+}
 
 /** FNV-1a, 32 bits, over the UTF-16 code units. */
 function hashOf(text: string): number {

@@ -5,10 +5,11 @@ import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { type OfferForecast, offerForecaster } from '#engine/estimate/forecast-offer.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { suggestionOf } from '#engine/pilot/experiment.ts'
+import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
 import { centsOnBasis } from '#engine/rate-basis.ts'
+import { minimumOfAll, minimumRateCents } from '#engine/rules/pricing-rules.ts'
 import type { Pricing } from '../book/index.ts'
 import { appendPilotEntries, findPilot, type NewLane } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -38,6 +39,7 @@ export interface QuoteToForecast {
     | 'quoted_basis'
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
+    | 'quoted_currency'
   >
 }
 
@@ -112,7 +114,9 @@ async function forecastBody(
       forecaster = offerForecaster({ estimator: pricing.estimator, lane: identity, miles })
       forecasters.set(key, forecaster)
     }
-    forecast = forecaster?.({ rateCents, costCents: cost.cents, floors: pricing.settings.floors }) ?? null
+    const minimum = minimumOfAll(pricing.settings.rules)
+    const floorCents = minimumRateCents(minimum, { costCents: cost.cents, miles })
+    forecast = forecaster?.({ rateCents, costCents: cost.cents, floorCents }) ?? null
   }
   const none = pricing === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
   return {
@@ -140,7 +144,8 @@ function experimentOf(
   now: number,
 ): NonNullable<ForecastBody['experiment']> | null {
   const experiment = pricing?.settings.experiment ?? null
-  if (experiment === null || forecast === null) return null
+  if (experiment === null || forecast === null || pricing === null) return null
+  if (!permitsExperiment(pricing.settings.rules)) return null
   const day = dayOf(now)
   const suggested = suggestionOf(experiment, { lane, day, optimum: forecast.optimum })
   return suggested === null ? null : { arm: suggested.arm, rate: suggested.rateCents / 100, day }
@@ -158,6 +163,7 @@ function onBasis(lane: QuoteToForecast['lane'], cents: number, { settings }: Pri
       basis: lane.quoted_basis ?? null,
       fuelCents: lane.quoted_fuel_cents ?? null,
       accessorialCents: lane.quoted_accessorials_cents ?? null,
+      currency: lane.quoted_currency ?? null,
     },
     settings.basis,
   )

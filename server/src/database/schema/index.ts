@@ -32,6 +32,7 @@ export type {
   RowChange,
   RowError,
   StoredQuoteListSettings,
+  StoredRule,
   Tables,
   TenantTransaction,
   UnshownLaneColumn,
