@@ -68,7 +68,7 @@ describe('the family of a tenant', () => {
     const quotes = quotesWith(sealed, 400, 5)
     const [one, other] = [quotes, quotes.toReversed()].map((of) => prepareEstimator({ quotes: of, now: NOW }))
     expect(other?.family).toEqual(one?.family)
-    expect(other?.drift).toBe(one?.drift)
+    expect(other?.swings).toEqual(one?.swings)
     expect(other && lanePosterior(other, laneOf(1)).weights).toEqual(
       one && lanePosterior(one, laneOf(1)).weights,
     )
@@ -133,7 +133,7 @@ describe.each(SHAPES)('curves with ceiling $ceiling and bend $bend', (shape) => 
 })
 
 describe('a drift of the win rate', () => {
-  const shortOf = (quotes: readonly LaneQuote[]) => prepareEstimator({ quotes, now: NOW }).drift
+  const shortOf = (quotes: readonly LaneQuote[]) => prepareEstimator({ quotes, now: NOW }).swings.drift
 
   test('that lasts is learned, and moves the estimate of every lane', () => {
     // The win rate swings slowly, and has been high for three weeks.
@@ -144,7 +144,8 @@ describe('a drift of the win rate', () => {
     const offer = { lane: laneOf(0), offerRateCents: 200_000, miles: null, expectedCostCents: null }
     const estimate = estimateOffer({ ...offer, estimator: model }).probability ?? 0
     expect(estimate).toBeGreaterThan(
-      estimateOffer({ ...offer, estimator: { ...model, drift: 0 } }).probability ?? 1,
+      estimateOffer({ ...offer, estimator: { ...model, swings: { ...model.swings, drift: 0 } } })
+        .probability ?? 1,
     )
   })
 

@@ -1,4 +1,5 @@
 import { finished, medianInSteps, type Steps } from '../steps.ts'
+import { answerTimesInSteps } from './answer-times.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
 import { type CurveFamily, chooseFamily } from './curve-family.ts'
 import { dayOf } from './day.ts'
@@ -21,8 +22,8 @@ import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
-import { recentDriftInSteps } from './recent-drift.ts'
 import { type Morning, referenceOf } from './reference-rate.ts'
+import { type Swings, swingsInSteps } from './swings.ts'
 import {
   addMessageUp,
   emptyLikelihood,
@@ -61,8 +62,8 @@ export interface ScopeModel {
 export interface Estimator extends FoldedAgainst {
   /** The shape of the curves and the lane spread that the tenant's outcomes support. */
   readonly family: CurveFamily
-  /** See `recentDriftInSteps`: added to the log odds of every curve. */
-  readonly drift: number
+  /** The drift is added to the log odds of every curve; the swing of lanes widens the intervals. */
+  readonly swings: Swings
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
   /** By lane: 1 once the totals include its message. */
@@ -142,13 +143,14 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
     const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
     const { logRates, laneOrder, middle } = yield* countedRates(quoted, rows, { day, haulLog })
     const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
-    const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market }
-    const drift = yield* recentDriftInSteps(quoted, rows, { logRates, day })
+    const answers = yield* answerTimesInSteps(quoted.columns, day)
+    const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
+    const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
     const family = yield* chooseFamily(against, laneOrder)
     const estimator: Estimator = {
       ...against,
       family,
-      drift,
+      swings,
       tenant: emptyScope('tenant', '', null),
       scopes: new Map<string, ScopeModel>(),
       sent: new Uint8Array(quoted.laneCount),
@@ -371,10 +373,15 @@ export function lanePosterior(model: Estimator, identity: LaneIdentity): Posteri
   return posteriorWith(model, knots, lanePrior(model, identity))
 }
 
-/** A posterior with the curve family and the drift of the tenant. */
+/** A posterior with the curve family, the drift and the swings of the tenant. */
 export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
   const posterior = posteriorOf(knots, prior, model.family.shape)
-  return { ...posterior, levels: posterior.levels.map((level) => level + model.drift) }
+  const { drift, ofLanes } = model.swings
+  return {
+    ...posterior,
+    levels: posterior.levels.map((level) => level + drift),
+    noise: Math.max(posterior.noise, ofLanes),
+  }
 }
 
 /**

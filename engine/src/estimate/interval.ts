@@ -8,15 +8,11 @@ export interface Interval {
   readonly high: number
 }
 
-/**
- * The standard deviation, in log odds, between quotes at the same rate, which no curve explains. Each curve is combined
- * with a three-point normal distribution of this width, so that an interval keeps a width even with a long history.
- */
-const LANE_NOISE_SD = 0.25
+/** A three-point normal distribution, in standard deviations: each curve is combined with the noise of the posterior. */
 const NODES = [
-  { shift: -Math.sqrt(3) * LANE_NOISE_SD, weight: 1 / 6 },
+  { shift: -Math.sqrt(3), weight: 1 / 6 },
   { shift: 0, weight: 2 / 3 },
-  { shift: Math.sqrt(3) * LANE_NOISE_SD, weight: 1 / 6 },
+  { shift: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
 /** The curves of a posterior, each with the three noise nodes, and the order of their log odds at the previous rate. */
@@ -49,7 +45,10 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   for (const [n, node] of NODES.entries()) {
     for (let c = 0; c < size; c++) {
       logOdds[n * size + c] =
-        (posterior.levels[c] as number) - (posterior.steepness[c] as number) * rate - stop + node.shift
+        (posterior.levels[c] as number) -
+        (posterior.steepness[c] as number) * rate -
+        stop +
+        node.shift * posterior.noise
     }
   }
   for (let i = 1; i < order.length; i++) {

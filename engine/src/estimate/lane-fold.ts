@@ -1,6 +1,7 @@
 import { OUTCOMES, PENDING, WON } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
+import { type AnswerTimes, leaningAt } from './answer-times.ts'
 import { dayOf } from './day.ts'
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
@@ -45,6 +46,7 @@ export interface FoldedAgainst {
   readonly haulLog: HaulLog
   readonly tenantMiddle: number | null
   readonly market: MarketDays
+  readonly answers: AnswerTimes
 }
 
 /**
@@ -150,7 +152,7 @@ function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes |
 
 /** Adds a lane's quotes of one day to its fold: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
-  { quoted: { columns }, day: today, market }: FoldedAgainst,
+  { quoted: { columns }, day: today, market, answers }: FoldedAgainst,
   folding: Folding,
   { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
   list: FoldedQuotes | null,
@@ -184,7 +186,11 @@ function foldDay(
       outcome: OUTCOMES[outcome] ?? 'pending',
       weight,
     })
-    if (outcome === PENDING) continue
+    if (outcome === PENDING) {
+      const leaning = leaningAt(answers, today - day)
+      if (leaning.weight > 0) addQuote(knots, { x, won: leaning.won, weight: weight * leaning.weight })
+      continue
+    }
     addQuote(knots, { x, won: outcome === WON, weight })
     folding.decided++
     if (outcome === WON) folding.won++

@@ -22,6 +22,9 @@ const STEPS_MAX = 40
 const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
+/** The noise of a tenant whose lanes do not swing. */
+const LEAST_NOISE = 0.25
+
 /** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
 
@@ -34,6 +37,11 @@ export interface Posterior {
   readonly mode: { readonly a: number; readonly b: number }
   readonly belief: CurveBelief
   readonly shape: CurveShape
+  /**
+   * The standard deviation, in log odds, between the probabilities of quotes at the same rate, which no curve explains. It
+   * keeps the intervals from shrinking to nothing with a long history.
+   */
+  readonly noise: number
 }
 
 interface Precision {
@@ -141,6 +149,7 @@ export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape 
     mode: { a, b },
     belief: beliefOf(grid),
     shape,
+    noise: LEAST_NOISE,
   }
 }
 
