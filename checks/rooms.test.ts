@@ -95,6 +95,10 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: ['runtime', 'database/session', 'database/queries'],
     outside: [],
   },
+  pilot: {
+    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'audit', 'book'],
+    outside: ['engine/src/', 'node:'],
+  },
   events: {
     rooms: [
       'runtime',
@@ -168,6 +172,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'book',
       'backtests',
       'imports',
+      'pilot',
       'market-adapters',
       'watching',
     ],
@@ -247,6 +252,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'imports',
       'events',
       'expiry',
+      'pilot',
       'watching',
       'endpoints',
       'http',

@@ -21,6 +21,7 @@ import {
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
 import type { LaneRow } from '#server/database/schema/index.ts'
+import { customerMethods } from './customer-methods.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
 import { importMethods } from './import-methods.ts'
@@ -28,6 +29,8 @@ import { marketMethods } from './market-methods.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
+import { pilotMethods } from './pilot-methods.ts'
+import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -69,10 +72,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'audit-log.listAudit': returnsCanary(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
-  ),
-  'audit-log.newestAudit': returnsResult(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
-  'audit-log.verifyAudit': returnsResult(({ transaction, tenant }) =>
-    audit.verifyAudit((look) => look(transaction), tenant, []),
   ),
   'credentials.insertServiceToken': returnsResult(({ transaction, tenant, ids, now }) =>
     credentials.insertServiceToken(transaction, tenant, {
@@ -157,7 +156,12 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readBookStanding(transaction, tenant, 0),
   ),
   'packed-quotes.readQuotesBefore': returnsResult(({ transaction, tenant }) =>
-    packed.readQuotesBefore(transaction, tenant, packed.beforeAnyQuote, 10),
+    packed.readQuotesBefore(
+      transaction,
+      tenant,
+      { mixed: false, expiredCountsAsLost: false },
+      { before: packed.beforeAnyQuote, max: 10 },
+    ),
   ),
   'packed-quotes.readQuotesOf': returnsResult(({ transaction, tenant, ids }) =>
     packed.readQuotesOf(transaction, tenant, [ids.lane]),
@@ -188,10 +192,13 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...customerMethods,
+  ...ruleMethods,
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,
   ...peopleMethods,
+  ...pilotMethods,
   'integration-calls.keepIntegrationCalls': {
     ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {
@@ -306,6 +313,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
   ]),
+  'lane-lists.landedAmounts': returnsResult(async ({ transaction, tenant, lane }) => [
+    ...(await lists.landedAmounts(transaction, tenant, [lane.lane_id])),
+  ]),
   'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
     ...(await lists.userNames(transaction, tenant, [ids.owner])),
   ]),
@@ -373,7 +383,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { floors: {}, timeZone: 'UTC' },
+      { minimum: {}, timeZone: 'UTC' },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

@@ -18,6 +18,9 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
   'fuel.putDieselPrices': changesRows(({ transaction, tenant }) =>
     fuel.putDieselPrices(transaction, tenant, [{ week: '2020-03-02', mills: 4000 }]),
   ),
+  'fuel.fuelOfDay': returnsResult(({ transaction, tenant }) =>
+    fuel.fuelOfDay(transaction, tenant, null, '2020-03-02'),
+  ),
   'fuel.newestDieselPrices': returnsResult(({ transaction, tenant }) =>
     fuel.newestDieselPrices(transaction, tenant, '2020-03-05', 8),
   ),

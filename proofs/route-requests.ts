@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
+import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 import type { TenantIds } from './seeded-ids.ts'
 import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
 
@@ -23,6 +24,7 @@ const marketRate = {
   source: 'Walk',
   as_of: '2026-02-27',
 }
+const otherRule = { conditions: { equipment: 'F' }, terms: { round_to: 5 } }
 const period = 'from=2020-01-01&to=2100-01-01'
 
 /** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
@@ -32,7 +34,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     text: { type: 'application/json', bytes: updateOf(of) },
   }),
   markup: () => ({
-    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market`,
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market,risk,rules`,
   }),
   'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence,market` }),
   'insight-batch': () => ({
@@ -147,7 +149,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'update-user': (of) => ({ path: `/api/users/${of.person}`, body: { role: 'member' } }),
   'remove-user': (of) => ({ path: `/api/users/${of.person}` }),
   'quote-advice': () => ({
-    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk,rules`,
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
   'advise-lanes': () => ({
@@ -189,6 +191,21 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { lanes: [{ lane_ref: of.laneRef, outcome: 'lost', reason: 'price' }] },
   }),
   'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
+  'list-customers': () => ({ path: '/api/customers/list' }),
+  'get-customer': (of) => ({
+    path: `/api/customers/record?name=${encodeURIComponent(customerOf(of))}`,
+  }),
+  'list-pricing-rules': () => ({ path: '/api/pricing-rules' }),
+  'add-pricing-rule': () => ({ path: '/api/pricing-rules', body: otherRule }),
+  'change-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}`, body: otherRule }),
+  'remove-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}` }),
+  'test-pricing-rule': () => ({ path: '/api/pricing-rules/test', body: otherRule }),
+  'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
+  'list-customer-variants': () => ({ path: '/api/customers/variants' }),
+  'merge-customers': () => ({ path: '/api/customers/merges', body: { from: 'Walk Inc', into: 'Walk' } }),
+  'unmerge-customer': (of) => ({
+    path: `/api/customers/merges?name=${encodeURIComponent(mergedCustomerOf(of))}`,
+  }),
   'get-fuel': () => ({ path: '/api/fuel' }),
   'get-fuel-surcharge': () => ({ path: '/api/fuel/surcharge?day=2026-03-05&miles=780' }),
   'change-fuel-schedule': () => ({
@@ -262,4 +279,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
+  'get-calibration': () => ({ path: '/api/calibration' }),
+  'get-pilot': () => ({ path: '/api/pilot' }),
+  'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
+  'get-pilot-report': () => ({ path: '/api/pilot/report' }),
+  'list-pilot-entries': () => ({ path: '/api/pilot/entries' }),
+  'export-pilot': () => ({ path: '/api/pilot/export' }),
 }

@@ -6,7 +6,9 @@ import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import { hashPassword, seal } from '#server/security/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
+import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
+import { fuelRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
@@ -18,6 +20,7 @@ import {
   tenantIdOf,
   uuidOf,
 } from './seeded-ids.ts'
+import { pilotRowsOf } from './seeded-pilots.ts'
 
 /**
  * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
@@ -31,6 +34,21 @@ export const password = 'correct horse battery staple'
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
+
+/** A pricing rule of brokerage A that changes the rate to quote. */
+const ruleOfA = {
+  ruleId: 1,
+  conditions: {},
+  terms: { minimum: { pct: 71.5 } },
+  isOn: true,
+  changedAt: '2025-12-01T00:00:00.000Z',
+  changedBy: null,
+}
+
+const ruleOfCustomer = (label: Label, ids: TenantIds) => {
+  const text = `${canaryOf(label)}tenants-pricing_rules`
+  return { ...ruleOfA, ruleId: ids.import, conditions: { customer: { key: text.toLowerCase(), text } } }
+}
 
 /** The date of the seeded market rate. */
 export const marketRateDay = new Date('2025-12-01T00:00:00Z')
@@ -117,7 +135,7 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
-        floor_margin_pct: label === 'A' ? 71.5 : null,
+        pricing_rules: JSON.stringify([...(label === 'A' ? [ruleOfA] : []), ruleOfCustomer(label, ids)]),
         created_at: at,
         sandbox_of: null,
         sandbox_id: null,
@@ -127,12 +145,21 @@ function rowsOf(
     lane_versions: [{ lane_id: ids.lane, version, changed_at: at }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
-        (counter) => ({
-          counter,
-          last_number: base + 900,
-        }),
-      ),
+      ...[
+        'user',
+        'token',
+        'secret',
+        'import',
+        'call',
+        'audit',
+        'event-endpoint',
+        'event-secret',
+        'customer',
+        'team',
+      ].map((counter) => ({
+        counter,
+        last_number: base + 900,
+      })),
       { last_number: 1 },
     ],
     users: [
@@ -193,18 +220,8 @@ function rowsOf(
         retry_at: null,
       },
     ],
-    // A price and a period that no operation of the walk reads: their numbers are those of a brokerage.
-    diesel_prices: [{ week: '2020-03-02', mills: label === 'A' ? 7_151 : 7_252 }],
-    fuel_periods: [
-      {
-        from_day: '2020-01-01',
-        until_day: '2020-12-31',
-        rule: JSON.stringify({
-          kind: 'steps',
-          steps: [{ fromMills: 3_000, perMileMills: label === 'A' ? 7_151 : 7_252 }],
-        }),
-      },
-    ],
+    ...fuelRowsOf(label),
+    ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,
       jti: jtiOf(label, token_id),
@@ -327,6 +344,7 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
+    ...pilotRowsOf(ids, { at, canary: canaryOf(label) }),
     ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {

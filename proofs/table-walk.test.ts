@@ -6,10 +6,12 @@ import { canaryOf, type SeededTenants, seededTenants } from './seeded-tenants.ts
 
 /** Text columns that accept only certain values, so they cannot contain a canary. */
 const withoutCanary = [
+  'calibration_checks.state',
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
   'expiry_notices.credential',
+  'pilot_entries.kind',
   'imports.status',
   'lane_changes.rule',
   'lane_changes.source',

@@ -1,5 +1,13 @@
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import {
+  changeCustomer,
+  getCustomer,
+  listCustomers,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
+} from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   addEventEndpoint,
@@ -42,6 +50,21 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
+import {
+  exportPilot,
+  getCalibration,
+  getPilot,
+  getPilotReport,
+  listPilotEntries,
+  switchPilot,
+} from './pilot.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -144,6 +167,11 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listPricingRules,
+  addPricingRule,
+  changePricingRule,
+  removePricingRule,
+  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,
@@ -156,6 +184,12 @@ export const allEndpoints = [
   changeQuoteListSettings,
   getFuel,
   getFuelSurcharge,
+  listCustomers,
+  getCustomer,
+  changeCustomer,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
   getLane,
@@ -188,4 +222,10 @@ export const allEndpoints = [
   undoImport,
   importSampleData,
   getBacktest,
+  getPilot,
+  switchPilot,
+  getPilotReport,
+  listPilotEntries,
+  exportPilot,
+  getCalibration,
 ] as const satisfies readonly Endpoint[]

@@ -16,8 +16,14 @@ export const auditKindsOf = {
   ],
   brokerage: [
     'settings-changed',
+    'pricing-rule-added',
+    'pricing-rule-changed',
+    'pricing-rule-removed',
     'change-rolled-back',
     'import-undone',
+    'customer-changed',
+    'customer-merged',
+    'customer-unmerged',
     'market-source-erased',
     'market-key-set',
     'market-key-removed',
@@ -28,6 +34,8 @@ export const auditKindsOf = {
     'sandbox-created',
     'sandbox-entered',
     'sandbox-reset',
+    'pilot-started',
+    'pilot-stopped',
   ],
   refusals: [
     'sign-in-failed',

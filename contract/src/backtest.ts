@@ -22,6 +22,12 @@ export const Quality = Type.Object({
   }),
 })
 
+export const ReliabilityGroup = Type.Object({
+  quotes: Type.Integer(),
+  forecast: Type.Number({ description: 'Mean forecast of the group' }),
+  won: Type.Number({ description: 'Share of the group that was won' }),
+})
+
 export const BacktestDollars = Type.Object({
   quotes: Type.Integer({ description: 'Tested quotes with a known cost that could be priced' }),
   lanes: Type.Integer(),
@@ -74,14 +80,9 @@ export const BacktestDone = Type.Object({
     literal: Quality,
     at_or_below: Quality,
   }),
-  reliability: Type.Array(
-    Type.Object({
-      quotes: Type.Integer(),
-      forecast: Type.Number({ description: 'Mean forecast of the group' }),
-      won: Type.Number({ description: 'Share of the group that was won' }),
-    }),
-    { description: 'Ten groups of the tested quotes, by forecast, lowest first' },
-  ),
+  reliability: Type.Array(ReliabilityGroup, {
+    description: 'Ten groups of the tested quotes, by forecast, lowest first',
+  }),
   dollars: nullable(BacktestDollars),
   not_priced: Type.Object({
     without_cost: Type.Integer({ description: 'Neither a truck cost nor an estimated cost is known' }),

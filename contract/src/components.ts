@@ -1,8 +1,9 @@
 import Type, { type TSchema } from 'typebox'
 import { AuditEvent, Person } from './audit.ts'
-import { BacktestDollars, BacktestDone, BacktestTooFew, Quality } from './backtest.ts'
+import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
+import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
-import { CurvePoint, Estimate, EvidenceQuote, Interval, Optimum } from './estimate.ts'
+import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
 import { LaneChanged } from './events.ts'
@@ -35,7 +36,21 @@ import {
   RateBand,
   winProbabilityMethods,
 } from './markup.ts'
-import { LaneKey, MarginGap, PerformanceRow, WinRateInterval } from './performance.ts'
+import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
+import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
+import {
+  AppliedRules,
+  OutsideRule,
+  PricingRule,
+  PricingRules,
+  RuleConditions,
+  RuleLimit,
+  RuleTerms,
+  ShownConditions,
+  ShownMargin,
+  ShownMinimum,
+  ShownTerms,
+} from './pricing-rules.ts'
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
@@ -62,6 +77,10 @@ export const components: Readonly<
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
   },
+  CustomerAlias: { schema: CustomerAlias, description: 'A name that was merged into a customer' },
+  CustomerDecisions: { schema: Decisions, description: 'Decided quotes of a customer in a period' },
+  CustomerSpelling: { schema: Spelling, description: 'A customer as quotes name it' },
+  PerformanceTotals: { schema: PerformanceTotals, description: 'The figures of a selection of lanes' },
   ComparedBasis: {
     schema: ComparedBasis,
     description:
@@ -184,6 +203,18 @@ export const components: Readonly<
   },
   Interval: { schema: Interval, description: 'A range' },
   CurvePoint: { schema: CurvePoint, description: 'The win probability at one rate' },
+  RuleConditionsToSet: { schema: RuleConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleConditions: { schema: ShownConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleTermsToSet: { schema: RuleTerms, description: 'What a pricing rule says about its quotes' },
+  RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
+  RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
+  RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
+  PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
+  PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
+  RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
+  AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
+  OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
+  MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },
   Optimum: { schema: Optimum, description: 'The rate with the highest expected margin' },
   MarkupEvidence: {
     schema: MarkupEvidence,
@@ -262,5 +293,11 @@ export const components: Readonly<
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
   BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
   BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },
+  Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },
+  PilotHead: { schema: PilotHead, description: 'The newest entry of the chain of a pilot' },
+  PilotEntry: { schema: PilotEntry, description: 'An entry of the chain of a pilot' },
+  PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
+  PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
+  ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },
   ForecastQuality: { schema: Quality, description: 'Quality of the forecasts of one method' },
 }

@@ -47,7 +47,9 @@ export interface Endpoint<
     | 'People'
     | 'Quotes'
     | 'Performance'
+    | 'Customers'
     | 'Market'
+    | 'Rules'
     | 'Imports'
   readonly who: Who
   readonly params?: Params

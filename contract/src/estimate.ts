@@ -3,7 +3,7 @@ import { nullable } from './fields.ts'
 
 /** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
-export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market'] as const
+export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market', 'risk', 'rules'] as const
 export type MarkupExtra = (typeof markupExtras)[number]
 
 export const trustLevels = ['good', 'fair', 'weak', 'none'] as const
@@ -137,6 +137,33 @@ export const Optimum = Type.Object({
   at_stake: Type.Number({
     description: 'Expected margin lost by quoting proposed_rate instead of the best rate',
   }),
+})
+
+const shareOf = Type.Object({ share: Type.Number(), amount: Type.Number() })
+
+/** What can become of the margin of the proposed rate, if the quote is won. */
+export const MarginRisk = Type.Object({
+  cost: Type.Number({ description: 'The truck cost around which the actual cost varies' }),
+  cost_source: Type.Enum(['entered', 'expected'], {
+    description: 'entered: estimated_cost of the request. expected: the expected cost of the lane',
+  }),
+  margin: Type.Object(
+    { low: Type.Number(), median: Type.Number(), high: Type.Number() },
+    { description: 'The margin at proposed_rate: 80 % of margins are between low and high' },
+  ),
+  loss_chance: Type.Number({ description: 'The chance that the truck costs more than proposed_rate' }),
+  safe_rate: Type.Number({
+    description: 'Below this rate, the chance of losing money is above one in ten',
+  }),
+  costs: Type.Array(shareOf, {
+    description:
+      'The distribution of the truck cost, lowest first: the share of such loads whose cost is at most the amount',
+  }),
+  own_loads: Type.Integer({
+    description:
+      'How many of your past loads show how far costs are from the expected one; older loads count less',
+  }),
+  sentence: Type.String(),
 })
 
 /** A quote that the numbers are based on, or an excluded quote with the reason. */

@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
+export const rulesMax = 200
+/** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
+export const ruleTestQuotesMax = 2_000
+
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
 export const jsonKeysMax = 64
@@ -115,6 +120,16 @@ export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
 
+/** Length of the tier of a customer: a letter, or a word such as Strategic. */
+export const tierLengthMax = 40
+/** The longest payment terms in days. Terms above 180 days are mistakes or disputes. */
+export const paymentDaysMax = 365
+/** Lanes on the page of a customer. The performance page lists all of them. */
+export const customerLanesMax = 20
+/** Customers whose names are compared for spelling variants, most quoted first, and pairs that are offered. */
+export const comparedCustomersMax = 5_000
+export const nameVariantsMax = 50
+
 /** Maximum rows per paste into the quote desk: more than a quote request accepts, so that a person can select lanes. */
 export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
@@ -150,6 +165,8 @@ export const pushKeysMax = 12_000
 /** Lanes per page when an integration reads back what changed. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
+/** Entries of a pilot per page, of about 800 bytes each. */
+export const pilotEntriesPageMax = 1_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */

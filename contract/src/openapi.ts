@@ -100,7 +100,9 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Quotes:
     'Quote requests, lanes, outcomes, shipments, the history of changes, and pricing advice for the dashboard.',
   Performance: 'Win rate and margin by lane, customer, rep, equipment and month.',
+  Customers: 'Customers with their figures, tiers and payment terms, and names that mean the same customer.',
   Market: 'Market rates of the brokerage, and how its own rates compare with them.',
+  Rules: 'Pricing rules of the brokerage, and the approval of quotes outside them.',
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 

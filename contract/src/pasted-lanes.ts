@@ -68,7 +68,12 @@ export const readPastedLanes = endpoint({
         basis: {
           ...nullable(Type.Enum([...rateBases])),
           description:
-            'What the rate was, by the name of its column; null if the name does not say it. A rate and a cost on the other basis were converted to the default basis of the brokerage by the fuel charge; without one, the row has an error',
+            'What the rate was, by the name of its column; null if the name does not say it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
+        },
+        converted_by: {
+          ...nullable(Type.Enum(['charges', 'schedule'])),
+          description:
+            'How the rate and the cost were converted: by the fuel charge of the row, or by the fuel schedule of today; null if they were not',
         },
         market: dollars,
         pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
@@ -102,6 +107,7 @@ export const readPastedLanes = endpoint({
           cost: null,
           fuel: null,
           basis: null,
+          converted_by: null,
           market: null,
           pickup: null,
           customer: null,

@@ -7,7 +7,7 @@ import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
 
-const performanceSorts = [
+export const performanceSorts = [
   'quotes',
   'win_rate',
   'margin',
@@ -53,7 +53,7 @@ const money = nullable(Type.Number())
 export const WinRateInterval = Type.Object({ low_pct: Type.Number(), high_pct: Type.Number() })
 
 /** The figures of a row and of the totals. */
-const figures = {
+export const performanceFigures = {
   quotes: Type.Integer(),
   won: Type.Integer(),
   lost: Type.Integer(),
@@ -106,6 +106,8 @@ const figures = {
   },
 }
 
+export const PerformanceTotals = Type.Object(performanceFigures)
+
 /** The fields that identify a lane. */
 export const LaneKey = Type.Object({
   origin: Type.String(),
@@ -120,10 +122,10 @@ export const PerformanceRow = Type.Object({
     ...nullable(LaneKey),
     description: 'The lane, with by=lane',
   },
-  ...figures,
+  ...performanceFigures,
 })
 
-const exampleFigures = {
+export const exampleFigures = {
   quotes: 34,
   won: 17,
   lost: 9,
@@ -178,7 +180,7 @@ export const getPerformance = endpoint({
     rows: Type.Array(PerformanceRow),
     rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
     next_cursor: nullable(Type.String()),
-    totals: Type.Object(figures),
+    totals: PerformanceTotals,
     basis: ComparedBasis,
   }),
   examples: {

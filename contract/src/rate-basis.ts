@@ -54,16 +54,27 @@ export const ComparedBasis = Type.Object({
       'The basis of the rates, costs and margins of this answer: the default basis of the brokerage',
   },
   converted: Type.Integer({
-    description: 'Quotes asked about with an amount on the other basis, converted by their charges',
+    description: 'Quotes asked about with an amount on the other basis that was converted',
   }),
+  converted_by: Type.Object(
+    {
+      charges: Type.Integer({ description: 'Converted by their own fuel charges' }),
+      schedule: Type.Integer({
+        description:
+          'Converted by the fuel schedule of the day: their own fuel charge is not known, and the schedule, the diesel price and the miles are',
+      }),
+    },
+    { description: 'How they were converted' },
+  ),
   kept_apart: Type.Integer({
     description:
-      'Quotes asked about that are not counted, because an amount is on the other basis and its fuel charge is not known',
+      'Quotes asked about that are not counted, because an amount is on the other basis and neither its fuel charge nor the surcharge of the day is known',
   }),
 })
 export const exampleBasis: Type.Static<typeof ComparedBasis> = {
   amounts: 'all_in',
   converted: 0,
+  converted_by: { charges: 0, schedule: 0 },
   kept_apart: 0,
 }
 export type ComparedBasis = Type.Static<typeof ComparedBasis>

@@ -200,6 +200,7 @@ describe('the log', () => {
 describe('access to the log', () => {
   test.each(['viewer', 'member'] as const)(
     'a %s has no link to it, and its URL explains why',
+    { tags: 'long' },
     async (role) => {
       const house = await makeTenant(app)
       const person = await makePerson(app, house, role)
@@ -289,7 +290,7 @@ describe('user-supplied text', () => {
 })
 
 describe('a failure', () => {
-  test('is shown in the place of the log, with what to do', async () => {
+  test('is shown in the place of the log, with what to do', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     let isDown = true
     await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))

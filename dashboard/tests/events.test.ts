@@ -5,7 +5,10 @@ import { makeLane, makeTenant } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
-test('an admin adds an endpoint, sees its deliveries, and resends an event', async () => {
+test('an admin adds an endpoint, sees its deliveries, and resends an event', {
+  tags: 'long',
+  timeout: 60_000,
+}, async () => {
   const app = await testApp({
     rateLimit: 'real',
     config: { events: { allowPrivate: ['127.0.0.1'] } },
@@ -14,7 +17,10 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', asy
   const [browser, receiver] = await Promise.all([openBrowser(), eventReceiver()])
   try {
     const tenant = await makeTenant(app)
-    const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    const { page, troubles } = await openWindow(browser, app.url, {
+      person: tenant,
+      refusalsExpected: true,
+    })
     await page.goto('/integration?tab=events')
     await page.getByText('No addresses yet').waitFor()
     const address = page.getByLabel('Endpoint URL')
@@ -83,4 +89,4 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', asy
     await Promise.all([browser.close(), receiver.close()])
     await app.close()
   }
-}, 60_000)
+})

@@ -78,7 +78,9 @@ describe('get started', () => {
     expect(troubles).toEqual([])
   })
 
-  test('marks each step as done after its action, and reports when all are done', async () => {
+  test('marks each step as done after its action, and reports when all are done', {
+    tags: 'long',
+  }, async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const { page } = await openWindow(browser, app.url, { person: tenant })

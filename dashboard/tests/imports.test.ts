@@ -52,7 +52,9 @@ async function saved(page: Page, button: string): Promise<string> {
 }
 
 describe('a file', () => {
-  test('of linehaul rates is asked about once, and pages say what was converted and kept apart', async () => {
+  test('of linehaul rates is asked about once, and pages say what was converted and kept apart', {
+    tags: 'long',
+  }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -139,7 +141,9 @@ describe('a file', () => {
       .waitFor()
   })
 
-  test('with new values for existing quotes shows the changes and the skipped values before the import', async () => {
+  test('with new values for existing quotes shows the changes and the skipped values before the import', {
+    tags: 'long',
+  }, async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const file = (rate: string, status: string) =>
@@ -176,7 +180,7 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with the example is valid, also compressed', async () => {
+  test('with the example is valid, also compressed', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -240,7 +244,7 @@ describe('a file', () => {
 })
 
 describe('a failure', () => {
-  test('keeps the file selected for another try', async () => {
+  test('keeps the file selected for another try', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')

@@ -88,7 +88,9 @@ async function createSecret(page: Page): Promise<string> {
 const readWith = (token: string) =>
   call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
 
-test('a service token that expires soon is shown on every page to admins, and in the list of tokens', async () => {
+test('a service token that expires soon is shown on every page to admins, and in the list of tokens', {
+  tags: 'long',
+}, async () => {
   app.now = Date.now() - 350 * 86_400_000
   const { tenant } = await makeIntegration(app)
   const member = await makePerson(app, tenant, 'member')
@@ -365,7 +367,7 @@ describe('the request log', () => {
 
   test('can be paused and resumed', { tags: 'long' }, async () => {
     const integration = await makeIntegration(app)
-    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant, alone: true })
     await page.clock.install()
     await page.goto('/integration?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
@@ -521,14 +523,18 @@ describe('a failure', () => {
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
   })
 
-  test.each(['member', 'viewer'] as const)('a %s sees that the role is too low', async (role) => {
-    const tenant = await makeTenant(app)
-    const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
-    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
-    await page.getByText(`your role is ${role}`).waitFor()
-    expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
-    expect(troubles).toEqual([])
-  })
+  test.each(['member', 'viewer'] as const)(
+    'a %s sees that the role is too low',
+    { tags: 'long' },
+    async (role) => {
+      const tenant = await makeTenant(app)
+      const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
+      await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
+      await page.getByText(`your role is ${role}`).waitFor()
+      expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
+      expect(troubles).toEqual([])
+    },
+  )
 })
 
 describe('accessibility', () => {

@@ -170,7 +170,9 @@ describe('a lane with history', () => {
     await page.waitForURL(/\/quotes\/[\w-]+/)
   })
 
-  test('lists every quote in a sortable table with pages, with the numbers that use it', async () => {
+  test('lists every quote in a sortable table with pages, with the numbers that use it', {
+    tags: 'long',
+  }, async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
@@ -300,7 +302,7 @@ describe('an unknown place', () => {
 })
 
 describe('a failure', () => {
-  test('is shown in the place of the content, and can be retried', async () => {
+  test('is shown in the place of the content, and can be retried', { tags: 'long' }, async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/lane-record*', (route) => route.abort())
     await page.goto(`${lanePage}&equipment=V`)
@@ -347,6 +349,7 @@ describe('accessibility', () => {
 
   test.each(looks)(
     'of the lane chooser in $colorScheme, $width pixels wide',
+    { tags: 'long' },
     async ({ colorScheme, width }) => {
       const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
         colorScheme,

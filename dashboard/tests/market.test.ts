@@ -89,7 +89,7 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   await sources.getByRole('row').filter({ hasText: 'Phone' }).waitFor({ state: 'detached' })
 })
 
-test('an admin sets and removes the key of a provider, which is never shown', async () => {
+test('an admin sets and removes the key of a provider, which is never shown', { tags: 'long' }, async () => {
   const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
   await page.goto('/market?view=rates')
   const form = page.getByRole('form', { name: 'Key for Greenscreens' })

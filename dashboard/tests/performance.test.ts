@@ -96,7 +96,9 @@ describe('the money', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', async () => {
+  test('a booking at a loss is announced to every role without moving the page, until it is dismissed and the next one lands', {
+    tags: 'long',
+  }, async () => {
     const other = await makeIntegration(app)
     const viewer = await makePerson(app, other.tenant, 'viewer')
     const [first, second] = [await makeLane(app, other.tenant), await makeLane(app, other.tenant)]

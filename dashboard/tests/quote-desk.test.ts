@@ -244,7 +244,7 @@ describe('advice while typing', () => {
     }
   })
 
-  test('says what it is based on when a lane has no quotes', async () => {
+  test('says what it is based on when a lane has no quotes', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
@@ -522,7 +522,9 @@ describe('after saving', () => {
     expect(troubles).toEqual([])
   })
 
-  test('the quote can be copied as an e-mail, only the quote is printed, and its page keeps the advice', async () => {
+  test('the quote can be copied as an e-mail, only the quote is printed, and its page keeps the advice', {
+    tags: 'long',
+  }, async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await page.getByRole('textbox', { name: 'Reference (optional)' }).fill('PO-7781')
@@ -608,13 +610,14 @@ describe('a rate that nobody would quote', () => {
     await page.getByRole('heading', { name: '3 lanes quoted' }).waitFor()
   })
 
-  test('does not stop a save when the check itself fails: the rate is marked after the save', {
+  test('that could not be checked takes one confirmation, and is marked after the save', {
     tags: 'long',
   }, async () => {
     const { page } = await openDesk()
     await fill(page, '213')
     await page.route('**/api/advice/lanes', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
+    await page.getByRole('button', { name: 'Save without the check' }).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
     await page.getByText(/\$213 is 90% below the going rate/).waitFor()
   })
@@ -714,7 +717,11 @@ describe('saving', () => {
     await saveButton(page).click()
     await page.getByText('Who is the quote for?').waitFor()
     await customer(page).and(page.locator(':focus')).waitFor()
-    await customer(page).fill('Harvest Table Foods')
+    await customer(page).fill('harvest')
+    await customer(page).press('Tab')
+    await page.getByText('A new customer. Did you mean').waitFor()
+    await page.getByRole('button', { name: 'Harvest Table Foods' }).click()
+    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
     await saveButton(page).click()
     await row(page, 2).getByText('Unknown place: Dalas, TX. Did you mean').waitFor()
     expect(await row(page, 1).getByText('Did you mean').count()).toBe(0)
@@ -759,7 +766,7 @@ describe('saving', () => {
     expect(lanes.body.lanes).toHaveLength(1)
   })
 
-  test('continues after the session ended', async () => {
+  test('continues after the session ended', { tags: 'long' }, async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2145' })

@@ -77,7 +77,9 @@ test('several quotes are selected by keyboard or mouse, and marked and undone wi
   expect(troubles).toEqual([])
 })
 
-test('marks survive another person, a busy service, a failing database and the end of the session', async () => {
+test('marks survive another person, a busy service, a failing database and the end of the session', {
+  tags: 'long',
+}, async () => {
   const { tenant, refs } = await quoting()
   const dana = await makePerson(app, tenant, 'member')
   const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true, alone: true })
@@ -141,7 +143,9 @@ test('marks survive another person, a busy service, a failing database and the e
   ])
 })
 
-test('a view keeps filters and columns on the server, is the default, and reports a filter that is no longer valid', async () => {
+test('a view keeps filters and columns on the server, is the default, and reports a filter that is no longer valid', {
+  tags: 'long',
+}, async () => {
   const { tenant, refs } = await quoting()
   await call(app, 'POST', `/api/lanes/${refs[0]}/outcome`, { token: tenant.owner, body: { outcome: 'won' } })
   const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })

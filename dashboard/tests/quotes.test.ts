@@ -146,7 +146,7 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
   })
 
-  test('says what to do when the address is invalid or the service fails', async () => {
+  test('says what to do when the address is invalid or the service fails', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     await page.goto('/quotes?origin=Dallas')
     await page.getByRole('alert').getByText('A filter is not valid').waitFor()
@@ -249,7 +249,7 @@ describe('marks by mouse', () => {
     const refused = new Promise<void>((resolve) => {
       refuse = resolve
     })
-    await page.route(/\/outcome$/, async (route) => {
+    await page.route('**/api/lane-outcomes', async (route) => {
       await refused
       await route.abort()
     })
@@ -258,13 +258,31 @@ describe('marks by mouse', () => {
     refuse()
     await page.getByText(`(${refs[0]}) was not marked won`).waitFor()
     await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor()
-    await page.unroute(/\/outcome$/)
+    await page.unroute('**/api/lane-outcomes')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(`(${refs[0]}) was marked won`).waitFor()
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
   })
 
-  test('the menu of a row marks lost with a reason, and requotes', async () => {
+  test('a mark does not replace the mark that another person made meanwhile, until it is confirmed', async () => {
+    const { tenant, refs } = await quoting(1)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes')
+    await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor()
+    const { token } = await makePerson(app, tenant, 'member')
+    await call(app, 'POST', `/api/lanes/${refs[0]}/outcome`, { token, body: { outcome: 'lost' } })
+    await page.getByRole('button', { name: `Mark ${refs[0]} won` }).click()
+    await page
+      .getByText(`(${refs[0]}) was not marked won. A member marked this quote lost after you loaded it.`)
+      .waitFor()
+    await rows(page).first().getByText('Lost').waitFor()
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['lost', null])
+    await page.getByRole('button', { name: 'Replace the outcome' }).click()
+    await page.getByText(`(${refs[0]}) was marked won`).waitFor()
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
+  })
+
+  test('the menu of a row marks lost with a reason, and requotes', { tags: 'long' }, async () => {
     const { tenant, refs } = await quoting(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')

@@ -63,7 +63,9 @@ const query = (page: Page) => new URL(page.url()).searchParams
 const refOf = (index: number) => booked[index]?.ref ?? ''
 
 describe('a cancelled booking', () => {
-  test('stays in the list with a label, is in no total, and its history names the rule', async () => {
+  test('stays in the list with a label, is in no total, and its history names the rule', {
+    tags: 'long',
+  }, async () => {
     const own = await makeIntegration(app)
     const { ref } = await quote(own.tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods')
     const at = Math.floor(app.now / 1000)
@@ -136,7 +138,7 @@ describe('the list', () => {
     expect(text).toContain('less than quoted, over 2 shipments')
   })
 
-  test('keeps filters, sort order and period in the URL', async () => {
+  test('keeps filters, sort order and period in the URL', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()

@@ -142,7 +142,9 @@ describe('the settings page', () => {
 })
 
 describe('the fuel settings', () => {
-  test('an admin loads prices and saves a schedule, refusals are shown at their place, and a member only reads', async () => {
+  test('an admin loads prices and saves a schedule, refusals are shown at their place, and a member only reads', {
+    tags: 'long',
+  }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/settings?view=fuel')

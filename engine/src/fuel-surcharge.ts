@@ -145,7 +145,16 @@ export function surchargePerMile(rule: FuelRule, dieselMills: number): number {
  * @example fuelSurchargeCents({ kind: 'miles_per_gallon', baseMills: 1200, milesPerGallon: 6 }, 3600, 780) // 31200
  */
 export function fuelSurchargeCents(rule: FuelRule, dieselMills: number, miles: number): number {
-  return Math.round((surchargePerMile(rule, dieselMills) * miles) / 10)
+  return fuelOfMiles(surchargePerMile(rule, dieselMills), miles)
+}
+
+/**
+ * A surcharge per mile for the miles of a load, in whole cents. The SQL function `fuel_cents` has the same rule.
+ *
+ * @example fuelOfMiles(400, 780) // 31200
+ */
+export function fuelOfMiles(millsPerMile: number, miles: number): number {
+  return Math.floor((millsPerMile * miles) / 10 + 0.5)
 }
 
 /**

@@ -39,18 +39,26 @@ export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
   return (amount.basis ?? assumed) === 'linehaul' || charges === 0 || charges < amount.cents
 }
 
+/** AR and AP in whole cents on one basis. */
+export interface LandedAmounts {
+  readonly revenueCents: number
+  readonly costCents: number
+}
+
 /**
- * AR minus AP in whole cents, both on the default basis if they are not on the same one. Null if one of them cannot be
+ * AR and AP as they are if they are on the same basis, else both on the default basis. Null if one of them cannot be
  * converted.
  *
- * @example marginOnOneBasis(allIn(215000), allIn(179050), 'all_in') // 35950
+ * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050 }
  */
-export function marginOnOneBasis(
+export function landedOnOneBasis(
   revenue: AmountOnBasis,
   cost: AmountOnBasis,
   assumed: RateBasis,
-): number | null {
-  if ((revenue.basis ?? assumed) === (cost.basis ?? assumed)) return revenue.cents - cost.cents
-  const [ar, ap] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
-  return ar === null || ap === null ? null : ar - ap
+): LandedAmounts | null {
+  if ((revenue.basis ?? assumed) === (cost.basis ?? assumed)) {
+    return { revenueCents: revenue.cents, costCents: cost.cents }
+  }
+  const [revenueCents, costCents] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
+  return revenueCents === null || costCents === null ? null : { revenueCents, costCents }
 }

@@ -1,6 +1,8 @@
+import { errorBelow } from '#engine/estimate/cost-errors.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
+import { errorSpread, expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { haulLogDollars } from '#engine/estimate/length-of-haul.ts'
+import { marginAtRisk } from '#engine/estimate/margin-at-risk.ts'
 import type { Truckload } from './loadsmart.ts'
 
 const DAY = 86_400_000
@@ -15,6 +17,11 @@ export interface CostForecast {
   readonly errorByCurve: number
   readonly ownLoads: number
   readonly within80: boolean
+  /** The chance of a cost below the actual one, from the distribution behind the margin at risk. */
+  readonly chanceBelow: number
+  /** The chance that the load's customer rate would lose money, and whether it did. */
+  readonly lossChance: number
+  readonly lost: boolean
 }
 
 function median(values: readonly number[]): number {
@@ -45,6 +52,7 @@ export function forecastCosts(loads: readonly Truckload[], onDay?: (day: number)
       for (const load of today) {
         const cost = expectedCost(model, load)
         if (!cost) continue
+        const spread = errorSpread(model, load.costKeys)
         const byCurve = 100 * Math.exp(haulLogDollars(model.curve, load.miles) + lift)
         out.push({
           error: Math.abs(cost.costCents / load.costCents - 1),
@@ -52,6 +60,9 @@ export function forecastCosts(loads: readonly Truckload[], onDay?: (day: number)
           errorByCurve: Math.abs(byCurve / load.costCents - 1),
           ownLoads: cost.ownLoads,
           within80: load.costCents >= cost.lowCents && load.costCents <= cost.highCents,
+          chanceBelow: errorBelow(spread, Math.log(load.costCents / cost.costCents)),
+          lossChance: marginAtRisk({ costCents: cost.costCents, spread }, load.rateCents).lossChance,
+          lost: load.costCents > load.rateCents,
         })
       }
     }
@@ -66,5 +77,36 @@ export function costQuality(errors: readonly number[]): { count: number; median:
     count: errors.length,
     median: median(errors),
     within20: errors.filter((error) => error <= 0.2).length / errors.length,
+  }
+}
+
+/** How well the distribution of costs fits: the largest error of its nine tenths, and of the chances of losing money. */
+export interface RiskQuality {
+  readonly within80: number
+  /** The share of loads above the cost that nine of ten should stay below. */
+  readonly aboveNineTenths: number
+  readonly worstTenth: number
+  /** For ten groups of equal size by the chance of losing money, lowest first. */
+  readonly losses: readonly { readonly chance: number; readonly lost: number; readonly loads: number }[]
+}
+
+export function riskQuality(forecasts: readonly CostForecast[]): RiskQuality {
+  const below = (chance: number) =>
+    forecasts.filter(({ chanceBelow }) => chanceBelow <= chance).length / forecasts.length
+  const tenths = Array.from({ length: 9 }, (_, at) => (at + 1) / 10)
+  const ordered = forecasts.toSorted((one, other) => one.lossChance - other.lossChance)
+  const losses = Array.from({ length: 10 }, (_, at) => {
+    const group = ordered.slice((at * ordered.length) / 10, ((at + 1) * ordered.length) / 10)
+    return {
+      chance: group.reduce((sum, { lossChance }) => sum + lossChance, 0) / group.length,
+      lost: group.filter(({ lost }) => lost).length / group.length,
+      loads: group.length,
+    }
+  })
+  return {
+    within80: below(0.9) - below(0.1),
+    aboveNineTenths: 1 - below(0.9),
+    worstTenth: Math.max(...tenths.map((tenth) => Math.abs(below(tenth) - tenth))),
+    losses,
   }
 }

@@ -14,7 +14,7 @@ import {
   correctedError,
   forecastAhead,
 } from './cost-ahead-check.ts'
-import { costQuality, forecastCosts } from './cost-check.ts'
+import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, type Walk } from './long-tables.ts'
@@ -134,7 +134,7 @@ function simulationBars(coverage: readonly Coverage[]): Bar[] {
   ])
 }
 
-function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'cost'> {
+function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'cost' | 'losses'> {
   const days = daysOf(loads.map((load) => ({ quotedAt: load.at })))
   const forecasts = withProgress('Carrier cost      ', days, (done) => forecastCosts(loads, done))
   const all = costQuality(forecasts.map(({ error }) => error))
@@ -143,6 +143,8 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
       forecasts.filter(({ ownLoads: own }) => own >= least && own <= most).map(({ error }) => error),
     )
   const check = 'Loadsmart, cost'
+  const atRisk = 'Loadsmart, margin at risk'
+  const risk = riskQuality(forecasts)
   const miles = checkMiles(loads)
   return {
     bars: [
@@ -156,9 +158,19 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
         least: 0.75,
         most: 0.85,
       },
+      { check: atRisk, measure: '80 % of margins, coverage', value: risk.within80, least: 0.75, most: 0.85 },
+      {
+        check: atRisk,
+        measure: 'losses at the safe rate',
+        value: risk.aboveNineTenths,
+        least: 0.08,
+        most: 0.13,
+      },
+      { check: atRisk, measure: 'largest error of nine tenths', value: risk.worstTenth, most: 0.04 },
       { check: 'Loadsmart, miles', measure: 'median error', value: miles.median, most: 0.05 },
       { check: 'Loadsmart, miles', measure: 'within 10 %', value: miles.within10, least: 0.79 },
     ],
+    losses: risk.losses,
     cost: [
       { name: 'curve and residual chain', ...all },
       { name: '- no own loads', ...some(0, 0) },
@@ -309,6 +321,10 @@ function print(findings: Findings): void {
     console.log('Carrier cost:')
     console.table(findings.cost.map(rounded))
   }
+  if (findings.losses.length > 0) {
+    console.log('Chance of losing money at the customer rate, ten groups of equal size:')
+    console.table(findings.losses.map(rounded))
+  }
   if (findings.ahead.length > 0) {
     console.log('Carrier cost ahead, mean absolute error in ln cost:')
     console.table(findings.ahead.map(rounded))
@@ -339,7 +355,7 @@ function evaluate(folder: string): Findings {
     )
   const coverage = simulate('Simulation, 14 d  ', 14)
   const coverageAged = simulate('Simulation, 90 d  ', 90)
-  const costs = loads ? evaluateCosts(loads) : { bars: [], cost: [] }
+  const costs = loads ? evaluateCosts(loads) : { bars: [], cost: [], losses: [] }
   const ahead = evaluateAhead(folder, loads)
   if (!ahead.ahead.some(({ name }) => name === 'USDA'))
     skipped.push(`cost ahead on weekly rates: no usda_reefer_rates_weekly_2015_2018.csv in ${folder}`)
@@ -362,6 +378,7 @@ function evaluate(folder: string): Findings {
     coverage,
     coverageAged,
     cost: costs.cost,
+    losses: costs.losses,
     ahead: ahead.ahead,
     groups: ahead.groups,
     thin: evaluateThinLanes(folder),

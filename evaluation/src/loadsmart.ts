@@ -22,11 +22,12 @@ const REGIONS: Record<string, string> = Object.fromEntries(
   }).flatMap(([region, states]) => states.split(' ').map((state) => [state, region])),
 )
 
-/** A US truckload of 2017: its places, miles and carrier cost. */
+/** A US truckload of 2017: its places, miles, carrier cost and customer rate. */
 export interface Truckload extends CostSeen {
   readonly origin: { readonly city: string; readonly state: string }
   readonly destination: { readonly city: string; readonly state: string }
   readonly placeholderMiles: boolean
+  readonly rateCents: number
   /** NaN if unknown. */
   readonly pickupAt: number
 }
@@ -58,6 +59,7 @@ export function readTruckloads(folder: string): Truckload[] | null {
     loads.push({
       laneId: i + 1,
       costCents: Math.round(cost * 100),
+      rateCents: Math.round(Number(row.book_price) * 100),
       miles,
       at,
       costKeys: freightLane({

@@ -1,6 +1,7 @@
 import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import type { AheadQuality } from './cost-ahead-check.ts'
+import type { RiskQuality } from './cost-check.ts'
 import type { Coverage } from './simulation.ts'
 import type { ThinLanes } from './thin-lanes-check.ts'
 
@@ -12,6 +13,8 @@ export interface Findings {
   readonly reliability: readonly ReliabilityRow[]
   readonly coverage: readonly Coverage[]
   readonly coverageAged: readonly Coverage[]
+  /** The chance of losing money at the customer rates, and what was lost. */
+  readonly losses: RiskQuality['losses']
   readonly cost: readonly {
     readonly name: string
     readonly count: number
@@ -144,6 +147,13 @@ export function htmlReport(findings: Findings): string {
       ? table(
           ['forecast', 'loads', 'median error', 'within 20 %'],
           findings.cost.map((row) => [row.name, String(row.count), digits(row.median), digits(row.within20)]),
+        )
+      : '',
+    findings.losses.length > 0 ? '<h2>Chance of losing money at the customer rate</h2>' : '',
+    findings.losses.length > 0
+      ? table(
+          ['loads', 'chance', 'lost'],
+          findings.losses.map((row) => [String(row.loads), digits(row.chance), digits(row.lost)]),
         )
       : '',
     findings.ahead.length > 0 ? '<h2>Carrier cost ahead: mean absolute error in ln cost</h2>' : '',

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
-import { auditHeads, callLog, refusals as refusalsOf } from './audit/index.ts'
+import { callLog, chainHeads, refusals as refusalsOf } from './audit/index.ts'
 import { backtestRunner } from './backtests/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
-import { takePermit } from './database/queries/index.ts'
-import { type Database, replicaReads } from './database/session/index.ts'
+import { brokenCalibrations, takePermit } from './database/queries/index.ts'
+import { type Database, replicaReads, runInBackground } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
@@ -21,6 +21,7 @@ import {
   tenantWindow,
 } from './limits/index.ts'
 import { marketAdapters } from './market-adapters/index.ts'
+import { pilotKeeper, pilotReports } from './pilot/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   type SecretKeys,
@@ -83,7 +84,7 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
   const { config, database, secretKeys, logger, clock, monotonic, watching } = options
   const log = logger
   const watch = tenantWatch({ database, monotonic, log })
-  const heads = auditHeads({ database, log })
+  const heads = chainHeads({ database, log })
   const replica = await connectReplica(options)
   const { limit, redis } = await limitOf(options, watch)
   const { parts, drain } = connectParts(options, {
@@ -96,6 +97,7 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     events: eventSender({ config, database, secretKeys, clock, log }),
     imports: importRunner({ database, log }),
     expirer: quoteExpirer({ database, log }),
+    keeper: pilotKeeper({ database, clock, log }),
     backtests: backtestRunner({ database, staleReads: replica ?? database, clock, log }),
   })
   return {
@@ -134,13 +136,14 @@ interface ConnectedParts extends Pick<Parts, 'replica' | 'books' | 'refusals'> {
   readonly events: ReturnType<typeof eventSender>
   readonly imports: ReturnType<typeof importRunner>
   readonly expirer: ReturnType<typeof quoteExpirer>
+  readonly keeper: ReturnType<typeof pilotKeeper>
   readonly backtests: ReturnType<typeof backtestRunner>
 }
 
 /** Completes the parts of the service, and reports their counts to the metrics. `drain` stops their background work. */
 export function connectParts(
   options: Omit<ServingOptions, 'instance'>,
-  { watch, limit, events, expirer, ...made }: ConnectedParts,
+  { watch, limit, events, expirer, keeper, ...made }: ConnectedParts,
 ): { parts: Parts; drain: () => Promise<void> } {
   const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
   const { replica, books, refusals, calls, imports, backtests } = made
@@ -156,6 +159,7 @@ export function connectParts(
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
+    brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
     readiness: () => readiness({ database, clock, migrations, replica }),
   })
   const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })
@@ -170,6 +174,7 @@ export function connectParts(
     signUps: signUpLimit(config.signUpsPerHour),
     migrations,
     memory,
+    pilotReports: pilotReports(database),
     marketAdapters: adapters,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
@@ -181,6 +186,7 @@ export function connectParts(
   }
   const background = [
     expirer,
+    keeper,
     backtests,
     imports,
     ...(events === null ? [] : [events]),

@@ -120,6 +120,7 @@ export async function makeIntegration(app: TestApp, scope?: string): Promise<Int
 }
 
 export interface LaneToMake {
+  readonly customer?: string
   readonly origin?: string
   readonly destination?: string
   readonly equipment?: string
@@ -132,7 +133,7 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
     body: {
-      customer_name: 'Harvest Table Foods',
+      customer_name: lane.customer ?? 'Harvest Table Foods',
       lanes: [
         {
           origin: lane.origin ?? 'Dallas, TX',

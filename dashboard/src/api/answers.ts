@@ -57,7 +57,7 @@ function askAgainMs(error: CallFailed | null): number | false {
 /**
  * A call that changes data. The caller invalidates the affected queries (`queries.invalidateQueries`).
  *
- * @example const outcome = useChange('set-outcome'); outcome.mutate({ params: { lane_ref }, body: { outcome: 'won' } })
+ * @example const invite = useChange('invite-user'); invite.mutate({ body: { name, email, role: 'member' } })
  */
 export function useChange<Name extends OperationName>(
   name: Name,

@@ -52,6 +52,12 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'pricing-rule-added': 'Pricing rule added',
+  'pricing-rule-changed': 'Pricing rule changed',
+  'pricing-rule-removed': 'Pricing rule removed',
+  'customer-changed': 'Customer changed',
+  'customer-merged': 'Customer merged',
+  'customer-unmerged': 'Customer unmerged',
   'market-source-erased': 'Market rates erased',
   'market-key-set': 'Market key set',
   'market-key-removed': 'Market key removed',
@@ -62,6 +68,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'sandbox-created': 'Test brokerage created',
   'sandbox-entered': 'Test brokerage entered',
   'sandbox-reset': 'Test brokerage reset',
+  'pilot-started': 'Pilot switched on',
+  'pilot-stopped': 'Pilot switched off',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -72,6 +80,14 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'revoked-token-used': 'Ended session or revoked token used',
   'wrong-kind-token-used': 'Wrong kind of token used',
   'unknown-token-used': 'Unknown token used',
+}
+
+/** The conditions of an audited pricing rule, in words. */
+function ruleOf(about: AuditEvent['about'], when: 'before' | 'after'): string {
+  const rule = about[when]
+  return typeof rule === 'object' && rule !== null && 'because' in rule && typeof rule.because === 'string'
+    ? rule.because
+    : 'unknown conditions'
 }
 
 const refused: ReadonlySet<string> = new Set(auditKindsOf.refusals)
@@ -177,6 +193,20 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'pricing-rule-added': ({ done_by, about }) =>
+    words`${someone(done_by)} added the pricing rule for ${ruleOf(about, 'after')}`,
+  'pricing-rule-changed': ({ done_by, about }) =>
+    words`${someone(done_by)} changed the pricing rule for ${ruleOf(about, 'after')}`,
+  'pricing-rule-removed': ({ done_by, about }) =>
+    words`${someone(done_by)} removed the pricing rule for ${ruleOf(about, 'before')}`,
+  'customer-changed': ({ done_by, about }) => [
+    ...words`${someone(done_by)} changed the customer ${dataOf(about, 'customer')}`,
+    ...settingWords(about),
+  ],
+  'customer-merged': ({ done_by, about }) =>
+    words`${someone(done_by)} merged the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'into')}`,
+  'customer-unmerged': ({ done_by, about }) =>
+    words`${someone(done_by)} undid the merge of the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'from')}`,
   'market-source-erased': ({ done_by, about }) =>
     words`${someone(done_by)} erased ${dataOf(about, 'rates')} market rates of ${dataOf(about, 'source')}`,
   'market-key-set': ({ done_by, about }) =>
@@ -191,6 +221,8 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'sandbox-created': ({ done_by }) => words`${someone(done_by)} created the test brokerage`,
   'sandbox-entered': ({ done_by }) => words`${someone(done_by)} signed in to the test brokerage`,
   'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
+  'pilot-started': ({ done_by }) => words`${someone(done_by)} switched the pilot on`,
+  'pilot-stopped': ({ done_by }) => words`${someone(done_by)} switched the pilot off`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`
@@ -249,6 +281,8 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   time_zone: { name: 'time zone' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
+  tier: { name: 'tier' },
+  payment_days: { name: 'payment terms', inWords: (days) => `${days} days` },
   fuel_schedule: { name: 'fuel surcharge schedule' },
   diesel_prices: { name: 'diesel prices' },
   floor_rate_per_mile_cents: { name: 'minimum rate per mile', inWords: (cents) => dollars(cents / 100) },

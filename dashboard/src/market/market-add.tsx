@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Paper, Stack, TextInput, Title } from '@mantine/core'
+import { Button, Group, NativeSelect, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Body, useChange } from '../api/index.ts'
@@ -94,11 +94,9 @@ export function AddRate({ search }: { search: AddressParams }) {
           {...input('scope')}
           data={Object.entries(scopes).map(([value, label]) => ({ value, label }))}
         />
-        <Group grow align="flex-start">
+        <SimpleGrid cols={2} spacing="sm">
           <TextInput label="Origin" required {...input('origin')} />
           <TextInput label="Destination" required {...input('destination')} />
-        </Group>
-        <Group grow align="flex-start">
           <EquipmentInput
             label="Equipment"
             value={fields.equipment}
@@ -114,7 +112,8 @@ export function AddRate({ search }: { search: AddressParams }) {
             ]}
           />
           <NativeSelect label="Currency" {...input('currency')} data={['USD', 'CAD', 'MXN']} />
-        </Group>
+          <TextInput label="Source" required placeholder="DAT" {...input('source')} />
+        </SimpleGrid>
         <RateFields input={input} />
         {add.error !== null && <Failed error={add.error} title="The rate was not stored" />}
         <Group justify="flex-end">
@@ -133,21 +132,16 @@ type Input = (name: keyof Fields) => {
   readonly error: string | undefined
 }
 
-/** The amounts, the source and the dates. */
+/** The amounts and the dates. On a phone there are two fields in a row: a date needs the space. */
 function RateFields({ input }: { input: Input }) {
   return (
-    <>
-      <Group grow align="flex-start">
-        <TextInput label="Low" inputMode="decimal" {...input('low')} />
-        <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
-        <TextInput label="High" inputMode="decimal" {...input('high')} />
-        <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
-      </Group>
-      <Group grow align="flex-start">
-        <TextInput label="Source" required placeholder="DAT" {...input('source')} />
-        <TextInput label="As of" type="date" required {...input('as_of')} />
-        <TextInput label="Valid until" type="date" {...input('valid_until')} />
-      </Group>
-    </>
+    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
+      <TextInput label="Low" inputMode="decimal" {...input('low')} />
+      <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
+      <TextInput label="High" inputMode="decimal" {...input('high')} />
+      <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
+      <TextInput label="As of" type="date" required {...input('as_of')} />
+      <TextInput label="Valid until" type="date" {...input('valid_until')} />
+    </SimpleGrid>
   )
 }

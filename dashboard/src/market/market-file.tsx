@@ -1,8 +1,8 @@
-import { Button, FileInput, Group, NativeSelect, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type Answer, type Body, useChange } from '../api/index.ts'
-import { counted, Failed } from '../shared-ui/index.ts'
+import { counted, FileForm } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
 
@@ -30,45 +30,31 @@ export function RateFile() {
       load.reset()
       set(value)
     }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    void send(true)
-  }
   const checked = load.data
   return (
-    <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Load a file of market rates">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          Load a file
-        </Title>
-        <Text size="sm" c="dimmed">
-          A CSV file with the columns origin, destination, equipment and rate; also low, high, reports,
-          source, date and basis. Amounts are dollars per load.
-        </Text>
-        <FileInput
-          label="CSV file"
-          accept=".csv,text/csv"
-          required
-          clearable
-          clearButtonProps={{ 'aria-label': 'Remove the file' }}
-          value={file}
-          onChange={changed(setFile)}
-        />
-        <Assumed assumed={assumed} onChange={changed(setAssumed)} />
-        {load.error !== null && <Failed error={load.error} title="The file was not loaded" />}
-        {checked !== undefined && <Result loaded={checked} />}
-        <Group justify="flex-end">
-          <Button type="submit" variant="default" loading={load.isPending} disabled={file === null}>
-            Check the file
+    <FileForm
+      label="Load a file of market rates"
+      titleOrder={2}
+      hint="A CSV file with the columns origin, destination, equipment and rate; also low, high, reports, source, date and basis. Amounts are dollars per load."
+      fileLabel="CSV file"
+      accept=".csv,text/csv"
+      file={file}
+      onFile={changed(setFile)}
+      fields={<Assumed assumed={assumed} onChange={changed(setAssumed)} />}
+      error={load.error}
+      errorTitle="The file was not loaded"
+      pending={load.isPending}
+      action="Check the file"
+      onSend={() => void send(true)}
+      result={checked !== undefined && <Result loaded={checked} />}
+      then={
+        checked?.stored === false && checked.failed < checked.rows ? (
+          <Button loading={load.isPending} onClick={() => void send(false)}>
+            Store {counted(checked.rows - checked.failed, 'rate')}
           </Button>
-          {checked?.stored === false && checked.failed < checked.rows && (
-            <Button loading={load.isPending} onClick={() => void send(false)}>
-              Store {counted(checked.rows - checked.failed, 'rate')}
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </Paper>
+        ) : null
+      }
+    />
   )
 }
 
@@ -81,7 +67,7 @@ interface WholeFile {
 /** What holds for rows that do not say it themselves. */
 function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
   return (
-    <Group grow align="flex-start">
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
       <TextInput
         label="Source, if the file has none"
         value={assumed.source}
@@ -103,7 +89,7 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         value={assumed.asOf}
         onChange={(event) => onChange({ ...assumed, asOf: event.currentTarget.value })}
       />
-    </Group>
+    </SimpleGrid>
   )
 }
 

@@ -15,13 +15,14 @@ const groupingNames: Readonly<Record<GroupingView, string>> = {
   equipment: 'Equipment',
 }
 
-export type View = 'money' | GroupingView | 'gaps' | 'calibration'
+export type View = 'money' | GroupingView | 'gaps' | 'calibration' | 'pilot'
 
 export const viewNames: Readonly<Record<View, string>> = {
   money: 'Money',
   ...groupingNames,
   gaps: 'Below the quote',
   calibration: 'Calibration',
+  pilot: 'Pilot',
 }
 
 export function viewOf(search: AddressParams): View {

@@ -1,4 +1,4 @@
-import { Button, Stack, Tabs, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
@@ -18,6 +18,7 @@ import {
   TextLink,
   useAddress,
   usePeriod,
+  ViewTabs,
   WhoFilters,
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
@@ -37,6 +38,7 @@ import { PerformanceTable } from './performance-table.tsx'
 import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
+const Pilot = lazy(() => import('./performance-pilot.tsx'))
 
 const fallback = 'last-12-months'
 const monthsMax = 200
@@ -52,30 +54,23 @@ export default function Performance() {
       title="Performance"
       hint={`Lanes count in the period in which they were quoted. Days and months are in the time zone ${shownZone()}.`}
     >
-      <Tabs
-        value={view}
-        onChange={(next) =>
-          change({ view: next ?? undefined, sort: undefined, order: undefined, by: undefined })
-        }
-        keepMounted={false}
+      <ViewTabs
+        names={viewNames}
+        view={view}
+        onView={(next) => change({ view: next, sort: undefined, order: undefined, by: undefined })}
       >
-        <Tabs.List aria-label="View">
-          {Object.entries(viewNames).map(([name, label]) => (
-            <Tabs.Tab key={name} value={name}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={view} pt="md">
-          {view === 'calibration' ? (
-            <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
-              <Calibration />
-            </Suspense>
-          ) : (
-            <Figures view={view} period={period} selection={selection} search={search} change={change} />
-          )}
-        </Tabs.Panel>
-      </Tabs>
+        {view === 'calibration' ? (
+          <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
+            <Calibration />
+          </Suspense>
+        ) : view === 'pilot' ? (
+          <Suspense fallback={<Loading label="Loading the pilot" rows={6} />}>
+            <Pilot />
+          </Suspense>
+        ) : (
+          <Figures view={view} period={period} selection={selection} search={search} change={change} />
+        )}
+      </ViewTabs>
     </Page>
   )
 }

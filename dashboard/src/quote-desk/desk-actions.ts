@@ -4,7 +4,7 @@ import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
 import { floorOf } from './desk-floor.ts'
-import { type CheckedRates, type RateToConfirm, useRateCheck } from './desk-lanes-advice.ts'
+import { type CheckedRates, useRateCheck } from './desk-lanes-advice.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import type { DeskSave } from './desk-save.ts'
 import { hasNothingToSay } from './desk-words.ts'
@@ -21,9 +21,13 @@ export function onSaveKey(event: KeyboardEvent, save: () => void): void {
   save()
 }
 
-/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate. */
+/** What to confirm before the save: rates that look wrong, or rates that could not be checked. */
+export type ToConfirm = Pick<CheckedRates, 'toConfirm' | 'isUnchecked'>
+const nothing: ToConfirm = { toConfirm: [], isUnchecked: false }
+
+/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate, or could not be checked. */
 export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; readonly saving: DeskSave }) {
-  const [toConfirm, setToConfirm] = useState<readonly RateToConfirm[]>([])
+  const [toConfirm, setToConfirm] = useState(nothing)
   const [checking, setChecking] = useState(false)
   const busy = useRef(false)
   const confirmed = useRef('')
@@ -39,11 +43,11 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
       if (gapsIn(draft).length === 0 && confirmed.current !== content) {
         busy.current = true
         setChecking(true)
-        const { toConfirm: found, advice } = await checkRates(draft)
-        shown.current = advice
+        const found = await checkRates(draft)
+        shown.current = found.advice
         busy.current = false
         setChecking(false)
-        if (found.length > 0) {
+        if (found.toConfirm.length > 0 || found.isUnchecked) {
           setToConfirm(found)
           return
         }
@@ -52,13 +56,14 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
     },
     confirm: (acceptUnknown: boolean) => {
       confirmed.current = JSON.stringify(draft)
-      setToConfirm([])
+      setToConfirm(nothing)
       saving.save(draft, acceptUnknown, shown.current)
     },
     goBack: () => {
-      const [first] = toConfirm
-      setToConfirm([])
-      if (first !== undefined) focusLane(first.lane.id, 'rate')
+      const [first] = toConfirm.toConfirm
+      setToConfirm(nothing)
+      const lane = first?.lane ?? draft.lanes[0]
+      if (lane !== undefined) focusLane(lane.id, 'rate')
     },
   }
 }

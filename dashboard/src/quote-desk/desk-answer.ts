@@ -80,7 +80,7 @@ export function useDeskAnswer(row: DeskLane): DeskAnswer {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
-        include: 'estimate,curve,optimum,evidence,market',
+        include: 'estimate,curve,optimum,evidence,market,risk',
         evidence_limit: quotesDrawn,
       },
     },

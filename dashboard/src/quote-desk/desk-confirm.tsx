@@ -1,42 +1,63 @@
 import { Text } from '@mantine/core'
+import { useState } from 'react'
 import { ConfirmDialog, counted, laneName } from '../shared-ui/index.ts'
-import type { RateToConfirm } from './desk-lanes-advice.ts'
+import type { ToConfirm } from './desk-actions.ts'
 
 const shownMax = 12
 
-/** Asks once before rates are saved that are far from cost, floor or going rate. */
+/** Asks once before rates are saved that are far from cost, floor or going rate, or that could not be checked. */
 export function ConfirmRates({
-  rates,
+  found,
   onSave,
   onClose,
 }: {
-  /** Empty while there is nothing to confirm. */
-  rates: readonly RateToConfirm[]
+  found: ToConfirm
   onSave: () => void
   onClose: () => void
 }) {
-  const one = rates.length === 1
+  const isOpen = found.toConfirm.length > 0 || found.isUnchecked
+  // The dialog keeps its words while it closes.
+  const [shown, setShown] = useState(found)
+  if (isOpen && shown !== found) setShown(found)
+  const { toConfirm: rates, isUnchecked } = shown
+  const words = wordsOf(shown)
   return (
     <ConfirmDialog
-      opened={rates.length > 0}
-      title={one ? 'Is this rate right?' : `Are these ${rates.length} rates right?`}
-      action={one ? 'Save it as typed' : 'Save them as typed'}
+      opened={isOpen}
+      title={words.title}
+      action={words.action}
       pending={false}
       error={null}
       confirm={onSave}
       close={onClose}
     >
-      <ul className="desk-list" aria-label="Rates to check">
-        {rates.slice(0, shownMax).map(({ lane, reasons }) => (
-          <li key={lane.id} style={{ overflowWrap: 'anywhere' }}>
-            <b>{laneName(lane.origin.trim(), lane.destination.trim())}</b>: {reasons.join(' ')}
-          </li>
-        ))}
-        {rates.length > shownMax && <li>{counted(rates.length - shownMax, 'more rate')}</li>}
-      </ul>
+      {rates.length > 0 && (
+        <ul className="desk-list" aria-label="Rates to check">
+          {rates.slice(0, shownMax).map(({ lane, reasons }) => (
+            <li key={lane.id} style={{ overflowWrap: 'anywhere' }}>
+              <b>{laneName(lane.origin.trim(), lane.destination.trim())}</b>: {reasons.join(' ')}
+            </li>
+          ))}
+          {rates.length > shownMax && <li>{counted(rates.length - shownMax, 'more rate')}</li>}
+        </ul>
+      )}
+      {isUnchecked && (
+        <Text size="sm">
+          {rates.length > 0 ? 'The other rates' : 'The rates'} could not be compared with cost, floor and
+          going rate, because the service did not answer in time.
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         A wrong rate also distorts the advice for later quotes on its lane.
       </Text>
     </ConfirmDialog>
   )
+}
+
+function wordsOf({ toConfirm: rates }: ToConfirm): { readonly title: string; readonly action: string } {
+  if (rates.length === 0)
+    return { title: 'Save without a check of the rates?', action: 'Save without the check' }
+  return rates.length === 1
+    ? { title: 'Is this rate right?', action: 'Save it as typed' }
+    : { title: `Are these ${rates.length} rates right?`, action: 'Save them as typed' }
 }

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
-import { type Answer, type Body, call, useAnswer } from '../api/index.ts'
+import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
 import { type DeskLane, type Draft, hasState, lanesToSave } from './desk-draft.ts'
 
@@ -74,11 +74,13 @@ export type ShownAdvice = NonNullable<Body<'create-quote-request'>['lanes'][numb
 /** What is known about the rates of a draft before it is saved. */
 export interface CheckedRates {
   readonly toConfirm: readonly RateToConfirm[]
+  /** True when the service did not check the rates in time. Then nobody knows whether there are rates to confirm. */
+  readonly isUnchecked: boolean
   /** By the number of the row. */
   readonly advice: ReadonlyMap<number, ShownAdvice>
 }
 
-const nothingChecked: CheckedRates = { toConfirm: [], advice: new Map() }
+const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
 function shownAdvice(result: RowAdvice): ShownAdvice | null {
   const { estimate } = result
@@ -93,22 +95,24 @@ function shownAdvice(result: RowAdvice): ShownAdvice | null {
   }
 }
 
-/**
- * Checks the rates of a draft before it is saved. A check that cannot be made asks nothing: the answer of the save has the
- * same warnings.
- */
+/** Whether a check failed for a reason that may not affect the save. Without a connection, the save fails, too. */
+function maySucceedUnchecked(error: unknown): boolean {
+  return error instanceof CallFailed ? error.isTemporary && error.code !== 'offline' : true
+}
+
+/** Checks the rates of a draft before it is saved. After a failure it tries again until the wait is over. */
 export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   const queries = useQueryClient()
   return async (draft) => {
     const lanes = lanesToSave(draft).filter((lane) => askedOf(lane) !== null)
-    if (lanes.length === 0) return nothingChecked
+    if (lanes.length === 0) return nothingToCheck
     const body = { lanes: lanes.map((lane) => askedOf(lane) as AskedLane) }
+    const signal = AbortSignal.timeout(checkWaitMs)
     try {
       const { results } = await queries.fetchQuery({
         queryKey: ['advise-lanes', { body }],
-        queryFn: () => call('advise-lanes', { body, signal: AbortSignal.timeout(checkWaitMs) }),
+        queryFn: () => call('advise-lanes', { body, signal }),
         staleTime: 60_000,
-        retry: false,
       })
       const answered = results.flatMap((result) => {
         const lane = lanes[result.index]
@@ -118,6 +122,7 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
         toConfirm: answered.flatMap(({ lane, result: { warnings } }) =>
           warnings.length === 0 ? [] : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
         ),
+        isUnchecked: false,
         advice: new Map(
           answered.flatMap(({ lane, result }) => {
             const shown = shownAdvice(result)
@@ -125,8 +130,8 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
           }),
         ),
       }
-    } catch {
-      return nothingChecked
+    } catch (error) {
+      return { ...nothingToCheck, isUnchecked: maySucceedUnchecked(error) }
     }
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pricingOf, standingOf, typedValue } from './desk-pricing.ts'
+import { standingInWords } from './desk-words.ts'
 
 /** A chance that falls from 100% at $1,500 to 0% at $3,500, with points every $50. */
 const curve = Array.from({ length: 41 }, (_, at) => {
@@ -88,7 +89,15 @@ describe('a typed rate', () => {
 
   test('outside of the curve has the chance of its end, and says so', () => {
     expect(typedValue(advice, pricing(), 250)).toMatchObject({ chance: 1, beyond: 'below', margin: -1811 })
-    expect(typedValue(advice, pricing(), 9000)).toMatchObject({ chance: 0, beyond: 'above' })
+    const higher = { ...advice, curve: curve.slice(0, 35) }
+    const above = typedValue(higher, pricing(), 9000)
+    // A chance of at most 15% times a margin of $6,939 would look better than every other rate.
+    expect(above).toMatchObject({ chance: expect.closeTo(0.15), beyond: 'above', margin: 6939, worth: null })
+    if (above !== null) {
+      expect(standingInWords(above, pricing())).toBe(
+        ': above the rates of the curve, so its worth is not known',
+      )
+    }
     expect(typedValue(advice, pricing(), null)).toBeNull()
   })
 })

@@ -10,10 +10,13 @@ export interface RateValue {
   readonly interval80: { readonly low: number; readonly high: number }
   /** Set when the rate is outside of the curve: the chance is then that of its nearest end. */
   readonly beyond: 'below' | 'above' | null
-  /** The three are null when no truck cost is known. */
+  /** The margin and the worth are null when no truck cost is known. */
   readonly margin: number | null
   readonly marginPct: number | null
-  /** The chance times the margin: what a quote at this rate earns on average. */
+  /**
+   * The chance times the margin: what a quote at this rate earns on average. Null above the curve, where the chance is at most
+   * that of its end: a rate of $9,000 would seem to be worth more than the best one.
+   */
   readonly worth: number | null
 }
 
@@ -47,7 +50,7 @@ function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null
     beyond: reading.beyond,
     margin,
     marginPct: margin === null ? null : (margin / rate) * 100,
-    worth: margin === null ? null : reading.probability * margin,
+    worth: margin === null || reading.beyond === 'above' ? null : reading.probability * margin,
   }
 }
 

@@ -310,7 +310,8 @@ function PlaceField({
   )
 }
 
-function Suggested({
+/** A text with suggestions, each a button that uses it. */
+export function Suggested({
   text,
   suggestions,
   onUse,

@@ -213,7 +213,7 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
     case 'near':
       return pricing.zone === null ? '' : `: nearly as good as ${than}`
     case 'off':
-      return less
+      return typed.beyond === 'above' ? ': above the rates of the curve, so its worth is not known' : less
     case 'low':
       return typed.margin !== null && typed.margin < 0
         ? `: a loss of ${roundDollars(-typed.margin)} if you win`

@@ -1,12 +1,12 @@
 import './desk.css'
-import { Anchor, Checkbox, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Checkbox, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession } from '../api/index.ts'
-import { CustomerInput, counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
+import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
 import { focusLane, onSaveKey, useConfirmedSave, useDeskKeys, usePricing } from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
 import { useDeskAnswer } from './desk-answer.ts'
@@ -31,6 +31,7 @@ import {
 import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
 import { useLanesAdvice } from './desk-lanes-advice.ts'
 import { PasteDialog } from './desk-paste-dialog.tsx'
+import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
 
@@ -238,7 +239,7 @@ function Desk(props: DeskProps) {
         />
       </Stack>
       <ConfirmRates
-        rates={confirmed.toConfirm}
+        found={confirmed.toConfirm}
         onSave={() => confirmed.confirm(acceptUnknown)}
         onClose={confirmed.goBack}
       />
@@ -375,42 +376,5 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
         .
       </Text>
     </Stack>
-  )
-}
-
-function RequestFields({ draft, onDraft, saving }: DeskProps) {
-  const [isFresh] = useState(draft.customer === '')
-  useEffect(() => {
-    // Not on touch screens, where the on-screen keyboard would cover half the page.
-    if (isFresh && window.matchMedia('(pointer: fine)').matches) {
-      document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
-    }
-  }, [isFresh])
-  const errorOf = (field: 'customer' | 'reference') =>
-    saving.errors.find((error) => error.laneId === null && error.field === field)?.text
-  const set = (field: 'customer' | 'reference', text: string) => {
-    onDraft((before) => ({ ...before, [field]: text }))
-    saving.forget(null, field)
-  }
-  return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm" px="xs">
-      <CustomerInput
-        label="Customer"
-        takes="name-as-typed"
-        openOnFocus={false}
-        data-field="customer"
-        value={draft.customer}
-        error={errorOf('customer')}
-        onChange={(text) => set('customer', text)}
-      />
-      <TextInput
-        label="Reference (optional)"
-        data-field="reference"
-        autoComplete="off"
-        value={draft.reference}
-        error={errorOf('reference')}
-        onChange={(event) => set('reference', event.currentTarget.value)}
-      />
-    </SimpleGrid>
   )
 }

@@ -1,6 +1,6 @@
-import { Button, FileInput, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
 import { type Answer, useChange } from '../api/index.ts'
 import {
@@ -8,7 +8,7 @@ import {
   calendarDay,
   counted,
   DataTable,
-  Failed,
+  FileForm,
   Heed,
   IntegrationSection,
 } from '../shared-ui/index.ts'
@@ -56,41 +56,30 @@ function DieselFile() {
   const [file, setFile] = useState<File | null>(null)
   const load = useChange('load-diesel-prices')
   const queries = useQueryClient()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (file !== null) void send(file)
-  }
-  const send = async (chosen: File) => {
-    load.mutate(
-      { body: { text: await chosen.text() } },
-      { onSuccess: () => void queries.invalidateQueries() },
-    )
+  const send = async () => {
+    if (file === null) return
+    load.mutate({ body: { text: await file.text() } }, { onSuccess: () => void queries.invalidateQueries() })
   }
   const loaded = load.data
   return (
-    <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Load diesel prices">
-      <Stack gap="sm">
-        <Title order={3} size="h5">
-          Load a file
-        </Title>
-        <Text size="sm" c="dimmed">
-          Rows of the EIA&apos;s API saved as CSV, the sheet &quot;Data 1&quot; of its Excel file saved as
-          CSV, or the download of the series page. Weeks that are stored get the price of the file.
-        </Text>
-        <FileInput
-          label="File of the EIA"
-          accept=".csv,.txt,text/csv,text/plain"
-          required
-          clearable
-          clearButtonProps={{ 'aria-label': 'Remove the file' }}
-          value={file}
-          onChange={(next) => {
-            load.reset()
-            setFile(next)
-          }}
-        />
-        {load.error !== null && <Failed error={load.error} title="Nothing was stored" />}
-        {loaded !== undefined && (
+    <FileForm
+      label="Load diesel prices"
+      titleOrder={3}
+      hint='Rows of the API of the EIA, saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are stored get the price of the file.'
+      fileLabel="File of the EIA"
+      accept=".csv,.txt,text/csv,text/plain"
+      file={file}
+      onFile={(next) => {
+        load.reset()
+        setFile(next)
+      }}
+      error={load.error}
+      errorTitle="Nothing was stored"
+      pending={load.isPending}
+      action="Load the file"
+      onSend={() => void send()}
+      result={
+        loaded !== undefined && (
           <Text size="sm" role="status">
             {counted(loaded.weeks, 'week')} read, from {calendarDay(loaded.first.week)} to{' '}
             {calendarDay(loaded.last.week)} ({milled(loaded.last.price)}).{' '}
@@ -98,13 +87,8 @@ function DieselFile() {
               ? 'All were stored before.'
               : `${counted(loaded.changed, 'week')} new or with another price.`}
           </Text>
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={load.isPending} disabled={file === null}>
-            Load the file
-          </Button>
-        </Group>
-      </Stack>
-    </Paper>
+        )
+      }
+    />
   )
 }

@@ -1,8 +1,8 @@
-import { Paper, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Paper, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession, useSessionCheck } from '../api/index.ts'
-import { Failed, Loading, moment, Page, useAddress } from '../shared-ui/index.ts'
+import { Failed, Loading, moment, Page, useAddress, ViewTabs } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
@@ -14,22 +14,14 @@ export default function SettingsPage() {
   const view = search.view === 'fuel' ? 'fuel' : 'general'
   return (
     <Page title="Settings">
-      <Tabs
-        value={view}
-        onChange={(next) => change({ view: next === 'fuel' ? next : undefined })}
-        keepMounted={false}
+      <ViewTabs
+        label="Settings of"
+        names={views}
+        view={view}
+        onView={(next) => change({ view: next === 'fuel' ? next : undefined })}
       >
-        <Tabs.List aria-label="Settings of">
-          {Object.entries(views).map(([name, label]) => (
-            <Tabs.Tab key={name} value={name}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={view} pt="md">
-          {view === 'fuel' ? <FuelSettings /> : <GeneralSettings />}
-        </Tabs.Panel>
-      </Tabs>
+        {view === 'fuel' ? <FuelSettings /> : <GeneralSettings />}
+      </ViewTabs>
     </Page>
   )
 }

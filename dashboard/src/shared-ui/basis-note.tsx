@@ -12,9 +12,9 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
     <Text component="p" size="xs" c="dimmed">
       Rates, costs and margins are {basisNames[basis.amounts]}.
       {basis.converted > 0 &&
-        ` ${counted(basis.converted, 'quote')} with ${basisNames[other]} amounts converted by the charges.`}
+        ` ${counted(basis.converted, 'quote')} with ${basisNames[other]} amounts converted${basis.converted_by.schedule === 0 ? ' by their charges' : `: ${basis.converted_by.charges} by their charges, ${basis.converted_by.schedule} by the fuel schedule of the day`}.`}
       {basis.kept_apart > 0 &&
-        ` ${counted(basis.kept_apart, 'quote')} with ${basisNames[other]} amounts and no known fuel charge not counted.`}
+        ` ${counted(basis.kept_apart, 'quote')} with ${basisNames[other]} amounts not counted: neither their fuel charge nor the surcharge of the day is known.`}
     </Text>
   )
 }

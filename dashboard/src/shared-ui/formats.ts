@@ -1,3 +1,4 @@
+import { americanAmount } from '#engine/written-amount.ts'
 import { zonedFormat } from './time-zone.ts'
 
 /**
@@ -169,10 +170,13 @@ export function equipmentName(code: string): string {
   return name === undefined ? code : `${name} (${code.toUpperCase()})`
 }
 
-/** Parses a dollar amount as users type it. @example readDollars('$2,150.50') // 2150.5 @returns null for any other text */
+/**
+ * Parses a dollar amount as users type it, also as 2.150,50 or 2 150,50. Returns null for any other text.
+ *
+ * @example readDollars('$2,150.50') // 2150.5
+ */
 export function readDollars(text: string): number | null {
-  const plain = text.trim().replace(/^\$\s*/, '')
-  // Commas are allowed only as thousands separators. 2150,50 would be a decimal comma.
+  const plain = americanAmount(text.trim().replace(/^\$\s*/, ''))
   if (!/^(\d{1,8}|\d{1,3}(,\d{3}){1,2})(\.\d{1,2})?$/.test(plain)) return null
   const amount = Number(plain.replaceAll(',', ''))
   return amount > 0 ? amount : null

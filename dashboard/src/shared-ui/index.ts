@@ -10,6 +10,7 @@ export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'
 export { Figures } from './figures.tsx'
+export { FileForm } from './file-form.tsx'
 export {
   calendarDay,
   count,
@@ -73,4 +74,5 @@ export {
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
+export { ViewTabs } from './view-tabs.tsx'
 export { WinCurve } from './win-curve.tsx'

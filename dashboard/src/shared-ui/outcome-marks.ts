@@ -26,16 +26,48 @@ export function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | n
   }
 }
 
+/** A mark on its way to the service, after the earlier marks of its lane. */
+interface MarkUnderWay {
+  readonly answer: Promise<Lane>
+  /** The outcome that the lane had before the first of these marks. */
+  readonly outcomeBefore: Lane['outcome']
+}
+
+/** Another person marked the lane after this page had loaded it. */
+class MarkedByAnother extends Error {
+  readonly lane: Lane
+  constructor(detail: string, lane: Lane) {
+    super(detail)
+    this.lane = lane
+  }
+}
+
+/** Marks a lane that still has the expected outcome. @throws MarkedByAnother, CallFailed */
+async function sendMark(
+  lane_ref: string,
+  outcome: Decision,
+  reason: Reason | null,
+  expected_outcome: Lane['outcome'],
+): Promise<Lane> {
+  const asked = { lane_ref, outcome, expected_outcome, ...(reason === null ? {} : { reason }) }
+  const { results } = await call('mark-lanes', { body: { lanes: [asked] } })
+  const [result] = results
+  if (result?.status === 200) return result.lane
+  if (result?.lane !== undefined) throw new MarkedByAnother(result.detail, result.lane)
+  throw new CallFailed('lane-not-found', result?.detail ?? 'The lane was not found.', { status: 404 })
+}
+
 /**
  * Marks a lane won, lost or pending. The page shows the mark at once, and reverts it when the call fails. The notice offers
- * undo. Marks of one lane are sent in order, so that the last one wins.
+ * undo. Marks of one lane are sent in order, so that the last one wins. If another person marked the lane after the page had
+ * loaded it, the lane keeps that outcome, and the notice names the person and offers to replace it.
  *
  * @example const mark = useOutcomeMarks(); mark(lane, 'lost', 'price')
  */
 export function useOutcomeMarks(): Mark {
   const queries = useQueryClient()
   const notify = useNotice()
-  const underWay = useRef(new Map<string, Promise<Lane>>())
+  const underWay = useRef(new Map<string, MarkUnderWay>())
   const mark = useCallback(
     async (lane: Lane, outcome: Decision, reason: Reason | null = null): Promise<void> => {
       const { lane_ref } = lane
@@ -47,17 +79,18 @@ export function useOutcomeMarks(): Mark {
       // The answer of an earlier list request would overwrite this mark on screen.
       void queries.cancelQueries({ predicate: holdsAnswer })
       showLane(queries, shownAs(lane, outcome, reason))
-      const before = underWay.current.get(lane_ref) ?? Promise.resolve()
-      const sent = before
-        .catch(() => undefined)
-        .then(() =>
-          call('set-outcome', {
-            params: { lane_ref },
-            body: { outcome, ...(reason === null ? {} : { reason }) },
-          }),
-        )
-      underWay.current.set(lane_ref, sent)
-      const isLast = () => underWay.current.get(lane_ref) === sent
+      const before = underWay.current.get(lane_ref)
+      const outcomeBefore = before?.outcomeBefore ?? lane.outcome
+      // After a failed mark, the lane still has the outcome from before it.
+      const expected = before?.answer.then(
+        (marked) => marked.outcome,
+        () => outcomeBefore,
+      )
+      const sent = (expected ?? Promise.resolve(lane.outcome)).then((known) =>
+        sendMark(lane_ref, outcome, reason, known),
+      )
+      underWay.current.set(lane_ref, { answer: sent, outcomeBefore })
+      const isLast = () => underWay.current.get(lane_ref)?.answer === sent
       try {
         const marked = await sent
         if (!isLast()) return
@@ -71,6 +104,18 @@ export function useOutcomeMarks(): Mark {
         await lanesHaveChanged(queries, [lane_ref])
       } catch (error) {
         if (!isLast()) return
+        if (error instanceof MarkedByAnother) {
+          const { lane: current } = error
+          showLane(queries, current)
+          notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${error.message}`, {
+            failed: true,
+            ...(current.voided_at === null
+              ? { action: { label: 'Replace the outcome', run: () => void mark(current, outcome, reason) } }
+              : {}),
+          })
+          await lanesHaveChanged(queries, [lane_ref])
+          return
+        }
         showLane(queries, lane)
         notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${failureWords(error)}`, {
           failed: true,

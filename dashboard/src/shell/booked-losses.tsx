@@ -56,17 +56,22 @@ export function BookedLosses() {
           <InRed when>
             <b>
               {news.length === 1
-                ? 'A booking landed at a loss:'
-                : `${recent.length < readMax ? '' : 'At least '}${counted(news.length, 'booking')} landed at a loss, last`}
+                ? 'A booking landed at a loss'
+                : `${recent.length < readMax ? '' : 'At least '}${counted(news.length, 'booking')} landed at a loss`}
             </b>
-          </InRed>{' '}
-          <TextLink
-            to={`${pagePaths.quotes}/${encodeURIComponent(newest.lane_ref)}`}
-            label={`Quote ${newest.lane_ref}, ${name}`}
-          >
-            {name}
-          </TextLink>{' '}
-          for {newest.customer_name}: <Margin amount={newest.margin} />.{' '}
+          </InRed>
+          {/* A phone has no room for more than a line over the page. */}
+          <Box component="span" visibleFrom="sm">
+            {news.length === 1 ? ': ' : ', last '}
+            <TextLink
+              to={`${pagePaths.quotes}/${encodeURIComponent(newest.lane_ref)}`}
+              label={`Quote ${newest.lane_ref}, ${name}`}
+            >
+              {name}
+            </TextLink>{' '}
+            for {newest.customer_name}: <Margin amount={newest.margin} />
+          </Box>
+          .{' '}
           <TextLink to={pagePaths.quotes} query={{ finding: 'booked_at_a_loss', sort: 'updated' }}>
             Show all
           </TextLink>

@@ -107,8 +107,7 @@ export class QuoteBook implements QuotedLanes {
     const before = this.columns.rowOf(quote.laneId)
     if (before >= 0) this.#leave(before)
     this.#changing(lane)
-    this.columns.put(lane, quote)
-    this.#count(this.columns.rowOf(quote.laneId), 1)
+    this.#count(this.columns.put(lane, quote, before), 1)
   }
 
   /** Removes a quote. An unknown id is ignored. */

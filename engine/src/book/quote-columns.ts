@@ -43,6 +43,8 @@ export class QuoteColumns {
   rows = 0
   /** The number of quotes. */
   size = 0
+  /** Increases with every change. */
+  changes = 0
   /** The next row of the same lane. */
   #next = new Int32Array(0)
   readonly #first: number[] = []
@@ -58,9 +60,9 @@ export class QuoteColumns {
     if (quotes * 3 >= this.#table.length * 2) this.#fillTable(slotsFor(quotes))
   }
 
-  /** Adds a quote, or replaces the one with the same laneId. */
-  put(lane: number, quote: QuoteRow): void {
-    const known = this.rowOf(quote.laneId)
+  /** Adds a quote, or replaces the one with the same laneId, which is in the row `known` (-1: there is none). Returns its row. */
+  put(lane: number, quote: QuoteRow, known = this.rowOf(quote.laneId)): number {
+    this.changes++
     const row = known === NONE ? this.#newRow(quote.laneId) : known
     if (known !== NONE && this.lane[known] !== lane) this.#unlink(known)
     if (known === NONE || this.lane[known] !== lane) this.#link(row, lane)
@@ -69,12 +71,14 @@ export class QuoteColumns {
     this.costCents[row] = quote.costCents
     this.outcome[row] = quote.outcome
     this.miles[row] = quote.miles
+    return row
   }
 
   remove(laneId: number): void {
     const slot = this.#slotOf(laneId)
     const row = this.#table[slot] ?? NONE
     if (row < 0) return
+    this.changes++
     this.#table[slot] = REMOVED
     this.#unlink(row)
     this.lane[row] = NONE

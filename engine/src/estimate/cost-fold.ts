@@ -1,4 +1,5 @@
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { countError, type ErrorCounts, noErrors } from './cost-errors.ts'
 import {
   type CostChain,
   chainOf,
@@ -8,7 +9,7 @@ import {
   type Residual,
   weightOf,
 } from './cost-scopes.ts'
-import { type CostDays, earlierMovement, type SeasonLoad, type SeasonShare } from './cost-season.ts'
+import { type CostDays, earlierMovement, type LoadColumns, type SeasonShare } from './cost-season.ts'
 import { clip } from './vector.ts'
 
 /** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
@@ -50,10 +51,8 @@ export interface CostScopes {
   readonly newest: Map<string, NewestLoads>
 }
 
-/** Loads in the order of time (null if not usable), and the scope keys of each lane. */
-export interface FoldedLoads {
-  readonly count: number
-  readonly load: (nth: number) => SeasonLoad | null
+/** Loads in the order of time, and the scope keys of each lane. */
+export interface FoldedLoads extends LoadColumns {
   readonly keysOf: (lane: number) => readonly string[]
 }
 
@@ -189,6 +188,8 @@ interface FoldedCosts extends CostScopes {
   readonly index: CostIndex
   readonly follow: readonly number[]
   readonly ahead: readonly AheadFit[]
+  /** The signed errors of today's costs, for each of `OWN_LOADS_ROWS`. */
+  readonly signedErrors: readonly ErrorCounts[]
 }
 
 /**
@@ -197,21 +198,27 @@ interface FoldedCosts extends CostScopes {
  */
 export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCosts> {
   const fold = new CostFold(loads, known)
-  for (let nth = 0; nth < loads.count; nth++) {
+  const { days, values } = loads
+  for (let nth = 0; nth < days.length; nth++) {
     // A load updates seven scopes, so these steps are shorter than those of other loops.
     if (nth % QUOTES_PER_STEP === 0) yield
-    const load = loads.load(nth)
-    if (load === null) continue
-    if (load.day !== fold.today) {
+    if (Number.isNaN(values[nth])) continue
+    const day = days[nth] as number
+    if (day !== fold.today) {
       fold.endDay()
-      yield* fold.lookAhead(load.day)
-      fold.startDay(load.day)
+      yield* fold.lookAhead(day)
+      fold.startDay(day)
     }
-    fold.add(load, nth)
+    fold.add(nth)
   }
   fold.endDay()
   yield* fold.lookAhead(known.day + 1)
   return fold.result()
+}
+
+interface LaneForecast {
+  readonly seen: ResidualAhead
+  readonly row: number
 }
 
 class CostFold {
@@ -219,14 +226,21 @@ class CostFold {
   readonly #loads: FoldedLoads
   readonly #known: Known
   readonly #scopes: CostScopes = { loads: 0, residuals: new Map(), newest: new Map() }
-  readonly #chains = new Map<number, CostChain>()
+  /** By lane. */
+  readonly #chains: (CostChain | undefined)[]
   readonly #following = new Following()
   readonly #errors = AHEAD_DAYS.map(() => new Errors())
+  readonly #signedErrors = OWN_LOADS_ROWS.map(noErrors)
+  /** By lane, the forecast of its first load of today. */
+  readonly #firstToday = new Map<number, LaneForecast>()
   readonly #taughtFrom: number
   /** For each of `AHEAD_DAYS`, the next load to forecast. */
   readonly #next: number[]
   readonly #days: number[] = []
   readonly #mornings: number[] = []
+  /** The day and the weight of the last call of `#weightOn`. */
+  #weighedDay = Number.NaN
+  #weight = 1
   #index = 0
   #surprise = 0
   #surprised = 0
@@ -234,22 +248,34 @@ class CostFold {
   constructor(loads: FoldedLoads, known: Known) {
     this.#loads = loads
     this.#known = known
-    this.#taughtFrom = Math.max(0, loads.count - TAUGHT_LOADS_MAX)
+    this.#chains = Array.from({ length: loads.laneCount })
+    this.#taughtFrom = Math.max(0, loads.days.length - TAUGHT_LOADS_MAX)
     this.#next = AHEAD_DAYS.map(() => this.#taughtFrom)
   }
 
   #chain(lane: number): CostChain {
-    const chain = this.#chains.get(lane) ?? chainFor(this.#scopes, this.#loads.keysOf(lane))
-    this.#chains.set(lane, chain)
+    const known = this.#chains[lane]
+    if (known !== undefined) return known
+    const chain = chainFor(this.#scopes, this.#loads.keysOf(lane))
+    this.#chains[lane] = chain
     return chain
   }
 
+  /** `weightOf`, which is costly, for many loads of the same day in a row. */
+  #weightOn(day: number): number {
+    if (day !== this.#weighedDay) {
+      this.#weighedDay = day
+      this.#weight = weightOf(day, this.#known.day)
+    }
+    return this.#weight
+  }
+
   /** Forecasts a load from the loads counted so far. `which` is a position in `AHEAD_DAYS`. */
-  #forecast(which: number, load: SeasonLoad, from: number): ResidualAhead {
-    return residualAhead(this.#chain(load.lane), {
+  #forecast(which: number, chain: CostChain, from: number): ResidualAhead {
+    return residualAhead(chain, {
       from,
       ahead: AHEAD_DAYS[which] as number,
-      scale: 1 / weightOf(from, this.#known.day),
+      scale: 1 / this.#weightOn(from),
       index: this.#index,
       costDays: this.#known.costDays,
       share: this.#known.seasons[which]?.share ?? 0,
@@ -258,18 +284,21 @@ class CostFold {
 
   /** Forecasts the loads that are 7, 14 or 28 days after a day before `day`: all loads of that day are counted. */
   *lookAhead(day: number): Steps<undefined> {
+    const { days, lanes, values } = this.#loads
     for (let which = 1; which < AHEAD_DAYS.length; which++) {
       const ahead = AHEAD_DAYS[which] as number
-      for (let nth = this.#next[which] as number; nth < this.#loads.count; nth++) {
+      for (let nth = this.#next[which] as number; nth < days.length; nth++) {
         this.#next[which] = nth
         if (nth % QUOTES_PER_STEP === 0) yield
-        const load = this.#loads.load(nth)
-        if (load !== null && load.day - ahead >= day) break
+        const value = values[nth] as number
+        const from = (days[nth] as number) - ahead
+        if (!Number.isNaN(value) && from >= day) break
         this.#next[which] = nth + 1
-        if (load === null || this.#scopes.loads === 0) continue
-        const seen = this.#forecast(which, load, load.day - ahead)
-        const row = ownLoadsRow(this.#chain(load.lane))
-        this.#errors[which]?.add(row, missOf(seen, load.value, this.#following.share(row)))
+        if (Number.isNaN(value) || this.#scopes.loads === 0) continue
+        const chain = this.#chain(lanes[nth] as number)
+        const seen = this.#forecast(which, chain, from)
+        const row = ownLoadsRow(chain)
+        this.#errors[which]?.add(row, missOf(seen, value, this.#following.share(row)))
       }
     }
     return undefined
@@ -277,6 +306,7 @@ class CostFold {
 
   startDay(day: number): void {
     this.today = day
+    this.#firstToday.clear()
     this.#days.push(day)
     this.#mornings.push(this.#index)
   }
@@ -289,24 +319,40 @@ class CostFold {
     this.#surprised = 0
   }
 
-  add(load: SeasonLoad, nth: number): void {
-    const chain = this.#chain(load.lane)
-    const weight = weightOf(load.day, this.#known.day)
-    const seen = this.#forecast(0, load, load.day)
+  /** Adds a load of today. */
+  add(nth: number): void {
+    const value = this.#loads.values[nth] as number
+    const chain = this.#chain(this.#loads.lanes[nth] as number)
+    const weight = this.#weightOn(this.today)
+    const seen = this.#forecast(0, chain, this.today)
     // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
     if (this.#scopes.loads > 0) {
       const moved = chainOf(chain, { scale: 1 / weight, index: this.#index, moving: chain.scopes.length })
-      this.#surprise += clip(load.value - moved, -SURPRISE_MAX, SURPRISE_MAX)
+      this.#surprise += clip(value - moved, -SURPRISE_MAX, SURPRISE_MAX)
     }
     this.#surprised++
     if (nth >= this.#taughtFrom) {
       const row = ownLoadsRow(chain)
-      this.#errors[0]?.add(row, missOf(seen, load.value, this.#following.share(row)))
-      this.#following.learn(row, seen.gap, load.value - seen.level)
+      this.#errors[0]?.add(row, missOf(seen, value, this.#following.share(row)))
+      this.#countSigned(this.#loads.lanes[nth] as number, value, { seen, row }, weight)
+      this.#following.learn(row, seen.gap, value - seen.level)
     }
-    countIn(chain, { day: load.day, weight, value: load.value, index: this.#mornings.at(-1) ?? 0, count: 1 })
+    countIn(chain, { day: this.today, weight, value, index: this.#mornings.at(-1) ?? 0, count: 1 })
     this.#scopes.loads++
+  }
+
+  /**
+   * Counts the error of a load's forecast from the state before the first load of its lane today. After others of the same
+   * day, forecasts look better than those that a broker gets: loads of one day often have the same cost.
+   */
+  #countSigned(lane: number, value: number, now: LaneForecast, weight: number): void {
+    if (this.#scopes.loads === 0) return
+    const first = this.#firstToday.get(lane) ?? now
+    this.#firstToday.set(lane, first)
+    const counts = this.#signedErrors[first.row]
+    if (counts !== undefined)
+      countError(counts, missOf(first.seen, value, this.#following.share(first.row)), weight)
   }
 
   result(): FoldedCosts {
@@ -318,6 +364,7 @@ class CostFold {
         season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
         errors: rows,
       })),
+      signedErrors: this.#signedErrors,
     }
   }
 }

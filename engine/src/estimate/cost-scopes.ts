@@ -142,9 +142,14 @@ function countNewest({ days, values }: NewestLoads, { day, value, count }: Count
     values.splice(at, 1)
     return
   }
-  const at = days.findLastIndex((one) => one <= day) + 1
-  days.splice(at, 0, day)
-  values.splice(at, 0, value)
+  if (day >= (days.at(-1) ?? day)) {
+    days.push(day)
+    values.push(value)
+  } else {
+    const at = days.findLastIndex((one) => one <= day) + 1
+    days.splice(at, 0, day)
+    values.splice(at, 0, value)
+  }
   if (days.length <= NEWEST_KEPT) return
   days.shift()
   values.shift()

@@ -15,13 +15,19 @@ export const SEASON_WEEKS_MIN = 13
 const SHARE_WEIGHT = 13
 /** Earlier years are evidence only if they reduce the mean absolute error to at most this share. */
 const ERROR_SHARE_MAX = 0.9
+const LOADS_PER_STEP = 10 * QUOTES_PER_STEP
 const HISTORY_DAYS = (YEARS_MAX + 1) * YEAR_DAYS + 60
 
-/** One load: its day, its lane, and ln cost minus the length-of-haul curve. */
-export interface SeasonLoad {
-  readonly day: number
-  readonly lane: number
-  readonly value: number
+/**
+ * Loads in the order of time: the day and the lane of each, and its value: ln cost minus the length-of-haul curve, NaN if the
+ * load is not usable. In columns, because an object for each of a million loads would be garbage.
+ */
+export interface LoadColumns {
+  readonly days: Int32Array
+  readonly lanes: Int32Array
+  readonly values: Float64Array
+  /** Every number of a lane is below this. */
+  readonly laneCount: number
 }
 
 /** Sums of ln cost minus the mean of its lane, cumulated by day from `first`: entry n has the days before first + n. */
@@ -41,40 +47,39 @@ export interface SeasonShare {
 /**
  * Cumulates the loads of at most the last four years by day. Null if the loads span less than 13 weeks more than a year:
  * then too few weeks can be compared with an earlier year.
- *
- * @param load a load by its number, in the order of time; null if it is not usable
  */
 export function* costDaysInSteps(
-  count: number,
-  load: (nth: number) => SeasonLoad | null,
+  { days, lanes, values, laneCount }: LoadColumns,
   day: number,
 ): Steps<CostDays | null> {
-  const lanes = new Map<number, { sum: number; loads: number }>()
-  let first = day
-  for (let nth = 0; nth < count; nth++) {
-    if (nth % QUOTES_PER_STEP === 0) yield
-    const one = load(nth)
-    if (one === null || one.day < day - HISTORY_DAYS) continue
+  const laneSums = new Float64Array(laneCount)
+  const laneLoads = new Float64Array(laneCount)
+  let first: number | null = null
+  for (let nth = 0; nth < days.length; nth++) {
+    if (nth % LOADS_PER_STEP === 0) yield
+    const value = values[nth] as number
+    const on = days[nth] as number
+    if (Number.isNaN(value) || on < day - HISTORY_DAYS) continue
     // Loads are in the order of time, so the first usable one is the oldest.
-    if (lanes.size === 0) {
-      first = one.day
+    if (first === null) {
+      first = on
       if (day - first < YEAR_DAYS + 7 * SEASON_WEEKS_MIN) return null
     }
-    const lane = lanes.get(one.lane) ?? { sum: 0, loads: 0 }
-    lane.sum += one.value
-    lane.loads++
-    lanes.set(one.lane, lane)
+    const lane = lanes[nth] as number
+    laneSums[lane] = (laneSums[lane] as number) + value
+    laneLoads[lane] = (laneLoads[lane] as number) + 1
   }
-  if (lanes.size === 0) return null
+  if (first === null) return null
   const sums = new Float64Array(day - first + 2)
   const loads = new Float64Array(day - first + 2)
-  for (let nth = 0; nth < count; nth++) {
-    if (nth % QUOTES_PER_STEP === 0) yield
-    const one = load(nth)
-    const lane = one === null || one.day < first ? undefined : lanes.get(one.lane)
-    if (one === null || lane === undefined) continue
-    const at = one.day - first + 1
-    sums[at] = (sums[at] as number) + one.value - lane.sum / lane.loads
+  for (let nth = 0; nth < days.length; nth++) {
+    if (nth % LOADS_PER_STEP === 0) yield
+    const value = values[nth] as number
+    const on = days[nth] as number
+    if (Number.isNaN(value) || on < first) continue
+    const lane = lanes[nth] as number
+    const at = on - first + 1
+    sums[at] = (sums[at] as number) + value - (laneSums[lane] as number) / (laneLoads[lane] as number)
     loads[at] = (loads[at] as number) + 1
   }
   for (let at = 1; at < sums.length; at++) {

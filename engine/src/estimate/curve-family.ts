@@ -1,6 +1,7 @@
 import type { QuoteColumns } from '../book/quote-columns.ts'
 import { PENDING } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
+import type { CountedRates } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
 import { dayOf } from './day.ts'
 import { emptyKnots, type Knots } from './knots.ts'
@@ -52,8 +53,8 @@ interface SampledLane {
  * tenants: first the shapes that explain the sum of all lanes better than the usual shape does, which for most tenants is
  * none, and then the best of these with each lane spread.
  */
-export function* chooseFamily(against: FoldedAgainst, laneOrder: readonly number[]): Steps<CurveFamily> {
-  const lanes = yield* sampleInSteps(against, laneOrder)
+export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {
+  const lanes = yield* sampleInSteps(against, counted)
   const sum = sumOf(lanes)
   if (sum.decided === 0) return USUAL_FAMILY
   const [usual = 0] = logEvidenceOf(USUAL_FAMILY.shape, [sum], [0])
@@ -85,14 +86,14 @@ function sumOf(lanes: readonly SampledLane[]): SampledLane {
 }
 
 /** The lanes with the greatest weight of decided quotes; the last one is the sum of the lighter ones. */
-function* sampleInSteps(against: FoldedAgainst, laneOrder: readonly number[]): Steps<SampledLane[]> {
+function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
   const weights = yield* laneWeights(against.quoted.columns, against.quoted.laneCount, against.day)
   const heaviest = laneOrder
     .filter((lane) => (weights[lane] as number) > 0)
     .sort((one, other) => (weights[other] as number) - (weights[one] as number))
   const folded: SampledLane[] = []
   for (const lane of heaviest.slice(0, LANES_ALONE + LANES_TOGETHER)) {
-    const { knots, decided } = yield* laneOutcomesInSteps(against, lane)
+    const { knots, decided } = yield* laneOutcomesInSteps(against, lane, rowsOf(lane), emptyKnots())
     if (decided > 0) folded.push({ knots, decided })
     yield
   }

@@ -1,5 +1,6 @@
-import { finished, medianInSteps, type Steps } from '../steps.ts'
+import { finished, type Steps } from '../steps.ts'
 import { answerTimesInSteps } from './answer-times.ts'
+import { type CountedRates, countedRatesInSteps } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
 import { type CurveFamily, chooseFamily } from './curve-family.ts'
 import { dayOf } from './day.ts'
@@ -11,17 +12,14 @@ import {
   type LaneFold,
   type LaneOutcomes,
   laneOutcomesInSteps,
-  logRateOf,
-  whyUndated,
 } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { outlierTest, tenantMiddle } from './left-out.ts'
 import { marketDaysInSteps } from './market-days.ts'
 import { type Posterior, posteriorOf } from './posterior.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
-import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
+import { haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
 import { type Morning, referenceOf } from './reference-rate.ts'
 import { type Swings, swingsInSteps } from './swings.ts'
 import {
@@ -141,12 +139,13 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
   function* steps(): Steps<Estimator> {
     const day = dayOf(now)
     const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
-    const { logRates, laneOrder, middle } = yield* countedRates(quoted, rows, { day, haulLog })
+    const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
+    const { logRates, middle } = counted
     const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
     const answers = yield* answerTimesInSteps(quoted.columns, day)
     const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
     const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
-    const family = yield* chooseFamily(against, laneOrder)
+    const family = yield* chooseFamily(against, counted)
     const estimator: Estimator = {
       ...against,
       family,
@@ -159,65 +158,10 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
       changing: new Set(),
     }
     begun = estimator
-    yield* sendMessages(estimator, laneOrder)
+    yield* sendMessages(estimator, counted)
     return estimator
   }
   return { steps: steps(), begun: () => begun }
-}
-
-/** Rows processed in one step. */
-const ROWS_PER_STEP = 5_000
-
-/**
- * Returns the log rate of each row that counts (NaN for the others), the lanes in the order of their first quotes, and the
- * tenant's median rate.
- */
-function* countedRates(
-  { columns, laneCount }: QuotedLanes,
-  rows: Int32Array,
-  { day, haulLog }: { day: number; haulLog: HaulLog },
-): Steps<{ logRates: Float64Array; laneOrder: number[]; middle: number | null }> {
-  const logRates = new Float64Array(columns.rows).fill(Number.NaN)
-  const dated = new Float64Array(rows.length)
-  let count = 0
-  for (const [at, row] of rows.entries()) {
-    const rateCents = columns.rateCents[row] as number
-    if (whyUndated(rateCents, columns.quotedAt[row] as number, day) === null) {
-      const logRate = logRateOf(rateCents, columns.miles[row] as number, haulLog)
-      logRates[row] = logRate
-      dated[count++] = logRate
-    }
-    if (at % ROWS_PER_STEP === 0) yield
-  }
-  const middle = tenantMiddle(count, yield* medianInSteps(dated.subarray(0, count)))
-  let looked = 0
-  for (let lane = 0; lane < laneCount; lane++) {
-    const ofLane: number[] = []
-    columns.eachRowOf(lane, (row) => {
-      const logRate = logRates[row] ?? Number.NaN
-      if (!Number.isNaN(logRate)) ofLane.push(logRate)
-    })
-    const isOutlier = outlierTest(ofLane, middle)
-    columns.eachRowOf(lane, (row) => {
-      if (isOutlier(logRates[row] ?? Number.NaN)) logRates[row] = Number.NaN
-    })
-    looked += ofLane.length + 20
-    if (looked >= ROWS_PER_STEP) {
-      looked = 0
-      yield
-    }
-  }
-  const laneOrder: number[] = []
-  const known = new Uint8Array(laneCount)
-  for (const [at, row] of rows.entries()) {
-    const lane = columns.lane[row] as number
-    if (!Number.isNaN(logRates[row]) && known[lane] === 0) {
-      known[lane] = 1
-      laneOrder.push(lane)
-    }
-    if (at % (10 * ROWS_PER_STEP) === 0) yield
-  }
-  return { logRates, laneOrder, middle }
 }
 
 interface Tree {
@@ -228,13 +172,14 @@ interface Tree {
 /**
  * Adds the message of every lane and scope to the totals of the scope above it, and counts the lane's quotes there.
  */
-function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<void> {
+function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): Steps<void> {
   const tree: Tree = { scopes: model.scopes as Map<string, ScopeModel>, tenant: model.tenant }
   const logLikelihood = new Float64Array(BANK_SIZE)
   const likelihood = emptyLikelihood()
+  const knots = emptyKnots()
   for (const lane of laneOrder) {
     const scope = scopePath(tree.scopes, tree.tenant, model.quoted.identity(lane))
-    const fold = yield* laneOutcomesInSteps(model, lane)
+    const fold = yield* laneOutcomesInSteps(model, lane, rowsOf(lane), knots)
     model.sent[lane] = 1
     if (fold.decided > 0) {
       // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.

@@ -1,5 +1,6 @@
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
+import { type ErrorCounts, type ErrorSpread, noErrors } from './cost-errors.ts'
 import {
   AHEAD_DAYS,
   type AheadFit,
@@ -65,6 +66,8 @@ export interface CostModel extends CostScopes {
   readonly follow: readonly number[]
   /** One entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
+  /** The signed errors of the tenant's past forecasts of today's cost, by the number of own loads on the lane. */
+  readonly signedErrors: readonly ErrorCounts[]
 }
 
 /** An expected carrier cost, with its 80 % range. */
@@ -74,6 +77,15 @@ export interface ExpectedCost {
   readonly highCents: number
   readonly ownLoads: number
   readonly ownCurve: boolean
+}
+
+/**
+ * True if the expected cost says something about this brokerage. The default curve alone is a shape of 2017.
+ */
+export function isOwnCost<Cost extends Pick<ExpectedCost, 'ownCurve' | 'ownLoads'>>(
+  cost: Cost | null,
+): cost is Cost {
+  return cost !== null && (cost.ownCurve || cost.ownLoads > 0)
 }
 
 /** The cost that is expected for a load some days ahead, with its 80 % range. */
@@ -106,6 +118,8 @@ type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: 
 /** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
   readonly count: number
+  /** Every number of a lane is below this. */
+  readonly laneCount: number
   readonly load: (nth: number) => LaneLoad
   readonly keysOf: (lane: number) => readonly string[]
 }
@@ -125,7 +139,8 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
     return { ...one, lane: lanes.get(one.costKeys.join())?.number ?? nth }
   }
   const keysOf = (lane: number) => keys.get(lane) ?? []
-  return finished(costsInSteps({ count: ordered.length, load, keysOf }, dayOf(now)))
+  const { length } = ordered
+  return finished(costsInSteps({ count: length, laneCount: length, load, keysOf }, dayOf(now)))
 }
 
 /**
@@ -145,10 +160,10 @@ export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int
     }
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
-  return yield* costsInSteps({ count: rows.length, load, keysOf }, dayOf(now))
+  return yield* costsInSteps({ count: rows.length, laneCount: quoted.laneCount, load, keysOf }, dayOf(now))
 }
 
-function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
+function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
   const newest: { logDollars: number; miles: number; ageDays: number }[] = []
   for (let nth = count - 1; nth >= 0 && newest.length < CURVE_LOADS_MAX; nth--) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
@@ -161,21 +176,22 @@ function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number):
     })
   }
   const { curve, own } = yield* fitHaulCurveInSteps(newest.reverse())
-  const values = new Float64Array(count)
+  const days = new Int32Array(count)
+  const lanes = new Int32Array(count)
+  const values = new Float64Array(count).fill(Number.NaN)
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
-    values[nth] = isUsable(load, day) ? residualOf(curve, load) : Number.NaN
+    // The lane of a quote that was removed, or put on a new lane, since the preparation began is out of range.
+    if (!isUsable(load, day) || load.lane < 0 || load.lane >= laneCount) continue
+    days[nth] = dayOf(load.at)
+    lanes[nth] = load.lane
+    values[nth] = residualOf(curve, load)
   }
-  const usable = (nth: number) => {
-    const value = values[nth] as number
-    if (Number.isNaN(value)) return null
-    const { at, lane } = loadOf(nth)
-    return { day: dayOf(at), lane, value }
-  }
-  const costDays = yield* costDaysInSteps(count, usable, day)
+  const loads = { days, lanes, values, laneCount, keysOf }
+  const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
-  const folded = yield* foldedInSteps({ count, load: usable, keysOf }, { day, costDays, seasons })
+  const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
   return { day, curve, ownCurve: own, costDays, ...folded }
 }
 
@@ -256,6 +272,28 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
   return { evidence: false, sentence: `No seasonal evidence: ${why}.` }
 }
 
+/** The mean absolute error in ln cost: the tenant's own, and the measured one where it has few loads. */
+function usualError(fit: AheadFit, which: number, row: number): number {
+  const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
+  const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
+  return (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+}
+
+/**
+ * How far today's costs of a lane are usually from the expected one: the errors of the tenant's past forecasts on lanes with
+ * as many own loads.
+ *
+ * @example errorSpread(prepareCosts([], now), []).usual // 0.24
+ */
+export function errorSpread(model: CostModel, costKeys: readonly string[]): ErrorSpread {
+  const row = ownLoadsRow(knownChain(model, costKeys))
+  const [today] = model.ahead
+  return {
+    counts: model.signedErrors[row] ?? noErrors(),
+    usual: today === undefined ? SPREADS[0][0] : usualError(today, 0, row),
+  }
+}
+
 /** @param horizons positions in `AHEAD_DAYS` */
 function expectedOver(
   model: CostModel,
@@ -277,9 +315,7 @@ function expectedOver(
       costDays: model.costDays,
       share,
     })
-    const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
-    const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
-    const error = (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+    const error = usualError(fit, which, row)
     const costCents =
       100 * Math.exp(haulLogDollars(model.curve, miles) + level + (model.follow[row] ?? 0) * gap + season)
     return [

@@ -18,6 +18,13 @@ export function emptyKnots(): Knots {
   return { wins: new Float64Array(KNOT_COUNT), losses: new Float64Array(KNOT_COUNT) }
 }
 
+/** Empties knots for the next lane, and returns them. */
+export function clearKnots(knots: Knots): Knots {
+  knots.wins.fill(0)
+  knots.losses.fill(0)
+  return knots
+}
+
 /** The relative rate of a knot. @example knotAt(30) // 0 */
 export function knotAt(index: number): number {
   return KNOT_FIRST + KNOT_STEP * index

@@ -3,7 +3,7 @@ import type { Outcome } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
 import { type AnswerTimes, leaningAt } from './answer-times.ts'
 import { dayOf } from './day.ts'
-import { addQuote, emptyKnots, type Knots } from './knots.ts'
+import { addQuote, clearKnots, emptyKnots, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
 import { type MarketDays, marketDay } from './market-days.ts'
 import { relativeRate } from './price-response.ts'
@@ -77,26 +77,39 @@ export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const quotes: QuoteUsed[] = []
   const leftOut: { laneId: number; reason: LeftOutReason }[] = []
-  const { knots, decided, won, level } = yield* foldInSteps(against, lane, { quotes, leftOut })
+  const list = { quotes, leftOut }
+  const counted = yield* countedRowsInSteps(against, lane, list)
+  const { knots, decided, won, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
   return { knots, decided, won, level, quotes, leftOut }
 }
 
+/** The rows of a lane that count, in the order of time, and their log rates (see `logRateOf`). */
+export interface CountedRows {
+  readonly rows: Int32Array
+  readonly logRates: Float64Array
+}
+
 /**
- * Only the outcomes of `foldLaneInSteps`, in half the time. The preparation, which folds every lane, uses this
- * function.
+ * Only the outcomes of `foldLaneInSteps`, for the preparation, which folds every lane.
+ *
+ * @param counted the lane's rows that count, if they are known; null to look for them
+ * @param knots the buffer for the result: new arrays for each lane would be a kilobyte of garbage
  */
-export function* laneOutcomesInSteps(against: FoldedAgainst, lane: number): Steps<LaneOutcomes> {
-  return yield* foldInSteps(against, lane, null)
+export function* laneOutcomesInSteps(
+  against: FoldedAgainst,
+  lane: number,
+  counted: CountedRows | null,
+  knots: Knots,
+): Steps<LaneOutcomes> {
+  const known = counted ?? (yield* countedRowsInSteps(against, lane, null))
+  return yield* foldRowsInSteps(against, known, clearKnots(knots), null)
 }
 
 /** The state of a fold. */
-interface Folding extends LaneOutcomes {
+interface Folding extends LaneOutcomes, CountedRows {
   level: LaneLevel | undefined
   decided: number
   won: number
-  /** The rows that count, in the order of time, and their log rates (see `logRateOf`). */
-  readonly rows: Int32Array
-  readonly logRates: Float64Array
 }
 
 /** The lists to which a fold adds each used and each excluded quote. */
@@ -105,7 +118,12 @@ interface FoldedQuotes {
   readonly leftOut: { laneId: number; reason: LeftOutReason }[]
 }
 
-function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes | null): Steps<Folding> {
+/** The rows of a lane that count. Adds the others to `list`. */
+function* countedRowsInSteps(
+  against: FoldedAgainst,
+  lane: number,
+  list: FoldedQuotes | null,
+): Steps<CountedRows> {
   const { columns } = against.quoted
   const rows = columns.rowsOf(lane)
   const logRates = new Float64Array(rows.length)
@@ -134,7 +152,18 @@ function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes |
     }
   }
   if (counted > QUOTES_PER_STEP) yield
-  const folding: Folding = { knots: emptyKnots(), level: undefined, decided: 0, won: 0, rows, logRates }
+  return { rows: rows.subarray(0, counted), logRates: logRates.subarray(0, counted) }
+}
+
+function* foldRowsInSteps(
+  against: FoldedAgainst,
+  { rows, logRates }: CountedRows,
+  knots: Knots,
+  list: FoldedQuotes | null,
+): Steps<Folding> {
+  const { columns } = against.quoted
+  const counted = rows.length
+  const folding: Folding = { knots, level: undefined, decided: 0, won: 0, rows, logRates }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
     const day = dayOf(columns.quotedAt[rows[from] as number] as number)

@@ -28,14 +28,18 @@ const ROUNDS = 18
  */
 const RIDGE = 2
 
+const LOG_SHORT_HAUL = Math.log(SHORT_HAUL_MILES)
+/** ln of the miles at which the slope changes. */
+const LOG_BENDS = [Math.log(250), Math.log(500), Math.log(1000)] as const
+
 function terms(miles: number): [number, number, number, number, number] {
   const log = Math.log(miles)
   return [
     1,
-    Math.max(log, Math.log(SHORT_HAUL_MILES)),
-    Math.max(0, log - Math.log(250)),
-    Math.max(0, log - Math.log(500)),
-    Math.max(0, log - Math.log(1000)),
+    Math.max(log, LOG_SHORT_HAUL),
+    Math.max(0, log - LOG_BENDS[0]),
+    Math.max(0, log - LOG_BENDS[1]),
+    Math.max(0, log - LOG_BENDS[2]),
   ]
 }
 
@@ -45,10 +49,15 @@ function terms(miles: number): [number, number, number, number, number] {
  * @example Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500)) // 1480.1278
  */
 export function haulLogDollars(curve: HaulCurve, miles: number): number {
-  const basis = terms(miles)
-  let sum = 0
-  for (let i = 0; i < TERMS; i++) sum += (curve[i] as number) * (basis[i] as number)
-  return sum
+  // The terms are not put into an array: this is called for every quote of a brokerage.
+  const log = Math.log(miles)
+  return (
+    curve[0] +
+    curve[1] * Math.max(log, LOG_SHORT_HAUL) +
+    curve[2] * Math.max(0, log - LOG_BENDS[0]) +
+    curve[3] * Math.max(0, log - LOG_BENDS[1]) +
+    curve[4] * Math.max(0, log - LOG_BENDS[2])
+  )
 }
 
 /** One load for the fit of a curve. */

@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { docTable } from '../../testing/doc-table.ts'
 import { greatCircleMiles, roadMiles } from '../miles.ts'
+import { noErrors } from './cost-errors.ts'
 import { chainResidual } from './cost-scopes.ts'
 import { bankLogLikelihood } from './curve-bank.ts'
 import { type CostSeen, expectedCost, prepareCosts } from './expected-cost.ts'
 import { winQuantiles } from './interval.ts'
 import { addQuote, emptyKnots } from './knots.ts'
 import { DEFAULT_HAUL_CURVE, haulLogDollars } from './length-of-haul.ts'
+import { marginAtRisk } from './margin-at-risk.ts'
 import { bestRate } from './optimum.ts'
 import { posteriorOf, winMean } from './posterior.ts'
 import { priorOf } from './prior.ts'
@@ -109,8 +111,7 @@ test('the optimum', () => {
     referenceCents: 202_500,
     priceWeight: 1,
     costCents: Number(cost) * 100,
-    miles: null,
-    floors: {},
+    floorCents: null,
   })
   const found = [
     best.rateCents / 100,
@@ -185,4 +186,17 @@ test('road miles', () => {
   if (!start || !end) throw new Error('no places in the table')
   expect(asPrinted(greatCircleMiles(start, end), crow)).toBe(crow)
   expect(asPrinted(roadMiles(start, end), road)).toBe(road)
+})
+
+test('margin at risk', () => {
+  const rows = tableOf('risk').slice(1)
+  expect(rows.length).toBe(3)
+  const spread = { counts: noErrors(), usual: 0.24 }
+  for (const [rate = '', chance = '', safe = ''] of rows) {
+    const risk = marginAtRisk({ costCents: 170_000, spread }, 100 * Number(rate))
+    expect([asPrinted(risk.lossChance, chance), asPrinted(risk.safeRateCents / 100, safe)]).toEqual([
+      chance,
+      safe,
+    ])
+  }
 })

@@ -1,8 +1,8 @@
 import { Problem } from '#contract/errors.ts'
-import { identityOf } from '#engine/book/quote-book.ts'
+import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import type { NewLane } from '../database/queries/index.ts'
+import type { BookSettings, NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook } from './brokerage-book.ts'
@@ -37,18 +37,23 @@ export function costExpected(
   }
 }
 
+/** What a quote is compared with when it is saved: the preparation of the brokerage's book, and its settings. */
+export interface Pricing extends PreparedAdvice {
+  readonly settings: BookSettings
+}
+
 /**
- * The brokerage's costs from its book. Null if the book does not fit into memory: its quotes are then saved without an
- * expected cost.
+ * What to compare new quotes with. Null if the book does not fit into memory: quotes are then saved without an expected cost,
+ * without warnings, and without a forecast.
  */
-export async function costsOf(
+export async function pricingOf(
   books: Books<BrokerageBook>,
   tenant: TenantId,
   now: number,
-): Promise<CostModel | null> {
+): Promise<Pricing | null> {
   const open = await books.read(tenant).catch((error: unknown) => {
     if (error instanceof Problem) return null
     throw error
   })
-  return open === null ? null : (await open.quotes.advice(now)).costs
+  return open === null ? null : { ...(await open.quotes.advice(now)), settings: open.settings }
 }

@@ -5,4 +5,4 @@
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
 export { BrokerageBook } from './brokerage-book.ts'
-export { costExpected, costsOf } from './expected-costs.ts'
+export { costExpected, type Pricing, pricingOf } from './expected-costs.ts'

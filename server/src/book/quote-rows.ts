@@ -31,7 +31,7 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 export interface QuoteSink {
   /** The number of a lane, the same for the same places and equipment. */
   lane(places: LanePlaces): number
-  /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
+  /** Adds or replaces a quote. `lane` is a number that `lane()` returned. The caller reuses the object `quote`: do not keep it. */
   put(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
@@ -78,8 +78,11 @@ export function* putInSteps(
   const numbers = viewOf(records)
   yield
   let skipped = 0
-  for (const [index, text] of lists.entries()) {
+  // One object for all quotes: a new one for each would be a hundred megabytes of garbage for a million.
+  const quote = { laneId: 0, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 }
+  for (let index = 0; index < lists.length; index++) {
     if (index % quotesPerStep === quotesPerStep - 1) yield
+    const text = lists[index] as string
     const at = index * recordBytes
     const laneId = int8At(numbers, at)
     const quotedAt = Math.floor(int8At(numbers, at + 8) / 1000) + postgresEpochMs
@@ -95,14 +98,13 @@ export function* putInSteps(
       lanes.set(text, lane)
     }
     const costCents = numbers.getInt32(at + 28)
-    sink.put(lane, {
-      laneId,
-      quotedAt,
-      rateCents: numbers.getInt32(at + 24),
-      costCents: costCents < 0 ? Number.NaN : costCents,
-      outcome: numbers.getUint8(at + 32),
-      miles: numbers.getFloat64(at + 16),
-    })
+    quote.laneId = laneId
+    quote.quotedAt = quotedAt
+    quote.rateCents = numbers.getInt32(at + 24)
+    quote.costCents = costCents < 0 ? Number.NaN : costCents
+    quote.outcome = numbers.getUint8(at + 32)
+    quote.miles = numbers.getFloat64(at + 16)
+    sink.put(lane, quote)
   }
   return { put: lists.length - skipped, skipped }
 }
@@ -166,7 +168,7 @@ export async function openQuotes(
       readBookStanding(transaction, tenant, null),
     )
     onAnswer()
-    const portions = portionsOf(database, tenant, perPortion)
+    const portions = portionsOf(database, tenant, settings, perPortion)
     // The database reads each portion while the previous one is put, and the first one while the quotes are counted
     // (39 ms of database time for 100,000).
     let coming = portions.next()
@@ -196,13 +198,16 @@ export async function openQuotes(
 async function* portionsOf(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
+  settings: BookSettings,
   perPortion: number,
 ): AsyncGenerator<PackedQuotes, void> {
   let limit = perPortion
   for (let before: QuotePlace | null = beforeAnyQuote; before !== null; ) {
     const from: QuotePlace = before
     const portion = await database
-      .inTenant(tenant, (transaction) => readQuotesBefore(transaction, tenant, from, limit))
+      .inTenant(tenant, (transaction) =>
+        readQuotesBefore(transaction, tenant, settings, { before: from, max: limit }),
+      )
       .catch((error: unknown) => {
         if (databaseFailure(error) !== 'too-slow' || limit <= quotesPerPortionMin) throw error
         return null
@@ -233,6 +238,7 @@ export async function followQuotes(
     if (standing.changed === null || standing.changed > changedMax) return 'gone'
     if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     if (standing.settings.basis !== settings.basis) return 'gone'
+    if (standing.settings.mixed && standing.settings.conversions !== settings.conversions) return 'gone'
     const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {

@@ -3,6 +3,7 @@ import { nameLengthMax } from '#contract/limits.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import { americanAmount } from '#engine/written-amount.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
@@ -46,17 +47,23 @@ export function readYesNo(text: string): Cell<boolean> {
 
 const amountWrong = 'an amount of dollars such as 1850.00 or $1,850.00'
 
+const otherCurrency = /€|£|\b(CAD|MXN|EUR|GBP)\b|\b(CA?|MX)\s?\$/i
+
 /**
- * Reads an amount above zero as whole cents. Accepts a dollar sign, USD and commas every three digits. Rejects a decimal
- * comma and three decimals, because 1.850 means 1,850 in many countries. Zeros after the second decimal are ignored,
- * because spreadsheets add them.
+ * Reads an amount above zero as whole cents. Accepts a dollar sign, USD and the notations of `americanAmount`. Rejects three
+ * decimals, because 1.850 means 1,850 in many countries. Zeros after the second decimal are ignored, because spreadsheets
+ * add them.
  *
  * @example readMoney('$1,850.00') // { value: 185000 }
- * @example readMoney('1.850,00') // { wrong: 'an amount of dollars such as 1850.00 or $1,850.00' }
+ * @example readMoney('1.850,00') // { value: 185000 }
+ * @example readMoney('1.850') // { wrong: 'an amount of dollars such as 1850.00 or $1,850.00, with at most two decimals' }
  */
 export function readMoney(text: string): Cell<number> {
   if (isFormula(text)) return { wrong: formulaWrong }
-  const amount = text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/\s*USD$/i, '')
+  if (otherCurrency.test(text)) return { wrong: 'in US dollars; other currencies are not converted' }
+  const amount = americanAmount(
+    text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/\s*(?:USD|US\$)$/i, ''),
+  )
   if (/^\(.*\)$/.test(amount) || amount.startsWith('-')) return { wrong: 'greater than 0' }
   const match = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(amount)
   const whole = match?.[1]?.replaceAll(',', '') ?? ''

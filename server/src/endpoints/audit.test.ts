@@ -96,6 +96,9 @@ const setMarketKey = (tenant: MadeTenant) =>
     client_secret: 'a secret',
   })
 
+const pricingRule = { conditions: { customer: 'Harvest' }, terms: { minimum: { margin_pct: 8 } } }
+const addRule = (tenant: MadeTenant) => byOwner(tenant, 'POST', '/api/pricing-rules', pricingRule)
+
 async function makeImport(tenant: MadeTenant): Promise<number> {
   const response = await fetch(`${app.url}/api/imports`, {
     method: 'POST',
@@ -145,6 +148,11 @@ const events: Partial<
   'sandbox-entered': {
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
+  },
+  'pilot-started': { make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }) },
+  'pilot-stopped': {
+    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: false }),
   },
   'sandbox-reset': {
     before: (tenant) => byOwner(tenant, 'POST', '/api/sandbox', {}),
@@ -246,6 +254,30 @@ const events: Partial<
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'pricing-rule-added': { make: addRule },
+  'pricing-rule-changed': {
+    before: addRule,
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pricing-rules/1', { ...pricingRule, on: false }),
+  },
+  'pricing-rule-removed': {
+    before: addRule,
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/pricing-rules/1'),
+  },
+  'customer-changed': {
+    make: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A' })
+      await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'HARVEST', tier: 'A' })
+    },
+  },
+  'customer-merged': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+  },
+  'customer-unmerged': {
+    before: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/customers/merges?name=Harvest%20Inc'),
   },
   'market-key-set': { make: setMarketKey },
   'market-key-removed': {

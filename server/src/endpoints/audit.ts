@@ -4,7 +4,7 @@ import type { QueryOf } from '#contract/endpoint.ts'
 import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { auditCsvHead, auditCsvLines } from '../audit/index.ts'
-import { type AuditFilter, type ListedAuditRow, listAudit, newestAudit } from '../database/queries/index.ts'
+import { type AuditFilter, type ListedAuditRow, listAudit, newestOfChain } from '../database/queries/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
@@ -91,7 +91,7 @@ export const auditEndpoints: ServedEndpoint[] = [
     return database.inTenant(caller.tenant, async (transaction) => {
       const rows = await listAudit(transaction, caller.tenant, filter, { before, limit: limit + 1 })
       // Read last, so that no row of the page is newer than the newest.
-      const newest = await newestAudit(transaction, caller.tenant)
+      const newest = await newestOfChain(transaction, caller.tenant, 'audit')
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       return {

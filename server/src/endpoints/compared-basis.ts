@@ -1,13 +1,24 @@
 import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { BrokerageBook, OpenBook } from '../book/index.ts'
-import { type BasisCounts, type LaneFilter, readBasisCounts } from '../database/queries/index.ts'
+import {
+  type BasisCounts,
+  type LaneFilter,
+  noneConverted,
+  readBasisCounts,
+} from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { AskedLane } from '../lanes/index.ts'
 import type { Parts } from './parts.ts'
 
 /** The basis of an answer, in the form of the API. */
-export function basisAnswer({ basis, converted, keptApart }: BasisCounts): ComparedBasis {
-  return { amounts: basis, converted, kept_apart: keptApart }
+export function basisAnswer({ basis, convertedBy, keptApart }: BasisCounts): ComparedBasis {
+  const { charges, schedule } = convertedBy
+  return {
+    amounts: basis,
+    converted: charges + schedule,
+    converted_by: { charges, schedule },
+    kept_apart: keptApart,
+  }
 }
 
 /** The basis in an answer without data, which has no other members: only if quotes were kept apart. */
@@ -17,7 +28,7 @@ export function basisWithoutData(basis: ComparedBasis): { basis?: ComparedBasis 
 
 /** The basis of an answer from the book, without a query; null if some amounts are on the other basis and must be counted. */
 export function basisFromMemory({ settings }: OpenBook<BrokerageBook>): ComparedBasis | null {
-  return settings.mixed ? null : basisAnswer({ basis: settings.basis, converted: 0, keptApart: 0 })
+  return settings.mixed ? null : basisAnswer({ basis: settings.basis, ...noneConverted })
 }
 
 /** The basis of an answer about a lane: counts are of the exact city pair, and of the equipment if one was asked about. */

@@ -37,12 +37,13 @@ async function findingOf(
   tenant: TenantId,
 ): Promise<lists.LaneFinding> {
   if (kind !== 'quoted_too_low') return { kind }
-  const brokerage = await database.inTenant(tenant, (transaction) => people.findTenant(transaction, tenant))
-  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
-  return { kind, floors: people.floorsOf(brokerage) }
+  const brokerage = await database.inTenant(tenant, (transaction) =>
+    people.tenantOfSession(transaction, tenant),
+  )
+  return { kind, minimum: people.minimumOf(brokerage) }
 }
 
-/** The selected lanes. The floors of the brokerage are read only if the selection depends on them. */
+/** The selected lanes. The minimum of all quotes is read only if the selection depends on them. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
   database: Pick<StaleReads, 'inTenant'>,
@@ -71,7 +72,7 @@ async function laneFilter(
     ...(originKey === null ? {} : { originKey }),
     ...(destinationKey === null ? {} : { destinationKey }),
     ...(equipmentCode === null ? {} : { equipmentCode }),
-    ...(query.customer === undefined ? {} : { customer: query.customer }),
+    ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
     ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
     ...(finding === null ? {} : { finding }),
     ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),

@@ -65,7 +65,7 @@ describe('200', () => {
         points: [],
         points_total: 0,
         months: [],
-        basis: { amounts: 'all_in', converted: 0, kept_apart: 0 },
+        basis: { amounts: 'all_in', converted: 0, converted_by: { charges: 0, schedule: 0 }, kept_apart: 0 },
       },
     ])
   })

@@ -49,7 +49,7 @@ const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
 
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
-  const { filter } = readSelection(query)
+  const { filter } = readSelection(query, tenant)
   const { basis, days, rates, pairsOf } = await staleReads.inTenant(tenant, async (transaction) => {
     const found = await marketRates.laneDays(transaction, tenant, filter)
     const pairs = new Map<string, MarketPair[]>()

@@ -12,6 +12,10 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 let app: TestApp
 let broker: Integration
 
+interface Cost {
+  readonly share: number
+}
+
 /** Dallas to Atlanta: low rates won, high rates lost; the won ones have a booked cost. */
 const quotes = [
   ...[1800, 1820, 1850, 1880, 1900, 1920, 1950, 1960, 1980, 2000].map((rate) => ({
@@ -208,6 +212,28 @@ describe('include=optimum', () => {
       body: { floors: { margin_pct: 0 } },
     })
     expect(cleared.body.floors.margin_pct).toBeNull()
+  })
+})
+
+describe('include=risk', () => {
+  test('states the chance of losing money, which falls as the rate rises', async () => {
+    const { risk } = (await markup({ include: 'risk' })).body
+    expect(risk).toMatchObject({ cost_source: 'expected', sentence: expect.stringContaining('At $2,000') })
+    expect(risk.margin.low).toBeLessThan(risk.margin.median)
+    expect(risk.margin.median).toBeCloseTo(2000 - risk.costs.find((one: Cost) => one.share === 0.5).amount, 1)
+    const safe = (await markup({ include: 'risk', proposed_rate: risk.safe_rate })).body.risk
+    expect(safe.loss_chance).toBeCloseTo(0.1, 2)
+    const low = (await markup({ include: 'risk', proposed_rate: 1500 })).body.risk
+    expect(low.loss_chance).toBeGreaterThan(risk.loss_chance)
+  })
+
+  test('varies around the cost that was sent, and is null while no cost is known', async () => {
+    const { risk } = (await markup({ include: 'risk', estimated_cost: 1900 })).body
+    expect(risk).toMatchObject({ cost: 1900, cost_source: 'entered' })
+    const fresh = await makeIntegration(app)
+    expect((await markup({ include: 'risk' }, fresh)).body).toMatchObject({ found: false, risk: null })
+    const sent = (await markup({ include: 'risk', estimated_cost: 1900 }, fresh)).body
+    expect(sent.risk).toMatchObject({ cost_source: 'entered', own_loads: 0 })
   })
 })
 

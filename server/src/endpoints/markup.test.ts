@@ -238,7 +238,7 @@ describe('200', () => {
       suggested_rate: null,
       rate_band: { floor: null, median: null, ceiling: null },
       verdict: expect.stringMatching(/.+\.$/),
-      basis: { amounts: 'all_in', converted: 0, kept_apart: 0 },
+      basis: { amounts: 'all_in', converted: 0, converted_by: { charges: 0, schedule: 0 }, kept_apart: 0 },
     })
   })
 

@@ -7,6 +7,7 @@ import type { Database, Replica, StaleReads } from '../database/session/index.ts
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
 import type { MarketAdapters } from '../market-adapters/index.ts'
+import type { PilotReports } from '../pilot/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
@@ -29,6 +30,7 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
+  readonly pilotReports: PilotReports
   /** Null when the operator has not turned them on. */
   readonly marketAdapters: MarketAdapters | null
   /** The rate limit of a tenant, over all integration endpoints and instances. */

@@ -1,68 +1,97 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { readPastedLanes } from '#contract/pasted-lanes.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
-import { people } from '../database/queries/index.ts'
-import type { TenantId } from '../database/session/index.ts'
+import { fuel, people } from '../database/queries/index.ts'
 import { readPasted } from '../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
-import { serve } from './endpoint-call.ts'
+import { type AskedBy, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 import { rateChecker } from './rate-check.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
   const read = readPasted(body.text)
-  const pasted = read.rows.some(({ basis }) => basis !== null)
-    ? onDefaultBasis(read, await defaultBasis(caller.tenant, parts))
-    : read
+  const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
-  const warningsOf = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
+  const check = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
   const rows: AnswerOf<typeof readPastedLanes>['rows'] = []
   for (const row of pasted.rows) rows.push({ ...row, warnings: await warningsOfRow(row) })
   return { ...pasted, rows }
 
-  async function warningsOfRow({ origin, destination, equipment, rate, cost, errors }: PastedRow) {
-    if (warningsOf === null || rate === null || errors.length > 0) return []
-    const places = readLanePlaces({ origin: origin ?? '', destination: destination ?? '' }, at, [], true)
+  async function warningsOfRow(row: ConvertedRow) {
+    const { equipment, rate, cost, errors } = row
+    if (check === null || rate === null || errors.length > 0) return []
+    const places = placesOf(row)
     // Without an equipment, the desk quotes a van.
     const code = readEquipment(equipment ?? 'V', {}, [])
     if (places === null || code === null) return []
-    return warningsOf('rate', {
+    const { warnings } = await check('rate', {
       ...places,
       equipment_code: code,
       rateCents: centsFromDollars(rate) ?? 0,
       enteredCostCents: cost === null ? null : centsFromDollars(cost),
+      customerName: row.customer,
+      repId: caller.userId,
     })
+    return warnings
   }
 })
 
-/** The basis on which the brokerage quotes. */
-async function defaultBasis(tenant: TenantId, { database }: Parts): Promise<RateBasis> {
-  return database.inTenant(tenant, (transaction) => people.defaultBasisOf(transaction, tenant))
+function placesOf({ origin, destination }: PastedRow) {
+  return readLanePlaces({ origin: origin ?? '', destination: destination ?? '' }, at, [], true)
 }
 
 const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
-/** The rows with rates and costs on the default basis. A row that cannot be converted has an error. */
-function onDefaultBasis(pasted: ReturnType<typeof readPasted>, wanted: RateBasis) {
-  const rows = pasted.rows.map((row): PastedRow => {
-    const { basis, rate, cost, fuel } = row
-    if (basis === null || basis === wanted || rate === null) return row
-    const converted = (dollars: number) => {
-      const [cents, fuelCents] = [centsFromDollars(dollars), fuel === null ? null : centsFromDollars(fuel)]
-      return cents === null
-        ? null
-        : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents: null }, wanted))
+/**
+ * The rows with rates and costs on the default basis, converted by their own fuel charge, else by the fuel schedule of today.
+ * A row that cannot be converted has an error.
+ */
+async function onDefaultBasis(
+  rows: readonly PastedRow[],
+  { caller: { tenant }, now }: AskedBy,
+  { database }: Pick<Parts, 'database'>,
+): Promise<ConvertedRow[]> {
+  if (rows.every(({ basis }) => basis === null)) return rows.map(asPasted)
+  return database.inTenant(tenant, async (transaction) => {
+    const wanted = await people.defaultBasisOf(transaction, tenant)
+    const today = new Date(now).toISOString().slice(0, 10)
+    const perMile = new Map<string | null, fuel.FuelOfDay>()
+    for (const customer of new Set(rows.filter(({ fuel }) => fuel === null).map((row) => row.customer))) {
+      perMile.set(customer, await fuel.fuelOfDay(transaction, tenant, customer, today))
     }
-    const convertedRate = converted(rate)
-    if (convertedRate === null) {
-      const detail = `The rate is ${basisWords[basis]} by the name of its column, and your rates are ${basisWords[wanted]}. Add a column with the fuel surcharge, or name the column Rate if it is ${basisWords[wanted]}`
-      return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
-    }
-    return { ...row, rate: convertedRate, cost: cost === null ? null : converted(cost) }
+    return rows.map((row) => convertedRow(row, wanted, perMile.get(row.customer)?.rate ?? null))
   })
-  return { ...pasted, rows }
+}
+
+const asPasted = (row: PastedRow): ConvertedRow => ({ ...row, converted_by: null })
+
+function convertedRow(row: PastedRow, wanted: RateBasis, millsPerMile: number | null): ConvertedRow {
+  const { basis, rate, cost } = row
+  if (basis === null || basis === wanted || rate === null) return asPasted(row)
+  const miles = placesOf(row)?.miles ?? null
+  const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
+  const fuelCents = row.fuel === null ? scheduled : centsFromDollars(row.fuel)
+  const converted = (dollars: number) => {
+    const cents = centsFromDollars(dollars)
+    return cents === null
+      ? null
+      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents: null }, wanted))
+  }
+  const convertedRate = converted(rate)
+  if (convertedRate === null) {
+    const detail = `The rate is ${basisWords[basis]} by the name of its column, and your rates are ${basisWords[wanted]}. Add a column with the fuel surcharge, set a fuel schedule in Settings, or name the column Rate if it is ${basisWords[wanted]}`
+    return { ...asPasted(row), errors: [...row.errors, { detail, suggestions: [] }] }
+  }
+  return {
+    ...row,
+    rate: convertedRate,
+    cost: cost === null ? null : converted(cost),
+    converted_by: row.fuel === null ? 'schedule' : 'charges',
+  }
 }
 
 type PastedRow = ReturnType<typeof readPasted>['rows'][number]
+type ConvertedRow = PastedRow & Pick<AnswerOf<typeof readPastedLanes>['rows'][number], 'converted_by'>
 const at = (field: string) => ({ pointer: `/${field}` })

@@ -6,6 +6,7 @@ import { exportPerformance, getPerformance, listMarginGaps } from '#contract/per
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
 import {
+  customers,
   type LaneFilter,
   lanesById,
   people,
@@ -25,7 +26,10 @@ type PerformanceAnswer = AnswerOf<typeof getPerformance>
 type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
 
 /** The selected lanes, and the period. */
-export function readSelection(query: Selection): {
+export function readSelection(
+  query: Selection,
+  tenant: TenantId,
+): {
   filter: LaneFilter
   period: { from: string | null; to: string | null }
 } {
@@ -41,7 +45,7 @@ export function readSelection(query: Selection): {
   return {
     filter: {
       ...(equipmentCode === null ? {} : { equipmentCode }),
-      ...(query.customer === undefined ? {} : { customer: query.customer }),
+      ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
       ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
       ...(from === null ? {} : { from }),
       ...(to === null ? {} : { to }),
@@ -50,7 +54,7 @@ export function readSelection(query: Selection): {
   }
 }
 
-function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
+export function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
   const found = performanceOf(sums)
   const interval = found.winRateInterval
   return {
@@ -124,8 +128,15 @@ async function namesOf(
         label: monthInWords(key.slice(0, 10)),
         lane: null,
       }))
-    case 'customer':
-      return rows.map(({ key, written }) => ({ key, label: written, lane: null }))
+    case 'customer': {
+      const records = await customers.customersOfKeys(
+        transaction,
+        tenant,
+        rows.map(({ key }) => key),
+      )
+      const names = new Map(records.map((record) => [record.key, record.name]))
+      return rows.map(({ key, written }) => ({ key, label: names.get(key) ?? written, lane: null }))
+    }
     case 'carrier':
       return rows.map(({ key, written }) => ({
         key,
@@ -145,12 +156,12 @@ function monthInWords(firstDay: string): string {
 }
 
 /** The selection and order that a cursor belongs to. */
-function orderOf(query: QueryOf<typeof exportPerformance>) {
+export function orderOf(query: QueryOf<typeof exportPerformance>) {
   const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }
 }
 
-function readPerformanceCursor(
+export function readPerformanceCursor(
   text: string | undefined,
   order: string,
 ): performance.PerformanceCursor | null {
@@ -177,28 +188,29 @@ interface AskedRows {
   readonly filter: LaneFilter
   readonly cursor: performance.PerformanceCursor | null
   readonly limit: number
+  /** Only rows with a name that contains this text. */
+  readonly named?: string
 }
 
 /** A page of rows with their names and figures, the totals of all pages, and the cursor of the next page. */
-async function performancePage(
+export async function performancePage(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { query, filter, cursor, limit }: AskedRows,
+  { query, filter, cursor, limit, named }: AskedRows,
 ): Promise<
   Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals' | 'basis'> & {
     next: performance.PerformanceCursor | null
   }
 > {
-  const brokerage = await people.findTenant(transaction, tenant)
-  if (brokerage === null) throw new Error('The tenant of a session does not exist.')
+  const brokerage = await people.tenantOfSession(transaction, tenant)
   const { rank, direction } = orderOf(query)
   const found = await performance.performanceBy(
     transaction,
     tenant,
     query.by,
     filter,
-    { rank, direction, cursor, limit: limit + 1 },
-    { floors: people.floorsOf(brokerage), timeZone: brokerage.time_zone },
+    { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
+    { minimum: people.minimumOf(brokerage), timeZone: brokerage.time_zone },
   )
   const page = found.rows.slice(0, limit)
   const names = await namesOf(transaction, tenant, query.by, page)
@@ -236,7 +248,7 @@ async function* csvOf(
 
 export const performanceEndpoints: ServedEndpoint[] = [
   serve(getPerformance, async ({ caller, query }, { staleReads }) => {
-    const { filter, period } = readSelection(query)
+    const { filter, period } = readSelection(query, caller.tenant)
     const limit = query.limit ?? pageSizeDefault
     const { name } = orderOf(query)
     const cursor = readPerformanceCursor(query.cursor, name)
@@ -253,11 +265,11 @@ export const performanceEndpoints: ServedEndpoint[] = [
 
   serve(exportPerformance, async ({ caller, query, now }, { staleReads }) => ({
     fileName: `lanewise-performance-by-${query.by}-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(staleReads, caller.tenant, { query, filter: readSelection(query).filter }),
+    text: csvOf(staleReads, caller.tenant, { query, filter: readSelection(query, caller.tenant).filter }),
   })),
 
   serve(listMarginGaps, async ({ caller, query }, { staleReads }) => {
-    const { filter, period } = readSelection(query)
+    const { filter, period } = readSelection(query, caller.tenant)
     const limit = query.limit ?? pageSizeDefault
     const cursor = readGapCursor(query.cursor)
     return staleReads.inTenant(caller.tenant, async (transaction) => {

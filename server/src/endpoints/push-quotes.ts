@@ -15,7 +15,7 @@ import { stampFields, stampOf } from '#engine/field-stamps.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
 import { isBooked, type LaneOutcome, type OutcomeRule } from '#engine/shipment-update.ts'
-import { costExpected, costsOf } from '../book/index.ts'
+import { costExpected, type Pricing, pricingOf } from '../book/index.ts'
 import {
   bookingOf,
   type ChangingLane,
@@ -30,6 +30,7 @@ import {
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { quoteToForecast, repOf, sealForecasts } from '../pilot/index.ts'
 import { chargesErrors } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
@@ -307,9 +308,9 @@ async function applyHundred(
   by: PushedBy,
   {
     identifiers,
-    costs,
+    pricing,
     create,
-  }: { identifiers: Parts['database']['identifiers']; costs: CostModel | null; create: boolean },
+  }: { identifiers: Parts['database']['identifiers']; pricing: Pricing | null; create: boolean },
 ): Promise<(Result | RefusedItem)[]> {
   const { tenant } = by.caller
   const now = await changes.databaseNow(transaction)
@@ -334,11 +335,16 @@ async function applyHundred(
     if (missing.length > 0) return refused(quote, missing)
     creating.push({
       at,
-      lane: newLane({ ...quote, item: { ...item, external_id: externalId } }, by, costs, now),
+      lane: newLane(
+        { ...quote, item: { ...item, external_id: externalId } },
+        by,
+        pricing?.costs ?? null,
+        now,
+      ),
     })
     return { ...named(index, '', 0, externalId), result: 'created' }
   })
-  await changes.changeLanes(transaction, tenant, changing, now)
+  const changed = await changes.changeLanes(transaction, tenant, changing, now)
   const made = await importedLanes.insertPushedLanes(
     transaction,
     tenant,
@@ -349,7 +355,44 @@ async function applyHundred(
     const at = creating[nth]?.at ?? -1
     results[at] = { ...(results[at] as Result), lane_ref: laneRef, lane_id: laneId }
   }
+  await sealForecasts(transaction, tenant, { pricing, now: by.now }, [
+    ...made.map(({ laneId, laneRef }, nth) => newToForecast(creating[nth]?.lane, laneId, laneRef)),
+    ...changing.flatMap(({ lane }, nth) => repriced(lane, changed[nth], by.now)),
+  ])
   return results
+}
+
+function newToForecast(pushed: NewPushedLane | undefined, laneId: number, laneRef: string) {
+  if (pushed === undefined) throw new Error('A pushed quote was created without its lane.')
+  return {
+    laneId,
+    laneRef,
+    externalId: pushed.externalId,
+    rep: repOf(pushed.repName, pushed.createdBy),
+    quotedAt: pushed.createdAt,
+    outcome: pushed.lane.outcome ?? 'pending',
+    lane: pushed.lane,
+  }
+}
+
+/** The columns whose change makes another forecast necessary. */
+const forecastFrom = [
+  'origin_key',
+  'destination_key',
+  'equipment_code',
+  'miles',
+  'quoted_rate_cents',
+  'quoted_basis',
+  'quoted_fuel_cents',
+  'quoted_accessorials_cents',
+] as const
+
+/** An undecided quote whose rate or lane was changed, to forecast again. Imported quotes are not live. */
+function repriced(before: LaneRow, after: LaneRow | undefined, now: number) {
+  if (after === undefined || after.outcome !== 'pending' || after.import_id !== null) return []
+  return forecastFrom.some((column) => before[column] !== after[column])
+    ? [quoteToForecast(after, new Date(now))]
+    : []
 }
 
 function named(index: number, laneRef: string, laneId: number, externalId: string | null) {
@@ -375,12 +418,12 @@ async function push(
     ...one,
     ...(one.errors.length === 0 ? readQuote(one.item, by.now, one.errors) : noColumns),
   }))
-  const costs =
+  const pricing =
     create && checked.some(({ item }) => mayExpectCost(item, by.now))
-      ? await costsOf(parts.books, by.caller.tenant, by.now)
+      ? await pricingOf(parts.books, by.caller.tenant, by.now)
       : null
   return pushItems(read, by, parts, (transaction, valid) =>
-    applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, costs, create }),
+    applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
   )
 }
 

@@ -58,7 +58,12 @@ async function imported({ tenant }: Integration, file: string, query = '') {
   return read()
 }
 
-const allIn = { amounts: 'all_in', converted: 0, kept_apart: 0 }
+const allIn = {
+  amounts: 'all_in',
+  converted: 0,
+  converted_by: { charges: 0, schedule: 0 },
+  kept_apart: 0,
+}
 
 describe('amounts on two bases', () => {
   test('are compared on the default basis at every point of entry; those without a fuel charge are kept apart', async () => {
@@ -211,6 +216,96 @@ describe('bad input', () => {
   })
 })
 
+describe('with a fuel schedule', () => {
+  // The clock of these tests: a Monday.
+  const monday = '2026-06-01'
+  const schedule = (ours: Integration, body: object) =>
+    call(app, 'PATCH', '/api/fuel/schedule', { token: ours.tenant.owner, body })
+  const diesel = (ours: Integration, price: string) =>
+    call(app, 'POST', '/api/fuel/diesel-prices', {
+      token: ours.tenant.owner,
+      body: { text: `period,series,value\n${monday},EMD_EPD2D_PTE_NUS_DPG,${price}` },
+    })
+  const linehaul = (id: string, more: object = {}) =>
+    quoteToPush(id, { quoted_basis: 'linehaul', quoted_rate: 1700, miles: 800, ...more })
+
+  test('rates without a fuel charge are converted by the schedule of the day, of the customer or the brokerage, and the answer says so', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await makeLane(app, ours.tenant, { rate: 2000 })
+    await push(ours, [
+      linehaul('S-1'),
+      linehaul('S-2', { customer_name: 'Own Schedule LLC' }),
+      linehaul('S-3', { quoted_fuel: 350 }),
+    ])
+    const basis = (await answers(ours)).markup.basis
+    expect(basis).toMatchObject({ converted: 1, converted_by: { charges: 1, schedule: 0 }, kept_apart: 2 })
+
+    await schedule(ours, { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] })
+    await schedule(ours, {
+      customer_name: ' own schedule LLC',
+      periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 8 }],
+    })
+    expect((await answers(ours)).markup.basis).toEqual(basis)
+    await diesel(ours, '3.6')
+    // 800 miles: (3.60 - 1.20) / 6 = 320, / 8 = 240.
+    const after = await answers(ours)
+    const all = { amounts: 'all_in', converted: 3, converted_by: { charges: 1, schedule: 2 }, kept_apart: 0 }
+    expect(after).toMatchObject({
+      markup: { basis: all },
+      insight: { history: { total_quotes: 4, avg_rate_usd: 2002.5 }, basis: all },
+      record: { basis: all },
+    })
+    // A corrected price and a removed schedule change the numbers of the next answer.
+    await diesel(ours, '4.2')
+    expect((await answers(ours)).insight.history).toMatchObject({ avg_rate_usd: 2037.5 })
+    await schedule(ours, { periods: [] })
+    expect((await answers(ours)).insight).toMatchObject({
+      history: { total_quotes: 3, avg_rate_usd: 2016.67 },
+      basis: { converted_by: { charges: 1, schedule: 1 }, kept_apart: 1 },
+    })
+  })
+
+  test('a margin of amounts on two bases is computed by the schedule of the brokerage, and its percentage is of the converted AR', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await push(ours, [linehaul('M-1', { customer_name: 'Own Schedule LLC' })])
+    const lane = async () =>
+      (await call(app, 'GET', '/api/lanes?sort=margin_high', { token: ours.tenant.owner })).body.lanes[0]
+    const { lane_ref: ref } = await lane()
+    await pushUpdate(app, ours, {
+      lane_ref: ref,
+      customer_rate: 1700,
+      customer_basis: 'linehaul',
+      truck_cost: 1500,
+      truck_basis: 'linehaul',
+      truck_fuel: 200,
+    })
+    // On one basis, they are compared as they are.
+    expect(await lane()).toMatchObject({ margin: 200, margin_pct: 11.8 })
+    await pushUpdate(app, ours, { lane_ref: ref, truck_basis: 'all_in' }, seconds() + 1)
+    expect(await lane()).toMatchObject({ margin: null })
+    await schedule(ours, { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] })
+    await diesel(ours, '3.6')
+    expect(await lane()).toMatchObject({ customer_rate: 1700, margin: 520, margin_pct: 25.7 })
+    expect((await answers(ours)).performance).toMatchObject({
+      totals: { customer_rate: 2020, truck_cost: 1500, margin: 520 },
+    })
+  })
+
+  test('a pasted linehaul rate is converted by the schedule of today', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await schedule(ours, { periods: [{ from: '2020-01-01', steps: [{ diesel_price: 3, per_mile: 0.5 }] }] })
+    await diesel(ours, '3.6')
+    const { body } = await call(app, 'POST', '/api/pasted-lanes', {
+      token: ours.tenant.owner,
+      body: { text: 'Origin\tDestination\tEquipment\tLinehaul\nDallas, TX\tAtlanta, GA\tV\t1700' },
+    })
+    // 857 miles at $0.50.
+    expect(body.rows).toMatchObject([
+      { rate: 2128.45, basis: 'linehaul', converted_by: 'schedule', errors: [] },
+    ])
+  })
+})
+
 test('pasted linehaul rates are converted to the default basis, and refused without a fuel charge', async () => {
   const { tenant } = await makeIntegration(app, scopes)
   const { body } = await call(app, 'POST', '/api/pasted-lanes', {
@@ -220,11 +315,13 @@ test('pasted linehaul rates are converted to the default basis, and refused with
     },
   })
   expect(body.rows).toMatchObject([
-    { rate: 2050, fuel: 350, basis: 'linehaul', errors: [] },
+    { rate: 2050, fuel: 350, basis: 'linehaul', converted_by: 'charges', errors: [] },
     {
       rate: 1700,
       fuel: null,
-      errors: [{ detail: expect.stringContaining('Add a column with the fuel surcharge') }],
+      errors: [
+        { detail: expect.stringContaining('Add a column with the fuel surcharge, set a fuel schedule') },
+      ],
     },
   ])
 })

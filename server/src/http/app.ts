@@ -27,6 +27,7 @@ import {
   auditEndpoints,
   backtestEndpoint,
   credentialEndpoints,
+  customerEndpoints,
   eventEndpoints,
   firstStepsEndpoint,
   fuelEndpoints,
@@ -46,6 +47,8 @@ import {
   type Parts,
   pastedLanesEndpoint,
   performanceEndpoints,
+  pilotEndpoints,
+  pricingRuleEndpoints,
   pushQuoteEndpoints,
   pushShipmentUpdatesEndpoint,
   quoteAdviceEndpoint,
@@ -96,6 +99,8 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...quoteEndpoints,
   markLanesEndpoint,
   ...quoteListSettingsEndpoints,
+  ...customerEndpoints,
+  ...pricingRuleEndpoints,
   ...fuelEndpoints,
   ...voidQuoteEndpoints,
   ...sandboxEndpoints,
@@ -109,6 +114,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...marketKeyEndpoints,
   ...importEndpoints,
   backtestEndpoint,
+  ...pilotEndpoints,
 ]
 
 const serverOptions = {

@@ -110,6 +110,105 @@ describe('with a header line', () => {
   })
 })
 
+/** The same three lanes as people copy them: from Excel, a German or Canadian spreadsheet, a TMS, an e-mail. */
+const shapes: Readonly<Record<string, string>> = {
+  'tabs without a header': [
+    'Dallas, TX\tAtlanta, GA\tV\t2150.50',
+    'Toronto, ON\tChicago, IL\tR\t3100',
+    'Reno, NV\tBoise, ID\tF\t950',
+  ].join('\n'),
+  'tabs with a header': [
+    'Origin\tDestination\tEquipment\tRate',
+    'Dallas, TX\tAtlanta, GA\tV\t2150.50',
+    'Toronto, ON\tChicago, IL\tR\t3100',
+    'Reno, NV\tBoise, ID\tF\t950',
+  ].join('\n'),
+  'commas, with quotes where a cell has one': [
+    'Origin,Destination,Equipment,Rate',
+    '"Dallas, TX","Atlanta, GA",V,"2,150.50"',
+    '"Toronto, ON","Chicago, IL",R,"3,100"',
+    '"Reno, NV","Boise, ID",F,950',
+  ].join('\n'),
+  'commas without quotes or a header': [
+    'Dallas, TX, Atlanta, GA, V, $2,150.50',
+    'Toronto, ON, Chicago, IL, R, $3,100',
+    'Reno, NV, Boise, ID, F, $950',
+  ].join('\n'),
+  'German: semicolons and decimal commas': [
+    'Origin;Destination;Equipment;Rate',
+    'Dallas, TX;Atlanta, GA;V;2.150,50',
+    'Toronto, ON;Chicago, IL;R;3.100,00',
+    'Reno, NV;Boise, ID;F;950,00',
+  ].join('\n'),
+  'Canadian French: spaces and a dollar sign after the amount': [
+    'Toronto, ON\tChicago, IL\tR\t3\u00a0100,00\u00a0$',
+    'Dallas, TX\tAtlanta, GA\tV\t2\u202f150,50\u00a0$',
+    'Reno, NV\tBoise, ID\tF\t950,00\u00a0$',
+  ].join('\n'),
+  'Excel: carriage returns, padded amounts, an empty column and empty lines': [
+    'Customer Name\tOrigin\tDestination\t\tEquipment\tRate',
+    'Acme\tDallas, TX\tAtlanta, GA\t\tV\t $2,150.50 ',
+    '\t\t\t\t\t',
+    'Acme\tToronto, ON\tChicago, IL\t\tR\t $3,100.00 ',
+    'Acme\tReno, NV\tBoise, ID\t\tF\t $950.00 ',
+    '',
+  ].join('\r\n'),
+  'city, state and ZIP code in columns': [
+    'Origin City\tState\tZip\tDest City\tState\tZip\tEquip\tAll In Rate',
+    'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tVan\tUSD 2150.50',
+    'Toronto\tON\tM5V 2T6\tChicago\tIL\t60601\tReefer\tUSD 3100',
+    'Reno\tNV\t89501\tBoise\tID\t83702\tFlatbed\tUSD 950',
+  ].join('\n'),
+  'city and state in columns, without a header': [
+    'Dallas\tTX\tAtlanta\tGA\tV\t2150.50',
+    'Toronto\tON\tChicago\tIL\tR\t3100',
+    'Reno\tNV\tBoise\tID\tF\t950',
+  ].join('\n'),
+  'ZIP codes alone': [
+    'Origin Zip\tDest Zip\tEquip\tRate',
+    '75201\t30303\tV\t2150.50',
+    'M5V 2T6\t60601\tR\t3100',
+    '89501\t83702\tF\t950',
+  ].join('\n'),
+  'with dates, miles and a cost, in another order': [
+    'Pickup Date\tPickup\tDelivery\tMiles\tTruck Cost\tSell Rate\tMode',
+    '11/30/2026\tDallas TX\tAtlanta GA\t781\t$1,700\t$2,150.50\tV',
+    '12/1/2026\tToronto ON\tChicago IL\t523\t$2,600\t$3,100\tR',
+    '12/2/2026\tReno NV\tBoise ID\t423\t$700\t$950\tF',
+  ].join('\n'),
+}
+
+describe('the same lanes in any shape', () => {
+  test.each(Object.entries(shapes))('%s', (_, text) => {
+    const { problem, rows } = readPasted(text)
+    expect(problem).toBeNull()
+    expect(rows.flatMap(({ errors }) => errors)).toEqual([])
+    expect(
+      rows
+        .map(({ origin, destination, equipment, rate }) => [origin, destination, equipment, rate].join(' | '))
+        .sort(),
+    ).toEqual([
+      'Dallas, TX | Atlanta, GA | V | 2150.5',
+      'Reno, NV | Boise, ID | F | 950',
+      'Toronto, ON | Chicago, IL | R | 3100',
+    ])
+  })
+
+  test('decimal commas between commas are not read as a cost of fifty dollars', () => {
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2150,50')).toEqual([`${dallasToAtlanta}2150.5 | `])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2.150,50')).toEqual([`${dallasToAtlanta}2150.5 | `])
+    expect(lanes('75201,30303,53')).not.toEqual([expect.stringContaining('30303')])
+  })
+
+  test('5,000 rows are refused as a whole, with the limit and what to do', () => {
+    const { problem, rows } = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000))
+    expect(rows).toEqual([])
+    expect(problem).toBe(
+      `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
+    )
+  })
+})
+
 describe('a row', () => {
   test('an unknown place is an error with suggestions', () => {
     const [, bad] = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400').rows
@@ -117,14 +216,11 @@ describe('a row', () => {
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
   })
 
-  test.each(['1.850,00', '1.850', '2150,50', '2 150,50', '$-5'])(
-    'does not misread %s as dollars',
-    (amount) => {
-      const [row] = readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`).rows
-      expect(row?.rate).toBeNull()
-      expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
-    },
-  )
+  test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {
+    const [row] = readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`).rows
+    expect(row?.rate).toBeNull()
+    expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
+  })
 
   test("an accountant's dash is an empty amount, not an error", () => {
     expect(lanes('Dallas, TX\tAtlanta, GA\tV\t $2,150.00 \t $-   ')).toEqual([`${dallasToAtlanta}2150 | `])

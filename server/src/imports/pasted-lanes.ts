@@ -25,8 +25,8 @@ import {
 
 type Field = (typeof pastedFields)[number]
 type Answered = AnswerOf<typeof readPastedLanes>
-/** A row as it was read. The endpoint adds warnings, which need the brokerage's quotes. */
-type Row = Omit<Answered['rows'][number], 'warnings'>
+/** A row as it was read. The endpoint converts it and adds warnings, which need the brokerage's quotes. */
+type Row = Omit<Answered['rows'][number], 'warnings' | 'converted_by'>
 type Pasted = Omit<Answered, 'rows'> & { readonly rows: readonly Row[] }
 
 /** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
@@ -243,16 +243,21 @@ function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
 }
 
 /**
- * A comma between cells may also be part of an amount: "$2" and "150" are read as $2,150. This is safe because no load
- * is quoted below $100 with a cost in whole hundreds next to it.
+ * A comma between cells may also be part of an amount: "$2" and "150" are read as $2,150, and "2.150" and "50" at the end as
+ * $2,150.50. This is safe because no load is quoted below $100 with a cost in whole hundreds next to it, or has a cost of two
+ * digits.
  */
 function withWholeAmounts(cells: readonly string[]): string[] {
   const joined: string[] = []
-  for (const cell of cells) {
+  for (const [at, cell] of cells.entries()) {
     const before = joined.at(-1) ?? ''
-    if (/^\d{3}(\.\d{1,2})?$/.test(cell) && /^\$?\s?\d{1,2}$/.test(before)) {
-      joined[joined.length - 1] = `${before},${cell}`
-    } else joined.push(cell)
+    const hasThousands = /^\d{3}(\.\d{1,2})?$/.test(cell) && /^\$?\s?\d{1,2}$/.test(before)
+    const hasDecimals =
+      at === cells.length - 1 &&
+      /^\d{2}( ?\$)?$/.test(cell) &&
+      /^\$? ?(\d{3,4}|\d{1,3}([. ]\d{3})+)$/.test(before)
+    if (hasThousands || hasDecimals) joined[joined.length - 1] = `${before},${cell}`
+    else joined.push(cell)
   }
   return joined
 }
@@ -377,7 +382,11 @@ export function readPasted(text: string): Pasted {
     rows: problem === null ? rows.map((row) => rowOf(row, fields, basisOf(fields))) : [],
   })
   if (rows.length > pastedRowsMax) {
-    return answer([], `At most ${pastedRowsMax} rows are read at once; these are ${rows.length}.`)
+    const count = rows.length.toLocaleString('en-US')
+    return answer(
+      [],
+      `At most ${pastedRowsMax} rows are read at once; these are ${count}. Paste them in parts, or import a file of past quotes.`,
+    )
   }
   if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)

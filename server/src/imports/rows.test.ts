@@ -53,22 +53,20 @@ describe('amounts', () => {
     ['.5', 50],
     ['540.760000', 54076],
     ['9999999.99', 999999999],
+    ['1.850,00', 185000],
+    ['1850,00', 185000],
+    ['1 850,00 $', 185000],
   ])('reads %s', (text, cents) => expect(readMoney(text)).toEqual({ value: cents }))
 
-  it.each([
-    '1.850,00',
-    '1850,00',
-    '1.850',
-    '1,85',
-    '12.345',
-    '1e3',
-    'n/a',
-    '0',
-    '-5',
-    '(1,850)',
-    '10000000',
-    '=A1+B1',
-  ])('refuses %s', (text) => expect(readMoney(text)).toHaveProperty('wrong'))
+  it.each(['1.850', '1,85', '12.345', '1e3', 'n/a', '0', '-5', '(1,850)', '10000000', '=A1+B1'])(
+    'refuses %s',
+    (text) => expect(readMoney(text)).toHaveProperty('wrong'),
+  )
+
+  it.each(['€1850', '1.850,00 €', 'CAD 1850', 'C$1,850', 'MX$ 1850'])(
+    'does not take %s for dollars',
+    (text) => expect(readMoney(text)).toEqual({ wrong: 'in US dollars; other currencies are not converted' }),
+  )
 
   it('reads miles with or without a unit, zero as unknown', () => {
     expect(readMiles('1,234.5 mi')).toEqual({ value: 1234.5 })
@@ -205,7 +203,7 @@ describe('a past quote', () => {
       'Ship From': 'Dallas',
       destination: 'Atlanta, ZZ',
       Equip: 'curtain side',
-      'Quote Price': '1.850,00',
+      'Quote Price': '1.850',
       'Quote Date': '13/13/2026',
     })
     expect(errors.map(({ column }) => column)).toEqual([
@@ -216,7 +214,7 @@ describe('a past quote', () => {
       'Quote Date',
     ])
     expect(errors[3]?.detail).toBe(
-      'Quote Price must be an amount of dollars such as 1850.00 or $1,850.00; it is "1.850,00".',
+      'Quote Price must be an amount of dollars such as 1850.00 or $1,850.00, with at most two decimals; it is "1.850".',
     )
   })
 

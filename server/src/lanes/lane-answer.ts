@@ -7,11 +7,12 @@ import {
   bookingTable,
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { marginOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { type LandedAmounts, landedOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
   type BookedColumns,
   bookingColumns,
+  landedAmounts,
   type QuoteOrigin,
   quoteOrigins,
 } from '../database/queries/index.ts'
@@ -25,7 +26,14 @@ export async function laneAnswers(
   lanes: readonly LaneRow[],
 ): Promise<Lane[]> {
   const origins = await quoteOrigins(transaction, tenant, lanes)
-  return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id)))
+  const basisOf = (lane: LaneRow) => origins.get(lane.lane_id)?.defaultBasis ?? 'all_in'
+  const open = lanes.filter((lane) => isBooked(lane) && landedOf(lane, basisOf(lane)) === null)
+  const converted = await landedAmounts(
+    transaction,
+    tenant,
+    open.map(({ lane_id }) => lane_id),
+  )
+  return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id), converted.get(lane.lane_id)))
 }
 
 /** Like `laneAnswers`, for one lane. */
@@ -34,14 +42,24 @@ export async function laneAnswer(
   tenant: TenantId,
   lane: LaneRow,
 ): Promise<Lane> {
-  const origins = await quoteOrigins(transaction, tenant, [lane])
-  return shownLane(lane, origins.get(lane.lane_id))
+  const [answer] = await laneAnswers(transaction, tenant, [lane])
+  if (answer === undefined) throw new Error('A lane has one answer.')
+  return answer
 }
 
-/** A lane in the form of the API and of events. Omits the columns that only matching and imports use. */
-export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: QuoteOrigin | undefined): Lane {
-  const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
-  const marginCents = marginOf(lane, origin?.defaultBasis ?? 'all_in')
+/**
+ * A lane in the form of the API and of events. Omits the columns that only matching and imports use.
+ *
+ * @param converted its AR and AP in the database's conversion, if they cannot be compared by their own charges
+ */
+export function shownLane(
+  lane: Omit<LaneRow, keyof EngineColumns>,
+  origin: QuoteOrigin | undefined,
+  converted?: LandedAmounts,
+): Lane {
+  const { truck_cost_cents: ap } = lane
+  const landed = landedOf(lane, origin?.defaultBasis ?? 'all_in') ?? converted ?? null
+  const marginCents = landed === null ? null : landed.revenueCents - landed.costCents
   const quotedBy = origin?.quotedBy ?? null
   return {
     lane_ref: lane.lane_ref,
@@ -68,7 +86,7 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     expected_cost: expectedCost(lane),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     margin: dollarsIfKnown(marginCents),
-    margin_pct: marginCents === null ? null : percentOf(marginCents, ar ?? 0),
+    margin_pct: marginCents === null ? null : percentOf(marginCents, landed?.revenueCents ?? 0),
     market_rate: dollarsIfKnown(lane.market_rate_cents),
     miles: lane.miles,
     pickup_date: lane.pickup_date,
@@ -84,11 +102,14 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
   }
 }
 
-/** AR minus AP, on one basis; null if either is unknown or they cannot be compared. An old event lacks bases. */
-function marginOf(lane: BookedColumns, assumed: RateBasis): number | null {
+const isBooked = ({ customer_rate_cents: ar, truck_cost_cents: ap }: BookedColumns) =>
+  ar !== null && ap !== null
+
+/** AR and AP on one basis; null if either is unknown or they cannot be compared. An old event lacks bases. */
+function landedOf(lane: BookedColumns, assumed: RateBasis): LandedAmounts | null {
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
   if (ar === null || ap === null) return null
-  return marginOnOneBasis(
+  return landedOnOneBasis(
     {
       cents: ar,
       basis: lane.customer_basis ?? null,

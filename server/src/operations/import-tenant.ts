@@ -3,12 +3,16 @@ import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
   analyzeTables,
+  auditChain,
+  type ChainRow,
   type CopiedTable,
   copyingTenant,
+  type HashChain,
+  pilotChain,
   readKeyCheck,
   rowsAtOnce,
   type TenantCopy,
-  verifyAudit,
+  verifyChain,
   writeKeyCheck,
 } from '../database/queries/index.ts'
 import { lastBaselineMigration, lastEarlierMigration } from '../database/schema/index.ts'
@@ -34,6 +38,12 @@ export interface ImportOptions {
   readonly onTable?: (table: ExportedTable) => void
 }
 
+/** The rows of a chain of hashes, and the first wrong one. */
+interface VerifiedRows {
+  readonly rows: number
+  readonly wrong: string | null
+}
+
 export interface ImportedTenant {
   readonly tenant: TenantId
   readonly name: string
@@ -47,7 +57,8 @@ export interface ImportedTenant {
   readonly passwords: boolean
   /** Numbers of lanes and requests that are or were in use here by another brokerage. */
   readonly numbersGivenBefore: number
-  readonly audit: { readonly rows: number; readonly wrong: string | null }
+  readonly audit: VerifiedRows
+  readonly pilot: VerifiedRows
 }
 
 /**
@@ -96,7 +107,8 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
     await database.outsideTenants((transaction) =>
       writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),
     )
-    const { rows, wrong } = await verifyAudit((work) => database.inTenant(tenant, work), tenant, [])
+    const audit = await verifiedRows(database, tenant, auditChain)
+    const pilot = await verifiedRows(database, tenant, pilotChain)
     await database.inTenant(tenant, (transaction) =>
       recordEvent(transaction, byOperator(tenant, options.now), 'tenant-imported', {
         about: { exported_at: manifest.made_at },
@@ -108,9 +120,19 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       tables: manifest.tables,
       passwords: manifest.passwords,
       ...written,
-      audit: { rows, wrong: wrong === null ? null : `row ${wrong.entry} ${wrong.why}` },
+      audit,
+      pilot,
     }
   })
+}
+
+async function verifiedRows<Row extends ChainRow>(
+  database: Database,
+  tenant: TenantId,
+  chain: HashChain<Row>,
+): Promise<VerifiedRows> {
+  const { rows, wrong } = await verifyChain((work) => database.inTenant(tenant, work), tenant, chain, [])
+  return { rows, wrong: wrong === null ? null : `row ${wrong.entry} ${wrong.why}` }
 }
 
 /** The context of an import. */
@@ -140,9 +162,12 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   }
 }
 
-/** Whether an export and this database have the same schema. The baseline created the same tables as the migrations before it. */
+/**
+ * Whether an export fits this database. The baseline created the same tables as the migrations before it, and what later
+ * migrations add has default values.
+ */
 function isSameSchema(exported: string, here: string): boolean {
-  return exported === here || (exported === lastEarlierMigration && here === lastBaselineMigration)
+  return exported === here || (exported === lastEarlierMigration && here >= lastBaselineMigration)
 }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
@@ -291,14 +316,18 @@ function isSameRow(table: CopiedTable, row: string, line: string | undefined, ar
   )
 }
 
+const chainWords = ({ rows, wrong }: VerifiedRows) =>
+  `${rows} rows, ${wrong === null ? 'unbroken' : `but ${wrong}, as where it came from`}`
+
 /** The lines that the import prints at its end. */
 export function importedLines(imported: ImportedTenant): string[] {
-  const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, numbersGivenBefore } =
+  const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, pilot, numbersGivenBefore } =
     imported
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return [
     `${name} (${tenant}) was imported: ${rows.toLocaleString('en-US')} rows of ${tables.length} tables, each read back and equal to its file.`,
-    `Audit log: ${audit.rows} rows, ${audit.wrong === null ? 'unbroken' : `but ${audit.wrong}, as where it came from`}.`,
+    `Audit log: ${chainWords(audit)}.`,
+    ...(pilot.rows === 0 ? [] : [`Pilot: ${chainWords(pilot)}.`]),
     ...(liveTokens > 0 ? [`${liveTokens} live service token(s) stay valid.`] : []),
     ...(endedTokens > 0
       ? [

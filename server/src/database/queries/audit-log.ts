@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
-import { auditMoved, type TenantId } from '../session/index.ts'
-import { nextTenantNumber } from './people.ts'
+import { chainMoved, type TenantId } from '../session/index.ts'
+import { chainEnd, type HashChain, hashAfter } from './hash-chain.ts'
 
 /** A security event of a brokerage: the actor, the action, the affected user, and the network address. */
 export interface AuditEvent {
@@ -26,15 +25,8 @@ export type AuditRow = Selectable<Tables['audit_log']>
 /** The members that the hash of a row covers, in addition to the hash of the previous row. */
 type Hashed = Omit<AuditRow, 'at' | 'hash'> & { readonly atMicroseconds: number }
 
-/** The hash before the first row. */
-const noRow = Buffer.alloc(32)
-
-/**
- * The hash of a row: SHA-256 over the hash of the previous row and this row's members as one JSON array. To change, remove,
- * or insert a row, an attacker must recompute all later hashes, and the service has logged some of them.
- */
-export function auditHash(before: Buffer, row: Hashed): Buffer {
-  const members = [
+function auditHash(before: Buffer, row: Hashed): Buffer {
+  return hashAfter(before, [
     row.tenant_id,
     row.entry_number,
     row.atMicroseconds,
@@ -46,44 +38,66 @@ export function auditHash(before: Buffer, row: Hashed): Buffer {
     row.count,
     row.network,
     row.request_id,
-  ]
-  return createHash('sha256').update(before).update(JSON.stringify(members)).digest()
+  ])
 }
 
-/**
- * Appends a row to the tenant's chain. Call it last in a transaction: the counter's row serves as a lock until the commit, so
- * that appends of one tenant are sequential.
- */
+/** The chain of the audit log. */
+export const auditChain: HashChain<AuditRow & { readonly atMicroseconds: number }> = {
+  name: 'audit',
+  rowsAfter: (transaction, tenant, after, limit) =>
+    transaction
+      .selectFrom('audit_log')
+      .selectAll()
+      // The database stores microseconds, which a Date would truncate.
+      .select(sql<number>`(extract(epoch from at) * 1000000)::bigint`.as('atMicroseconds'))
+      .where('tenant_id', '=', tenant)
+      .where('entry_number', '>', after)
+      .orderBy('entry_number')
+      .limit(limit)
+      .execute(),
+  hash: auditHash,
+}
+
+/** Appends a row to the audit log of the tenant. Call it last in a transaction: see `chainEnd`. */
 export async function appendAudit(
   transaction: TenantTransaction,
   tenant: TenantId,
   event: AuditEvent,
 ): Promise<void> {
-  const entry = await nextTenantNumber(transaction, tenant, 'audit')
-  // A separate statement after the lock, so that it sees a row that was committed during the wait.
-  const { rows } = await sql<{ hash: Buffer | null; token_id: number | null }>`
-    select
-      (select hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1) as hash,
-      (select token_id from service_tokens where tenant_id = ${tenant} and jti = ${event.jti ?? null}::uuid) as token_id
-  `.execute(transaction)
+  const { next: entry, hash: before } = await chainEnd(transaction, tenant, 'audit')
   const row = {
     tenant_id: tenant,
     entry_number: entry,
     kind: event.kind,
     user_id: event.userId,
-    token_id: rows[0]?.token_id ?? null,
+    token_id: await tokenOf(transaction, tenant, event.jti ?? null),
     subject_user_id: event.subjectUserId,
     about: JSON.stringify(event.about),
     count: event.count,
     network: event.network,
     request_id: event.requestId,
   }
-  const hash = auditHash(rows[0]?.hash ?? noRow, { ...row, atMicroseconds: event.at.getTime() * 1000 })
+  const hash = auditHash(before, { ...row, atMicroseconds: event.at.getTime() * 1000 })
   await transaction
     .insertInto('audit_log')
     .values({ ...row, at: event.at, hash })
     .execute()
-  auditMoved(transaction, { tenant, entry, hash })
+  chainMoved(transaction, { chain: 'audit', tenant, entry, hash })
+}
+
+async function tokenOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  jti: string | null,
+): Promise<number | null> {
+  if (jti === null) return null
+  const token = await transaction
+    .selectFrom('service_tokens')
+    .select('token_id')
+    .where('tenant_id', '=', tenant)
+    .where('jti', '=', jti)
+    .executeTakeFirst()
+  return token?.token_id ?? null
 }
 
 export interface AuditFilter {
@@ -136,97 +150,4 @@ export async function listAudit(
   return query.orderBy('entry.entry_number', 'desc').limit(page.limit).execute()
 }
 
-/** The newest row of the tenant's chain; null before the first. */
-export async function newestAudit(transaction: TenantTransaction, tenant: TenantId) {
-  const row = await transaction
-    .selectFrom('audit_log')
-    .select(['entry_number', 'at', 'hash'])
-    .where('tenant_id', '=', tenant)
-    .orderBy('entry_number', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row ?? null
-}
-
 export type ListedAuditRow = Awaited<ReturnType<typeof listAudit>>[number]
-
-/** An invalid row, and why it is invalid. */
-export interface WrongAuditRow {
-  readonly entry: number
-  readonly why: string
-}
-
-/** A hash that the service has logged as the newest of a chain. */
-export interface LoggedHead {
-  readonly entry: number
-  readonly hash: string
-}
-
-const rowsPerLook = 1_000
-
-/**
- * Verifies a tenant's chain from its first row, and compares it with the logged heads. `look` runs one query in a transaction
- * of the tenant. Returns the number of rows and the first invalid row.
- *
- * @example (await verifyAudit(look, tenant, [])).wrong // { entry: 17, why: 'was changed after it was written' }
- */
-export async function verifyAudit(
-  look: <T>(work: (transaction: TenantTransaction) => Promise<T>) => Promise<T>,
-  tenant: TenantId,
-  heads: readonly LoggedHead[],
-): Promise<{ rows: number; newest: Buffer; wrong: WrongAuditRow | null }> {
-  const logged = Map.groupBy(heads, (head) => head.entry)
-  // Read the head first, so that rows appended during the verification are not reported as missing.
-  const counted = await look((transaction) => countedRows(transaction, tenant))
-  let newest: Buffer = noRow
-  let rows = 0
-  for (;;) {
-    const from = rows
-    const chunk = await look((transaction) => rowsAfter(transaction, tenant, from))
-    for (const row of chunk) {
-      if (row.entry_number !== rows + 1)
-        return { rows, newest, wrong: { entry: rows + 1, why: 'is missing' } }
-      rows++
-      if (!auditHash(newest, row).equals(row.hash)) {
-        return { rows, newest, wrong: { entry: rows, why: 'was changed after it was written' } }
-      }
-      const hash = row.hash.toString('hex')
-      if (logged.get(rows)?.some((head) => head.hash !== hash) === true) {
-        return { rows, newest, wrong: { entry: rows, why: 'is not the one that the service logged' } }
-      }
-      newest = row.hash
-    }
-    if (chunk.length < rowsPerLook) break
-  }
-  const last = Math.max(counted, ...logged.keys())
-  return {
-    rows,
-    newest,
-    wrong: last > rows ? { entry: rows + 1, why: `is missing, and all up to ${last}` } : null,
-  }
-}
-
-async function rowsAfter(transaction: TenantTransaction, tenant: TenantId, after: number) {
-  return (
-    transaction
-      .selectFrom('audit_log')
-      .selectAll()
-      // The database stores microseconds, which a Date would truncate.
-      .select(sql<number>`(extract(epoch from at) * 1000000)::bigint`.as('atMicroseconds'))
-      .where('tenant_id', '=', tenant)
-      .where('entry_number', '>', after)
-      .orderBy('entry_number')
-      .limit(rowsPerLook)
-      .execute()
-  )
-}
-
-async function countedRows(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
-  const row = await transaction
-    .selectFrom('tenant_counters')
-    .select('last_number')
-    .where('tenant_id', '=', tenant)
-    .where('counter', '=', 'audit')
-    .executeTakeFirst()
-  return row?.last_number ?? 0
-}

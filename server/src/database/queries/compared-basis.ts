@@ -10,16 +10,19 @@ function says(basis: RateBasis): RawBuilder<boolean> {
   return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
 }
 
-/** Whether the tenant `one` has a lane with an amount that is not on its default basis: one read of an index. */
-export const isMixed = sql<boolean>`(case one.default_basis
-  when 'all_in' then exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('linehaul')})
-  else exists (select from lanes where lanes.tenant_id = one.tenant_id and ${says('all_in')}) end)`
+/**
+ * Whether the tenant `one` has a lane with an amount that is not on its default basis: one read of an index. It names the
+ * tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
+ */
+export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basis
+  when 'all_in' then exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('linehaul')})
+  else exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('all_in')}) end)`
 
 /** The basis in which amounts are compared, and the lanes with an amount on the other one. */
 export interface BasisCounts {
   readonly basis: RateBasis
-  /** Lanes whose amounts statistics convert by their charges. */
-  readonly converted: number
+  /** Lanes whose amounts statistics convert by their own charges, or by the fuel schedule of the day. */
+  readonly convertedBy: { readonly charges: number; readonly schedule: number }
   /** Lanes that statistics leave out, because an amount cannot be converted. */
   readonly keptApart: number
 }
@@ -32,21 +35,28 @@ export async function readBasisCounts(
 ): Promise<BasisCounts> {
   const { basis, mixed } = await transaction
     .selectFrom('tenants as one')
-    .select(['one.default_basis as basis', isMixed.as('mixed')])
+    .select(['one.default_basis as basis', isMixed(tenant).as('mixed')])
     .where('one.tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
-  if (!mixed) return { basis, converted: 0, keptApart: 0 }
-  const { rows } = await sql<Omit<BasisCounts, 'basis'>>`
-    select count(*) filter (where is_counted) as converted, count(*) filter (where not is_counted) as "keptApart"
+  if (!mixed) return { basis, ...noneConverted }
+  const { rows } = await sql<{ charges: number; schedule: number; keptApart: number }>`
+    select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
+      count(*) filter (where how is null) as "keptApart"
     from (
-      select exists (
-        select from counted_lanes as counted
-        where counted.tenant_id = lanes.tenant_id and counted.lane_id = lanes.lane_id
-      ) as is_counted
+      select (
+        select coalesce(counted.converted_by, 'none') from counted_lanes as counted
+        where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
+      ) as how
       from lanes
       where tenant_id = ${tenant} and ${says(basis === 'all_in' ? 'linehaul' : 'all_in')}
         and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
     ) as other
   `.execute(transaction)
-  return { basis, ...(rows[0] ?? { converted: 0, keptApart: 0 }) }
+  const [found] = rows
+  if (found === undefined) return { basis, ...noneConverted }
+  const { keptApart, ...convertedBy } = found
+  return { basis, convertedBy, keptApart }
 }
+
+/** The counts of a brokerage whose amounts are all on its default basis. */
+export const noneConverted = { convertedBy: { charges: 0, schedule: 0 }, keptApart: 0 }

@@ -1,6 +1,13 @@
-import { type DieselPrice, type FuelPeriod, fuelCustomerKey } from '#engine/fuel-surcharge.ts'
+import { sql } from 'kysely'
+import { fuelDays } from '#engine/fuel-days.ts'
+import {
+  DIESEL_PRICE_DAYS_MAX,
+  type DieselPrice,
+  type FuelPeriod,
+  fuelCustomerKey,
+} from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
-import type { TenantId } from '../session/index.ts'
+import { accessChanged, type TenantId } from '../session/index.ts'
 
 /** A period of a schedule, with the name of its customer; an empty name for the schedule of the brokerage. */
 export interface CustomerFuelPeriod extends FuelPeriod {
@@ -34,20 +41,107 @@ export async function replaceFuelPeriods(
     .where('tenant_id', '=', tenant)
     .where('customer_key', '=', customerKey)
     .execute()
-  if (periods.length === 0) return
+  if (periods.length > 0) {
+    await transaction
+      .insertInto('fuel_periods')
+      .values(
+        periods.map(({ fromDay, untilDay, rule }) => ({
+          tenant_id: tenant,
+          customer_key: customerKey,
+          customer_name: customerName.trim(),
+          from_day: fromDay,
+          until_day: untilDay,
+          rule: JSON.stringify(rule),
+        })),
+      )
+      .execute()
+  }
+  await computeFuelDays(transaction, tenant, { customerKey, since: firstDay })
+}
+
+const firstDay = '0001-01-01'
+
+/** Computes the surcharges by day again: of one schedule or (null) of all, from a day on. */
+async function computeFuelDays(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { customerKey, since }: { readonly customerKey: string | null; readonly since: string },
+): Promise<void> {
+  let stored = transaction
+    .selectFrom('fuel_periods')
+    .select(['customer_key', 'from_day as fromDay', 'until_day as untilDay', 'rule'])
+    .where('tenant_id', '=', tenant)
+  let old = transaction.deleteFrom('fuel_days').where('tenant_id', '=', tenant).where('day', '>=', since)
+  if (customerKey !== null) {
+    stored = stored.where('customer_key', '=', customerKey)
+    old = old.where('customer_key', '=', customerKey)
+  }
+  const periods = await stored.execute()
+  const { numDeletedRows } = await old.executeTakeFirstOrThrow()
+  const prices =
+    periods.length === 0
+      ? []
+      : await transaction
+          .selectFrom('diesel_prices')
+          .select(['week', 'mills'])
+          .where('tenant_id', '=', tenant)
+          // The price before the first day may still be in force on it.
+          .where(sql<boolean>`week >= ${since}::date - ${DIESEL_PRICE_DAYS_MAX}::integer`)
+          .execute()
+  const days = [...Map.groupBy(periods, ({ customer_key: key }) => key)].flatMap(([key, own]) =>
+    fuelDays(own, prices, since).map((one) => ({ key, ...one })),
+  )
+  if (days.length > 0) {
+    await sql`
+      insert into fuel_days (tenant_id, customer_key, day, mills_per_mile)
+      select one.tenant_id, made.customer_key, made.day, made.mills
+      from tenants as one cross join unnest(
+        ${days.map(({ key }) => key)}::text[],
+        ${days.map(({ day }) => day)}::date[],
+        ${days.map(({ millsPerMile }) => millsPerMile)}::float8[]
+      ) as made (customer_key, day, mills)
+      where one.tenant_id = ${tenant}
+    `.execute(transaction)
+  }
+  if (days.length === 0 && numDeletedRows === 0n) return
+  await conversionsChanged(transaction, tenant)
+}
+
+/** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
+async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  accessChanged(transaction)
   await transaction
-    .insertInto('fuel_periods')
-    .values(
-      periods.map(({ fromDay, untilDay, rule }) => ({
-        tenant_id: tenant,
-        customer_key: customerKey,
-        customer_name: customerName.trim(),
-        from_day: fromDay,
-        until_day: untilDay,
-        rule: JSON.stringify(rule),
-      })),
-    )
+    .updateTable('tenants')
+    .set((row) => ({ conversions: row('conversions', '+', 1) }))
+    .where('tenant_id', '=', tenant)
     .execute()
+}
+
+/** The surcharges of a day in mills per mile, not rounded; null if it is not known. */
+export interface FuelOfDay {
+  /** By the schedule of the customer if it covers the day, else of the brokerage: for rates. */
+  readonly rate: number | null
+  /** By the schedule of the brokerage: for costs. */
+  readonly cost: number | null
+}
+
+/** The surcharges of a day (UTC) for the quotes of a customer. */
+export async function fuelOfDay(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerName: string | null,
+  day: string,
+): Promise<FuelOfDay> {
+  const key = fuelCustomerKey(customerName ?? '')
+  const rows = await transaction
+    .selectFrom('fuel_days')
+    .select(['customer_key', 'mills_per_mile'])
+    .where('tenant_id', '=', tenant)
+    .where('day', '=', day)
+    .where('customer_key', 'in', ['', key])
+    .execute()
+  const of = (wanted: string) => rows.find((row) => row.customer_key === wanted)?.mills_per_mile ?? null
+  return { rate: of(key) ?? of(''), cost: of('') }
 }
 
 /** Adds prices, and corrects the stored ones of the same weeks. Returns how many weeks are new or have another price. */
@@ -56,7 +150,7 @@ export async function putDieselPrices(
   tenant: TenantId,
   prices: readonly DieselPrice[],
 ): Promise<number> {
-  const { numInsertedOrUpdatedRows } = await transaction
+  const changed = await transaction
     .insertInto('diesel_prices')
     .values(prices.map(({ week, mills }) => ({ tenant_id: tenant, week, mills })))
     .onConflict((conflict) =>
@@ -65,8 +159,11 @@ export async function putDieselPrices(
         .doUpdateSet((row) => ({ mills: row.ref('excluded.mills') }))
         .whereRef('diesel_prices.mills', '<>', 'excluded.mills'),
     )
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows)
+    .returning('week')
+    .execute()
+  const [first] = changed.map(({ week }) => week).sort()
+  if (first !== undefined) await computeFuelDays(transaction, tenant, { customerKey: null, since: first })
+  return changed.length
 }
 
 /** The prices of the newest weeks up to a day, newest first. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 
 /**
  * SQL for the quoted margin and the landed margin, shared by all queries over lanes. Amounts are in cents. A rate of zero is
@@ -33,20 +33,22 @@ export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.custom
   and lanes.truck_basis is not distinct from lanes.customer_basis)`
 
 /**
- * The lowest rate of a quote: the expected cost, or the highest of the brokerage's floors above it, as in `floorRateCents` of
- * the engine; null if no cost was expected.
+ * The lowest rate of a quote: the expected cost, or the minimum of the brokerage's rule for all quotes above it, as in
+ * `minimumRateCents` of the engine; null if no cost was expected.
  */
 function lowestRateCents({
-  marginPct,
-  marginCents,
+  pct,
+  cents,
+  centsPerMile,
   rateCentsPerMile,
-}: RateFloors): RawBuilder<number | null> {
+}: MinimumTerms): RawBuilder<number | null> {
   const costs = [
     quotedCostCents,
-    ...(typeof marginPct === 'number'
-      ? [sql`ceil(${quotedCostCents} / (1 - ${marginPct}::float8 / 100))`]
-      : []),
-    ...(typeof marginCents === 'number' ? [sql`${quotedCostCents} + ${marginCents}::integer`] : []),
+    ...(pct === undefined ? [] : [sql`ceil(${quotedCostCents} / (1 - ${pct}::float8 / 100))`]),
+    ...(cents === undefined ? [] : [sql`${quotedCostCents} + ${cents}::integer`]),
+    ...(centsPerMile === undefined
+      ? []
+      : [sql`ceil(${quotedCostCents} + coalesce(lanes.miles, 0) * ${centsPerMile}::integer)`]),
     ...(typeof rateCentsPerMile === 'number'
       ? [sql`ceil(coalesce(lanes.miles, 0) * ${rateCentsPerMile}::integer)`]
       : []),
@@ -58,6 +60,6 @@ function lowestRateCents({
 }
 
 /** The amount by which a quote is below its lowest rate: positive if it was too low; null if either is unknown. */
-export function tooLowCents(floors: RateFloors): RawBuilder<number | null> {
-  return sql<number | null>`(${lowestRateCents(floors)} - nullif(lanes.quoted_rate_cents, 0))`
+export function tooLowCents(minimum: MinimumTerms): RawBuilder<number | null> {
+  return sql<number | null>`(${lowestRateCents(minimum)} - nullif(lanes.quoted_rate_cents, 0))`
 }

@@ -1,8 +1,9 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
+import { ofCustomer } from './customers.ts'
 import {
   bookedAtALoss,
   landedMarginCents,
@@ -14,10 +15,10 @@ import {
   tooLowCents,
 } from './landed-margin.ts'
 
-/** The lanes behind a figure of the performance page. A rate is too low for the floors of the brokerage. */
+/** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
 export type LaneFinding =
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
-  | { readonly kind: 'quoted_too_low'; readonly floors: RateFloors }
+  | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
 
 function withFinding(finding: LaneFinding): RawBuilder<boolean> {
   switch (finding.kind) {
@@ -28,7 +29,7 @@ function withFinding(finding: LaneFinding): RawBuilder<boolean> {
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':
-      return sql<boolean>`(${tooLowCents(finding.floors)} > 0)`
+      return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
   }
 }
 
@@ -41,7 +42,8 @@ export interface LaneFilter {
   readonly originKey?: string
   readonly destinationKey?: string
   readonly equipmentCode?: string
-  readonly customer?: string
+  /** A customer by its name in any spelling, with the names that were merged into it. */
+  readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
   readonly finding?: LaneFinding
   readonly quotedBy?: number
@@ -65,7 +67,6 @@ function hasWord(word: string) {
 /** The conditions of a filter, for a query over lanes. */
 export function matching(filter: LaneFilter) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
-    const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
     return lane.and([
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
       ...(filter.outcome === undefined || filter.outcome === 'void'
@@ -78,9 +79,7 @@ export function matching(filter: LaneFilter) {
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
       ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
       ...(filter.equipmentCode === undefined ? [] : [lane('equipment_code', '=', filter.equipmentCode)]),
-      ...(filter.customer === undefined
-        ? []
-        : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
+      ...(filter.customer === undefined ? [] : [ofCustomer(filter.customer.tenant, filter.customer.name)]),
       ...(filter.carrier === undefined
         ? []
         : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),
@@ -119,6 +118,10 @@ interface SortKey {
   readonly hasNulls: boolean
 }
 
+/** Amounts on two bases are not subtracted: such lanes are last. */
+const comparableMarginCents = sql<
+  number | null
+>`case when lanes.customer_basis is not distinct from lanes.truck_basis then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 
@@ -129,8 +132,8 @@ const sortKeys = {
   booked: { key: sql`lanes.booked_at`, kind: 'time', direction: 'desc', hasNulls: true },
   rate_high: { key: rateThatCounts, kind: 'cents', direction: 'desc', hasNulls: false },
   rate_low: { key: rateThatCounts, kind: 'cents', direction: 'asc', hasNulls: false },
-  margin_high: { key: landedMarginCents, kind: 'cents', direction: 'desc', hasNulls: true },
-  margin_low: { key: landedMarginCents, kind: 'cents', direction: 'asc', hasNulls: true },
+  margin_high: { key: comparableMarginCents, kind: 'cents', direction: 'desc', hasNulls: true },
+  margin_low: { key: comparableMarginCents, kind: 'cents', direction: 'asc', hasNulls: true },
   customer: { key: customerFolded, kind: 'text', direction: 'asc', hasNulls: false },
 } as const satisfies Record<string, SortKey>
 
@@ -261,6 +264,23 @@ export async function quoteOrigins(
       ]
     }),
   )
+}
+
+/** AR and AP of booked lanes on the default basis, by lane_id, also converted by the fuel schedule. Without lanes that cannot be. */
+export async function landedAmounts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+): Promise<ReadonlyMap<number, LandedAmounts>> {
+  if (laneIds.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('counted_lanes')
+    .select(['lane_id', 'customer_rate_cents as revenueCents', 'truck_cost_cents as costCents'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
+    .$narrowType<{ revenueCents: number; costCents: number }>()
+    .execute()
+  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, landed]))
 }
 
 /** The names of users of this brokerage, including removed ones, by user id. */

@@ -41,6 +41,7 @@ export type NewLane = Pick<
       | BookingColumn
       | 'import_fingerprint'
       | 'advice'
+      | 'valid_until'
     >
   > & {
     /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */
@@ -264,6 +265,7 @@ export async function insertRequote(
     | 'expected_cost_cents'
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
+    | 'valid_until'
   > & {
     createdBy: number
     createdAt: Date
@@ -307,6 +309,7 @@ export async function insertRequote(
       estimated_cost_cents: next.estimated_cost_cents,
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,
+      valid_until: next.valid_until ?? null,
       expected_cost_cents: next.expected_cost_cents ?? null,
       expected_cost_low_cents: next.expected_cost_low_cents ?? null,
       expected_cost_high_cents: next.expected_cost_high_cents ?? null,

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../session/index.ts'
+import { rulesInForce } from './pricing-rules.ts'
 
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>
@@ -13,15 +14,27 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret',
+  counter:
+    | 'user'
+    | 'token'
+    | 'secret'
+    | 'import'
+    | 'audit'
+    | 'pilot'
+    | 'event-endpoint'
+    | 'event-secret'
+    | 'customer'
+    | 'pricing-rule'
+    | 'approval',
+  count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
-    .values({ tenant_id: tenant, counter, last_number: 1 })
+    .values({ tenant_id: tenant, counter, last_number: count })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'counter'])
-        .doUpdateSet({ last_number: sql`tenant_counters.last_number + 1` }),
+        .doUpdateSet({ last_number: sql`tenant_counters.last_number + ${count}` }),
     )
     .returning('last_number')
     .executeTakeFirstOrThrow()
@@ -138,6 +151,13 @@ export async function findTenant(
   )
 }
 
+/** The brokerage of a verified session. @throws Error when it does not exist, which cannot happen while a session does */
+export async function tenantOfSession(transaction: TenantTransaction, tenant: TenantId): Promise<TenantRow> {
+  const row = await findTenant(transaction, tenant)
+  if (row === null) throw new Error('The tenant of a session does not exist.')
+  return row
+}
+
 export async function updateTenant(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -147,9 +167,6 @@ export async function updateTenant(
       | 'name'
       | 'win_probability_method'
       | 'time_zone'
-      | 'floor_margin_pct'
-      | 'floor_margin_cents'
-      | 'floor_rate_per_mile_cents'
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
       | 'default_basis'
@@ -368,11 +385,7 @@ export async function findSession(
   )
 }
 
-/** The minimum rates and margins of a brokerage, in the form of the rate optimizer. */
-export function floorsOf(tenant: TenantRow): RateFloors {
-  return {
-    marginPct: tenant.floor_margin_pct,
-    marginCents: tenant.floor_margin_cents,
-    rateCentsPerMile: tenant.floor_rate_per_mile_cents,
-  }
+/** The minimum of the brokerage's rule for all quotes. */
+export function minimumOf(tenant: Pick<TenantRow, 'pricing_rules'>): MinimumTerms {
+  return minimumOfAll(rulesInForce(tenant.pricing_rules))
 }

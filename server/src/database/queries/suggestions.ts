@@ -32,8 +32,8 @@ export interface CustomerUse {
 }
 
 /**
- * Customers whose name contains a text, case-insensitively, most quoted first. Names that differ only in case are one
- * customer, with its most frequent spelling. The name on the booking takes precedence over the one on the quote.
+ * Customers whose name contains a text, case-insensitively, most quoted first. Names that differ only in case and white space
+ * are one customer, with its most frequent spelling. The name on the booking takes precedence over the one on the quote.
  *
  * @example await customersCalled(transaction, tenant, 'har', 1) // [{ name: 'Harvest Table Foods', quotes: 212, ... }]
  */
@@ -46,17 +46,18 @@ export async function customersCalled(
   // Group by the exact name first, so that the rest processes some hundred names instead of every lane.
   const { rows } = await sql<CustomerUse>`
     with written as (
-      select coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes, max(created_at) as last_quoted_at
+      select coalesce(customer_name, quoted_customer_name) as name, customer_key, count(*) as quotes,
+        max(created_at) as last_quoted_at
       from lanes where tenant_id = ${tenant}
-      group by 1
+      group by 1, 2
     )
     select (array_agg(name order by quotes desc, name))[1] as name,
       sum(quotes)::bigint as quotes,
       max(last_quoted_at) as "lastQuotedAt"
     from written
     where strpos(lower(name), lower(${text})) > 0
-    group by lower(name)
-    order by quotes desc, lower(name)
+    group by customer_key
+    order by quotes desc, customer_key
     limit ${limit}
   `.execute(transaction)
   return rows

@@ -2,6 +2,14 @@ import type { Generated } from 'kysely'
 import type { MarketScope } from '#engine/market-rate.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 
+/** The surcharges of a schedule by day: see 0002-tenants.sql. */
+export interface FuelDaysTable {
+  tenant_id: number
+  customer_key: string
+  day: string
+  mills_per_mile: number
+}
+
 export interface MarketRatesTable {
   tenant_id: number
   scope: MarketScope

@@ -38,6 +38,66 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table calibration_checks (
+  tenant_id integer not null,
+  checked_at timestamp with time zone not null,
+  checked_version bigint not null,
+  state text not null,
+  decided integer not null,
+  won integer not null,
+  mean_forecast double precision,
+  evidence double precision not null,
+  broken_at timestamp with time zone,
+  constraint calibration_checks_pkey PRIMARY KEY (tenant_id),
+  constraint calibration_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint calibration_checks_state_check CHECK ((state = ANY (ARRAY['too_few'::text, 'holds'::text, 'broken'::text])))
+);
+alter table calibration_checks enable row level security;
+alter table calibration_checks force row level security;
+create policy calibration_checks_for_owner on calibration_checks for select to lanewise_owner using (true);
+create policy tenant_isolation on calibration_checks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on calibration_checks to lanewise_service;
+
+create table customer_aliases (
+  tenant_id integer not null,
+  customer_key text not null,
+  name text not null,
+  own_id integer not null,
+  customer_id integer not null,
+  main_key text not null,
+  merged_into integer,
+  merged_at timestamp with time zone,
+  merged_by integer,
+  constraint customer_aliases_pkey PRIMARY KEY (tenant_id, customer_key),
+  constraint customer_aliases_tenant_id_own_id_key UNIQUE (tenant_id, own_id),
+  constraint customer_aliases_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_tenant_id_own_id_fkey FOREIGN KEY (tenant_id, own_id) REFERENCES customers(tenant_id, customer_id),
+  constraint customer_aliases_check CHECK (((merged_into IS NULL) = (merged_at IS NULL)))
+);
+CREATE INDEX customer_aliases_by_customer ON customer_aliases USING btree (tenant_id, customer_id);
+alter table customer_aliases enable row level security;
+alter table customer_aliases force row level security;
+create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customer_aliases to lanewise_service;
+
+create table customers (
+  tenant_id integer not null,
+  customer_id integer not null,
+  name text not null,
+  tier text,
+  payment_days integer,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint customers_pkey PRIMARY KEY (tenant_id, customer_id),
+  constraint customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customers_payment_days_check CHECK (((payment_days >= 0) AND (payment_days <= 365))),
+  constraint customers_tier_check CHECK (((length(tier) >= 1) AND (length(tier) <= 40)))
+);
+alter table customers enable row level security;
+alter table customers force row level security;
+create policy tenant_isolation on customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on customers to lanewise_service;
+
 create table diesel_prices (
   tenant_id integer not null,
   week date not null,
@@ -154,6 +214,20 @@ alter table expiry_notices force row level security;
 create policy expiries_for_owner on expiry_notices for select to lanewise_owner using (true);
 create policy tenant_isolation on expiry_notices for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on expiry_notices to lanewise_service;
+
+create table fuel_days (
+  tenant_id integer not null,
+  customer_key text not null,
+  day date not null,
+  mills_per_mile double precision not null,
+  constraint fuel_days_pkey PRIMARY KEY (tenant_id, customer_key, day),
+  constraint fuel_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint fuel_days_mills_per_mile_check CHECK ((mills_per_mile >= (0)::double precision))
+);
+alter table fuel_days enable row level security;
+alter table fuel_days force row level security;
+create policy tenant_isolation on fuel_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on fuel_days to lanewise_service;
 
 create table fuel_periods (
   tenant_id integer not null,
@@ -368,6 +442,7 @@ create table lanes (
 '::text) || COALESCE(customer_name, ''::text)) || '
 '::text) || COALESCE(carrier_name, ''::text)) || '
 '::text) || COALESCE(external_id, ''::text)))) stored,
+  customer_key text not null generated always as (customer_key(COALESCE(customer_name, quoted_customer_name))) stored,
   cancelled_at timestamp with time zone,
   cancel_reason text,
   outcome_before_booking jsonb,
@@ -482,6 +557,44 @@ alter table market_rates enable row level security;
 alter table market_rates force row level security;
 create policy tenant_isolation on market_rates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on market_rates to lanewise_service;
+
+create table pilot_entries (
+  tenant_id integer not null,
+  entry_number bigint not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  lane_id bigint,
+  body text not null,
+  hash bytea not null,
+  constraint pilot_entries_pkey PRIMARY KEY (tenant_id, entry_number),
+  constraint pilot_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint pilot_entries_entry_number_check CHECK ((entry_number >= 1)),
+  constraint pilot_entries_hash_check CHECK ((length(hash) = 32)),
+  constraint pilot_entries_kind_check CHECK ((kind = ANY (ARRAY['started'::text, 'stopped'::text, 'forecast'::text, 'outcome'::text, 'experiment'::text])))
+);
+CREATE INDEX pilot_entries_by_lane ON pilot_entries USING btree (tenant_id, lane_id, entry_number) WHERE (lane_id IS NOT NULL);
+alter table pilot_entries enable row level security;
+alter table pilot_entries force row level security;
+create policy tenant_isolation on pilot_entries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select on pilot_entries to lanewise_service;
+
+create table pilots (
+  tenant_id integer not null,
+  active boolean not null,
+  started_at timestamp with time zone not null,
+  started_by integer not null,
+  stopped_at timestamp with time zone,
+  sealed_version bigint not null,
+  announced_entry bigint not null default 0,
+  announced_at timestamp with time zone,
+  constraint pilots_pkey PRIMARY KEY (tenant_id),
+  constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+alter table pilots enable row level security;
+alter table pilots force row level security;
+create policy pilots_for_owner on pilots for select to lanewise_owner using (true);
+create policy tenant_isolation on pilots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on pilots to lanewise_service;
 
 create table quote_list_settings (
   tenant_id integer not null,
@@ -620,6 +733,49 @@ create table taken_numbers (
 );
 grant select on taken_numbers to lanewise_service;
 
+create table team_customers (
+  tenant_id integer not null,
+  team_id integer not null,
+  customer_id integer not null,
+  constraint team_customers_pkey PRIMARY KEY (tenant_id, team_id, customer_id),
+  constraint team_customers_tenant_id_customer_id_fkey FOREIGN KEY (tenant_id, customer_id) REFERENCES customers(tenant_id, customer_id),
+  constraint team_customers_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id)
+);
+CREATE INDEX team_customers_by_customer ON team_customers USING btree (tenant_id, customer_id);
+alter table team_customers enable row level security;
+alter table team_customers force row level security;
+create policy tenant_isolation on team_customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_customers to lanewise_service;
+
+create table team_members (
+  tenant_id integer not null,
+  team_id integer not null,
+  user_id integer not null,
+  constraint team_members_pkey PRIMARY KEY (tenant_id, team_id, user_id),
+  constraint team_members_tenant_id_team_id_fkey FOREIGN KEY (tenant_id, team_id) REFERENCES teams(tenant_id, team_id),
+  constraint team_members_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id)
+);
+CREATE INDEX team_members_by_user ON team_members USING btree (tenant_id, user_id);
+alter table team_members enable row level security;
+alter table team_members force row level security;
+create policy tenant_isolation on team_members for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on team_members to lanewise_service;
+
+create table teams (
+  tenant_id integer not null,
+  team_id integer not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  constraint teams_pkey PRIMARY KEY (tenant_id, team_id),
+  constraint teams_tenant_id_name_key UNIQUE (tenant_id, name),
+  constraint teams_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+alter table teams enable row level security;
+alter table teams force row level security;
+create policy tenant_isolation on teams for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on teams to lanewise_service;
+
 create table tenant_counters (
   tenant_id integer not null,
   counter text not null,
@@ -652,8 +808,7 @@ grant insert, select, update on tenant_facts to lanewise_service;
 create unlogged table tenant_windows (
   tenant_id integer not null,
   taken double precision[] not null,
-  constraint tenant_windows_pkey PRIMARY KEY (tenant_id),
-  constraint tenant_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+  constraint tenant_windows_pkey PRIMARY KEY (tenant_id)
 ) with (fillfactor=50);
 alter table tenant_windows enable row level security;
 alter table tenant_windows force row level security;
@@ -667,19 +822,16 @@ create table tenants (
   win_probability_method text not null default 'at_or_below'::text,
   created_at timestamp with time zone not null,
   time_zone text not null default 'UTC'::text,
-  floor_margin_pct double precision,
-  floor_margin_cents integer,
-  floor_rate_per_mile_cents integer,
+  pricing_rules jsonb not null default '[]'::jsonb,
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
   default_basis text not null default 'all_in'::text,
+  conversions integer not null default 0,
   sandbox_of integer,
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
-  constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
-  constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
+  constraint tenants_pricing_rules_check CHECK ((jsonb_typeof(pricing_rules) = 'array'::text)),
   constraint tenants_quote_valid_days_check CHECK (((quote_valid_days >= 1) AND (quote_valid_days <= 365))),
   constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
   constraint tenants_tenant_id_check CHECK ((tenant_id > 0)),
@@ -714,92 +866,241 @@ create policy tenant_isolation on users for all to public using ((tenant_id = (N
 grant insert, select, update on users to lanewise_service;
 
 create view counted_lanes with (security_invoker=true) as
- SELECT lanes.tenant_id,
-    lanes.lane_id,
-    lanes.lane_ref,
-    lanes.request_id,
-    lanes.lane_number,
-    lanes.quote_count,
-    lanes.origin,
-    lanes.destination,
-    lanes.origin_key,
-    lanes.destination_key,
-    lanes.origin_state,
-    lanes.destination_state,
-    lanes.origin_market,
-    lanes.destination_market,
-    lanes.equipment,
-    lanes.equipment_code,
-    lanes.quoted_customer_name,
+ SELECT tenant_id,
+    lane_id,
+    lane_ref,
+    request_id,
+    lane_number,
+    quote_count,
+    origin,
+    destination,
+    origin_key,
+    destination_key,
+    origin_state,
+    destination_state,
+    origin_market,
+    destination_market,
+    equipment,
+    equipment_code,
+    quoted_customer_name,
         CASE
-            WHEN (lanes.quoted_basis IS NULL) THEN lanes.quoted_rate_cents
-            ELSE on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+            WHEN (quoted_basis IS NULL) THEN quoted_rate_cents
+            ELSE on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
         END AS quoted_rate_cents,
         CASE
-            WHEN (lanes.quoted_basis IS NULL) THEN lanes.estimated_cost_cents
-            ELSE on_basis(lanes.estimated_cost_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted)
+            WHEN (quoted_basis IS NULL) THEN estimated_cost_cents
+            ELSE on_basis(estimated_cost_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
         END AS estimated_cost_cents,
-    lanes.market_rate_cents,
-    lanes.miles,
-    lanes.pickup_date,
+    market_rate_cents,
+    miles,
+    pickup_date,
         CASE
-            WHEN (lanes.outcome <> 'expired'::text) THEN lanes.outcome
-            WHEN owners.expired_counts_as_lost THEN 'lost'::text
+            WHEN (outcome <> 'expired'::text) THEN outcome
+            WHEN expired_counts_as_lost THEN 'lost'::text
             ELSE 'pending'::text
         END AS outcome,
-    lanes.outcome_reason,
-    lanes.outcome_source,
-    lanes.decided_at,
+    outcome_reason,
+    outcome_source,
+    decided_at,
         CASE
-            WHEN (lanes.customer_basis IS NULL) THEN lanes.customer_rate_cents
-            ELSE on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted)
+            WHEN (customer_basis IS NULL) THEN customer_rate_cents
+            ELSE on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted)
         END AS customer_rate_cents,
         CASE
-            WHEN (lanes.truck_basis IS NULL) THEN lanes.truck_cost_cents
-            ELSE on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted)
+            WHEN (truck_basis IS NULL) THEN truck_cost_cents
+            ELSE on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
         END AS truck_cost_cents,
-    lanes.truck_cost_source,
-    lanes.customer_name,
-    lanes.carrier_name,
-    lanes.carrier_notes,
-    lanes.booked_at,
-    lanes.customer_basis,
-    lanes.customer_fuel_cents,
-    lanes.customer_accessorials_cents,
-    lanes.truck_basis,
-    lanes.truck_fuel_cents,
-    lanes.truck_accessorials_cents,
-    lanes.quoted_basis,
-    lanes.quoted_fuel_cents,
-    lanes.quoted_accessorials_cents,
-    lanes.signed_at,
-    lanes.created_by,
-    lanes.created_at,
-    lanes.updated_at,
-    lanes.import_id,
-    lanes.import_fingerprint,
-    lanes.expected_cost_cents,
-    lanes.expected_cost_low_cents,
-    lanes.expected_cost_high_cents,
-    lanes.search_text,
-    lanes.cancelled_at,
-    lanes.cancel_reason,
-    lanes.outcome_before_booking,
-    lanes.import_said,
-    lanes.external_id,
-    lanes.rep_name,
-    lanes.rate_type,
-    lanes.valid_until,
-    lanes.quote_signed_at,
-    lanes.voided_at,
-    lanes.void_reason,
-    lanes.advice
-   FROM (lanes
-     JOIN ( SELECT tenants.tenant_id AS owner_id,
-            tenants.expired_counts_as_lost,
-            tenants.default_basis AS wanted
-           FROM tenants) owners ON ((owners.owner_id = lanes.tenant_id)))
-  WHERE ((lanes.voided_at IS NULL) AND ((COALESCE(lanes.quoted_basis, lanes.customer_basis, lanes.truck_basis) IS NULL) OR ((on_basis(lanes.quoted_rate_cents, lanes.quoted_basis, lanes.quoted_fuel_cents, lanes.quoted_accessorials_cents, owners.wanted) IS NOT NULL) AND ((lanes.customer_rate_cents IS NULL) OR (on_basis(lanes.customer_rate_cents, lanes.customer_basis, lanes.customer_fuel_cents, lanes.customer_accessorials_cents, owners.wanted) IS NOT NULL)) AND ((lanes.truck_cost_cents IS NULL) OR (on_basis(lanes.truck_cost_cents, lanes.truck_basis, lanes.truck_fuel_cents, lanes.truck_accessorials_cents, owners.wanted) IS NOT NULL)))));
+    truck_cost_source,
+    customer_name,
+    carrier_name,
+    carrier_notes,
+    booked_at,
+    customer_basis,
+    customer_fuel_cents,
+    customer_accessorials_cents,
+    truck_basis,
+    truck_fuel_cents,
+    truck_accessorials_cents,
+    quoted_basis,
+    quoted_fuel_cents,
+    quoted_accessorials_cents,
+    signed_at,
+    created_by,
+    created_at,
+    updated_at,
+    import_id,
+    import_fingerprint,
+    expected_cost_cents,
+    expected_cost_low_cents,
+    expected_cost_high_cents,
+    search_text,
+    customer_key,
+    cancelled_at,
+    cancel_reason,
+    outcome_before_booking,
+    import_said,
+    external_id,
+    rep_name,
+    rate_type,
+    valid_until,
+    quote_signed_at,
+    voided_at,
+    void_reason,
+    advice,
+        CASE
+            WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
+            WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
+            ELSE NULL::text
+        END AS converted_by
+   FROM ( SELECT lanes_1.tenant_id,
+            lanes_1.lane_id,
+            lanes_1.lane_ref,
+            lanes_1.request_id,
+            lanes_1.lane_number,
+            lanes_1.quote_count,
+            lanes_1.origin,
+            lanes_1.destination,
+            lanes_1.origin_key,
+            lanes_1.destination_key,
+            lanes_1.origin_state,
+            lanes_1.destination_state,
+            lanes_1.origin_market,
+            lanes_1.destination_market,
+            lanes_1.equipment,
+            lanes_1.equipment_code,
+            lanes_1.quoted_customer_name,
+            lanes_1.quoted_rate_cents,
+            lanes_1.estimated_cost_cents,
+            lanes_1.market_rate_cents,
+            lanes_1.miles,
+            lanes_1.pickup_date,
+            lanes_1.outcome,
+            lanes_1.outcome_reason,
+            lanes_1.outcome_source,
+            lanes_1.decided_at,
+            lanes_1.customer_rate_cents,
+            lanes_1.truck_cost_cents,
+            lanes_1.truck_cost_source,
+            lanes_1.customer_name,
+            lanes_1.carrier_name,
+            lanes_1.carrier_notes,
+            lanes_1.booked_at,
+            lanes_1.customer_basis,
+            lanes_1.customer_fuel_cents,
+            lanes_1.customer_accessorials_cents,
+            lanes_1.truck_basis,
+            lanes_1.truck_fuel_cents,
+            lanes_1.truck_accessorials_cents,
+            lanes_1.quoted_basis,
+            lanes_1.quoted_fuel_cents,
+            lanes_1.quoted_accessorials_cents,
+            lanes_1.signed_at,
+            lanes_1.created_by,
+            lanes_1.created_at,
+            lanes_1.updated_at,
+            lanes_1.import_id,
+            lanes_1.import_fingerprint,
+            lanes_1.expected_cost_cents,
+            lanes_1.expected_cost_low_cents,
+            lanes_1.expected_cost_high_cents,
+            lanes_1.search_text,
+            lanes_1.customer_key,
+            lanes_1.cancelled_at,
+            lanes_1.cancel_reason,
+            lanes_1.outcome_before_booking,
+            lanes_1.import_said,
+            lanes_1.external_id,
+            lanes_1.rep_name,
+            lanes_1.rate_type,
+            lanes_1.valid_until,
+            lanes_1.quote_signed_at,
+            lanes_1.voided_at,
+            lanes_1.void_reason,
+            lanes_1.advice,
+            lanes_1.expired_counts_as_lost,
+            lanes_1.wanted,
+            lanes_1.fuel_day,
+            fuel_cents(COALESCE(of_customer.mills_per_mile, of_brokerage.mills_per_mile), lanes_1.miles) AS rate_fuel,
+            fuel_cents(of_brokerage.mills_per_mile, lanes_1.miles) AS cost_fuel
+           FROM ((( SELECT lanes_2.tenant_id,
+                    lanes_2.lane_id,
+                    lanes_2.lane_ref,
+                    lanes_2.request_id,
+                    lanes_2.lane_number,
+                    lanes_2.quote_count,
+                    lanes_2.origin,
+                    lanes_2.destination,
+                    lanes_2.origin_key,
+                    lanes_2.destination_key,
+                    lanes_2.origin_state,
+                    lanes_2.destination_state,
+                    lanes_2.origin_market,
+                    lanes_2.destination_market,
+                    lanes_2.equipment,
+                    lanes_2.equipment_code,
+                    lanes_2.quoted_customer_name,
+                    lanes_2.quoted_rate_cents,
+                    lanes_2.estimated_cost_cents,
+                    lanes_2.market_rate_cents,
+                    lanes_2.miles,
+                    lanes_2.pickup_date,
+                    lanes_2.outcome,
+                    lanes_2.outcome_reason,
+                    lanes_2.outcome_source,
+                    lanes_2.decided_at,
+                    lanes_2.customer_rate_cents,
+                    lanes_2.truck_cost_cents,
+                    lanes_2.truck_cost_source,
+                    lanes_2.customer_name,
+                    lanes_2.carrier_name,
+                    lanes_2.carrier_notes,
+                    lanes_2.booked_at,
+                    lanes_2.customer_basis,
+                    lanes_2.customer_fuel_cents,
+                    lanes_2.customer_accessorials_cents,
+                    lanes_2.truck_basis,
+                    lanes_2.truck_fuel_cents,
+                    lanes_2.truck_accessorials_cents,
+                    lanes_2.quoted_basis,
+                    lanes_2.quoted_fuel_cents,
+                    lanes_2.quoted_accessorials_cents,
+                    lanes_2.signed_at,
+                    lanes_2.created_by,
+                    lanes_2.created_at,
+                    lanes_2.updated_at,
+                    lanes_2.import_id,
+                    lanes_2.import_fingerprint,
+                    lanes_2.expected_cost_cents,
+                    lanes_2.expected_cost_low_cents,
+                    lanes_2.expected_cost_high_cents,
+                    lanes_2.search_text,
+                    lanes_2.customer_key,
+                    lanes_2.cancelled_at,
+                    lanes_2.cancel_reason,
+                    lanes_2.outcome_before_booking,
+                    lanes_2.import_said,
+                    lanes_2.external_id,
+                    lanes_2.rep_name,
+                    lanes_2.rate_type,
+                    lanes_2.valid_until,
+                    lanes_2.quote_signed_at,
+                    lanes_2.voided_at,
+                    lanes_2.void_reason,
+                    lanes_2.advice,
+                    owners.expired_counts_as_lost,
+                    owners.wanted,
+                        CASE
+                            WHEN (((lanes_2.quoted_basis <> owners.wanted) AND (lanes_2.quoted_fuel_cents IS NULL)) OR ((lanes_2.customer_basis <> owners.wanted) AND (lanes_2.customer_fuel_cents IS NULL) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_basis <> owners.wanted) AND (lanes_2.truck_fuel_cents IS NULL) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
+                            ELSE NULL::date
+                        END AS fuel_day
+                   FROM (lanes lanes_2
+                     JOIN ( SELECT tenants.tenant_id AS owner_id,
+                            tenants.expired_counts_as_lost,
+                            tenants.default_basis AS wanted
+                           FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
+             LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
+             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))) lanes
+  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis) IS NULL) OR ((on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -841,11 +1142,26 @@ AS $function$
     if facts = 1 and cardinality(changed_lanes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
-      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-      select one.tenant_id, changed.lane, new_facts, moment
-      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
-      where one.tenant_id = tenant
-      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
+      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
+      if cardinality(changed_lanes) = 1 then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_lanes[1], new_facts, moment)
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      elsif current_setting('citus.propagate_set_commands', true) is null then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.lane, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        where one.tenant_id = tenant
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      else
+        execute format(
+          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+           on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
+           from (select distinct unnest(changed_lanes) as lane) as changed)
+        );
+      end if;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;
@@ -866,6 +1182,7 @@ AS $function$
     quoted_by text;
     basis text;
     event_lane jsonb;
+    subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
@@ -885,11 +1202,16 @@ AS $function$
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
     values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
-    insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
-    from public.event_endpoints
-    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
-      and kind = any (event_types);
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all.
+    for subscriber in
+      select endpoint_id from public.event_endpoints
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
+      order by endpoint_id
+    loop
+      insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+    end loop;
   end $function$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
@@ -989,6 +1311,23 @@ AS $function$
   end $function$;
 revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
 grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.broken_calibrations()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but a number.
+  declare
+    broken bigint;
+  begin
+    select count(*) into broken from public.calibration_checks where broken_at is not null;
+    return broken;
+  end $function$;
+revoke all on function broken_calibrations() from public;
+grant execute on function broken_calibrations() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
  RETURNS TABLE(group_id integer, worker text, brokerages bigint)
@@ -1308,6 +1647,31 @@ AS $function$
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.commit_without_waiting()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $function$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.customer_key(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the key is a generated column: no code that writes a name can forget it. Most names need no
+  -- regular expression, which would take four times as long.
+  select case
+    when name ~ '^\s|\s\s|\s$|[\u0009-\u000d\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'
+    then btrim(regexp_replace(lower(name), '[\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+    else lower(name) end $function$;
+revoke all on function customer_key(text) from public;
+grant execute on function customer_key(text) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.due_endpoints(max_count integer)
  RETURNS TABLE(tenant_id integer, endpoint_id integer)
  LANGUAGE plpgsql
@@ -1394,6 +1758,21 @@ AS $function$
       select lane_id from public.lanes where tenant_id = sandbox order by lane_id limit most for update
     );
     delete from public.market_rates where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.team_customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customers where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilot_entries where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.pilots where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
@@ -1509,6 +1888,16 @@ AS $function$
 revoke all on function find_booking_batch(integer[], bytea[], text[]) from public;
 grant execute on function find_booking_batch(integer[], bytea[], text[]) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.fuel_cents(mills_per_mile double precision, miles double precision)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select floor(mills_per_mile * miles / 10 + 0.5)::integer $function$;
+revoke all on function fuel_cents(double precision, double precision) from public;
+grant execute on function fuel_cents(double precision, double precision) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.has_subscriber(tenant integer, kind text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1538,28 +1927,36 @@ AS $function$
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
@@ -1624,7 +2021,7 @@ CREATE OR REPLACE FUNCTION public.note_secret_use(tenant integer, secret integer
 AS $function$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $function$;
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
@@ -1660,7 +2057,7 @@ AS $function$
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $function$;
@@ -1819,7 +2216,7 @@ AS $function$
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;
@@ -1839,6 +2236,25 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_to_check(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants.
+  begin
+    return query
+      select known.tenant_id from public.tenant_facts as known
+      join public.tenants as one on one.tenant_id = known.tenant_id
+      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
+      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+        and (checked.checked_at is null or checked.checked_at < before);
+  end $function$;
+revoke all on function tenants_to_check(timestamp with time zone) from public;
+grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
@@ -1867,6 +2283,39 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_heads_to_announce(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+  end $function$;
+revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
+grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      join public.tenant_facts as known on known.tenant_id = pilot.tenant_id
+      where known.facts_version > pilot.sealed_version;
+  end $function$;
+revoke all on function tenants_with_pilots_behind() from public;
+grant execute on function tenants_with_pilots_behind() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.unannounced_expiries(notice_days integer)
  RETURNS SETOF integer

@@ -3,7 +3,7 @@
  */
 export type { ChangedTenants } from './changed-tenants.ts'
 export { roleTimeouts } from './connection.ts'
-export { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+export { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
@@ -24,7 +24,13 @@ export {
 export { databaseSafetyFaults } from './row-level-security.ts'
 export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
-export { accessChanged, auditMoved, quotesChanged, quotesMade } from './transaction-changes.ts'
+export {
+  accessChanged,
+  type ChainName,
+  chainMoved,
+  quotesChanged,
+  quotesMade,
+} from './transaction-changes.ts'
 export {
   databaseFailure,
   databaseFailures,
@@ -32,4 +38,4 @@ export {
   transactionKinds,
   watchedDatabase,
 } from './transaction-watch.ts'
-export { type Worker, workersAway } from './workers.ts'
+export { transferFaults, type Worker, workersAway } from './workers.ts'

@@ -19,7 +19,7 @@ import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
-import { type AuditHead, type Moves, movedAudits, moves } from './transaction-changes.ts'
+import { type ChainHead, type Moves, movedChains, moves } from './transaction-changes.ts'
 import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
 
 export interface Connections {
@@ -56,8 +56,8 @@ export interface Database {
   ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
   /** The connections for requests: open ones, idle ones, and callers that wait for one. */
   connections(): Connections
-  /** The newest row of each audit log to which this process has appended since the last call. */
-  takeAuditHeads(): AuditHead[]
+  /** The newest row of each chain of hashes to which this process has appended since the last call. */
+  takeChainHeads(): ChainHead[]
   close(): Promise<void>
 }
 
@@ -119,11 +119,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.readOnly !== true) await outsideTenants(makeInstallation)
   const key = await outsideTenants(installationKey)
   const isDistributed = await outsideTenants(hasWorkers)
+  transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
     identifiers: identifiers(key),
     inTenant,
-    callInTenant: functionCalls({ connections, isDistributed, inTenant, onVersions: versions.notify }),
+    callInTenant: functionCalls({ connections, isDistributed, onVersions: versions.notify }),
     outsideTenants,
     changedTenants: (since, watched = () => []) =>
       workers.around((reachable) =>
@@ -151,7 +152,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       waiting: connections.waiting(),
       max: pool.options.max,
     }),
-    takeAuditHeads: () => transactions.takeAuditHeads(),
+    takeChainHeads: () => transactions.takeChainHeads(),
     close: async () => {
       await Promise.all([pool.end(), watchPool.end()])
     },
@@ -177,12 +178,14 @@ function versionsListeners(): { add(listener: VersionsListener): void; readonly 
   }
 }
 
-/** Runs transactions on lent connections, and reports the versions and audit logs that they changed. */
+/** Runs transactions on lent connections, and reports the versions and chains that they changed. */
 class Transactions {
   readonly #connections: FairConnections
   readonly #onVersions: VersionsListener
+  /** Known only after the first transaction. */
+  isDistributed = false
   readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
-  #auditHeads = new Map<TenantId, AuditHead>()
+  #chainHeads = new Map<string, ChainHead>()
 
   constructor(connections: FairConnections, onVersions: VersionsListener) {
     this.#connections = connections
@@ -215,7 +218,7 @@ class Transactions {
         throw new Error('The transaction was rolled back: a statement in it had failed.')
       }
       if (versions !== null && tenant !== null) this.#onVersions(tenant, versions)
-      this.#keepAuditHead(movedAudits.get(transaction))
+      for (const head of movedChains.get(transaction)?.values() ?? []) this.#keepChainHead(head)
       return result
     } catch (error) {
       broken = isConnectionLost(error)
@@ -223,15 +226,15 @@ class Transactions {
       if (isGivenUp(error) && tenant !== null) busyMs = stillRunsMs(client, timeouts)
       if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
-      throw translated(error, committing)
+      throw translated(error, committing, this.isDistributed)
     } finally {
       release(broken, busyMs)
     }
   }
 
-  takeAuditHeads(): AuditHead[] {
-    const heads = [...this.#auditHeads.values()]
-    this.#auditHeads = new Map()
+  takeChainHeads(): ChainHead[] {
+    const heads = [...this.#chainHeads.values()]
+    this.#chainHeads = new Map()
     return heads
   }
 
@@ -243,15 +246,14 @@ class Transactions {
       this.#queryBuilders.set(client, queries)
     }
     moves.delete(queries)
-    movedAudits.delete(queries)
+    movedChains.delete(queries)
     return queries
   }
 
   /** Rows are written in order, but confirmations of commits may arrive in another order: only the newest counts. */
-  #keepAuditHead(head: AuditHead | undefined): void {
-    if (head !== undefined && head.entry > (this.#auditHeads.get(head.tenant)?.entry ?? 0)) {
-      this.#auditHeads.set(head.tenant, head)
-    }
+  #keepChainHead(head: ChainHead): void {
+    const key = `${head.chain} ${head.tenant}`
+    if (head.entry > (this.#chainHeads.get(key)?.entry ?? 0)) this.#chainHeads.set(key, head)
   }
 }
 

@@ -46,17 +46,22 @@ export function accessChanged(transaction: TenantTransaction): void {
   movesOf(transaction).access = 1
 }
 
-/** The newest row of a tenant's audit log. */
-export interface AuditHead {
+/** The chains of hashes of a tenant: its audit log, and the entries of its pilot. */
+export type ChainName = 'audit' | 'pilot'
+
+/** The newest row of a chain. */
+export interface ChainHead {
+  readonly chain: ChainName
   readonly tenant: TenantId
   readonly entry: number
   readonly hash: Buffer
 }
 
-/** Transactions that have appended to a tenant's audit log, with the row that becomes its newest when they commit. */
-export const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
+/** Transactions that have appended to chains, with the row of each chain that becomes its newest when they commit. */
+export const movedChains = new WeakMap<TenantTransaction, Map<ChainName, ChainHead>>()
 
-/** Records that this transaction has appended to the audit log. All code that appends must call it. */
-export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
-  movedAudits.set(transaction, head)
+/** Records that this transaction has appended to a chain. All code that appends must call it. */
+export function chainMoved(transaction: TenantTransaction, head: ChainHead): void {
+  const known = movedChains.get(transaction) ?? new Map<ChainName, ChainHead>()
+  movedChains.set(transaction, known.set(head.chain, head))
 }

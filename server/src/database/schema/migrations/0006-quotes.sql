@@ -1,5 +1,19 @@
 -- Quotes: the requests of customers, and their lanes.
 
+-- The key of a customer's name: names that are equal without regard to case and white space have the same key, and quotes with
+-- the same key are of the same customer. The rule is that of customerKey (engine/src/customer-name.ts).
+create function customer_key(name text) returns text
+  language sql immutable parallel safe
+  as $$
+  -- In the database because the key is a generated column: no code that writes a name can forget it. Most names need no
+  -- regular expression, which would take four times as long.
+  select case
+    when name ~ '^\s|\s\s|\s$|[\u0009-\u000d\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'
+    then btrim(regexp_replace(lower(name), '[\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+    else lower(name) end $$;
+revoke all on function customer_key(text) from public;
+grant execute on function customer_key(text) to lanewise_service;
+
 -- A quote request: what a customer asked to have quoted, with one or more lanes.
 create table quote_requests (
   tenant_id integer not null references tenants,
@@ -99,6 +113,8 @@ create table lanes (
         || E'\n' || coalesce(external_id, '')
     )
   ) stored,
+  -- The customer: of the booking if it names one, else of the quote.
+  customer_key text not null generated always as (customer_key(coalesce(customer_name, quoted_customer_name))) stored,
   cancelled_at timestamptz,
   cancel_reason text,
   -- {"outcome", "reason", "source", "decided_at"} from before the booking that won the lane: a cancellation restores it.
@@ -200,19 +216,29 @@ create function on_basis(cents integer, basis text, fuel integer, accessorials i
 revoke all on function on_basis(integer, text, integer, integer, text) from public;
 grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
 
+-- The surcharge for the miles of a load, in cents. The rule is that of fuelOfMiles (engine/src/fuel-surcharge.ts).
+create function fuel_cents(mills_per_mile double precision, miles double precision) returns integer
+  language sql immutable parallel safe
+  as $$
+  -- In the database because statistics are computed where the rows are.
+  select floor(mills_per_mile * miles / 10 + 0.5)::integer $$;
+revoke all on function fuel_cents(double precision, double precision) from public;
+grant execute on function fuel_cents(double precision, double precision) to lanewise_service;
+
 -- The lanes that statistics count: without voided quotes, with each expired quote as the setting of the tenant says, and with
 -- amounts on the default basis of the tenant. A lane with an amount that cannot be converted to it is left out. An amount whose
--- basis was not said is on the default basis.
+-- basis was not said is on the default basis. A fuel charge that is not known is the surcharge of the day of the quote (UTC):
+-- for rates by the schedule of the customer, else of the brokerage; for costs by that of the brokerage.
 create view counted_lanes with (security_invoker = true) as
 select
   tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
   destination_key, origin_state, destination_state, origin_market, destination_market, equipment, equipment_code,
   quoted_customer_name,
   case when quoted_basis is null then quoted_rate_cents
-    else on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+    else on_basis(quoted_rate_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
     end as quoted_rate_cents,
   case when quoted_basis is null then estimated_cost_cents
-    else on_basis(estimated_cost_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted)
+    else on_basis(estimated_cost_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
     end as estimated_cost_cents,
   market_rate_cents, miles, pickup_date,
   case when outcome <> 'expired' then outcome
@@ -220,10 +246,11 @@ select
     else 'pending' end as outcome,
   outcome_reason, outcome_source, decided_at,
   case when customer_basis is null then customer_rate_cents
-    else on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted)
+    else on_basis(customer_rate_cents, customer_basis, coalesce(customer_fuel_cents, rate_fuel),
+      customer_accessorials_cents, wanted)
     end as customer_rate_cents,
   case when truck_basis is null then truck_cost_cents
-    else on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted)
+    else on_basis(truck_cost_cents, truck_basis, coalesce(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
     end as truck_cost_cents,
   truck_cost_source,
   customer_name, carrier_name, carrier_notes, booked_at,
@@ -231,18 +258,41 @@ select
   quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
   signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
-  cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
-  quote_signed_at, voided_at, void_reason, advice
--- A join: for a subquery, Citus would ask every worker instead of the tenant's.
-from lanes join (
-  select tenant_id as owner_id, expired_counts_as_lost, default_basis as wanted from tenants
-) as owners on owner_id = tenant_id
+  customer_key, cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
+  quote_signed_at, voided_at, void_reason, advice,
+  -- How amounts on the other basis were converted.
+  case when fuel_day is not null then 'schedule'
+    when quoted_basis <> wanted or customer_basis <> wanted or truck_basis <> wanted then 'charges' end as converted_by
+from (
+  select lanes.*,
+    fuel_cents(coalesce(of_customer.mills_per_mile, of_brokerage.mills_per_mile), miles) as rate_fuel,
+    fuel_cents(of_brokerage.mills_per_mile, miles) as cost_fuel
+  -- Joins: for a subquery, Citus would ask every worker instead of the tenant's.
+  from (
+    select lanes.*, expired_counts_as_lost, wanted,
+      -- Null if no fuel charge is wanted: then no row is looked up.
+      case when (quoted_basis <> wanted and quoted_fuel_cents is null)
+        or (customer_basis <> wanted and customer_fuel_cents is null and customer_rate_cents is not null)
+        or (truck_basis <> wanted and truck_fuel_cents is null and truck_cost_cents is not null)
+        then (created_at at time zone 'UTC')::date end as fuel_day
+    from lanes join (
+      select tenant_id as owner_id, expired_counts_as_lost, default_basis as wanted from tenants
+    ) as owners on owner_id = tenant_id
+  ) as lanes
+  left join fuel_days as of_brokerage
+    on of_brokerage.tenant_id = lanes.tenant_id and of_brokerage.day = fuel_day and of_brokerage.customer_key = ''
+  left join fuel_days as of_customer
+    on of_customer.tenant_id = lanes.tenant_id and of_customer.day = fuel_day
+      and of_customer.customer_key = lower(btrim(quoted_customer_name))
+      and of_customer.customer_key <> ''
+) as lanes
 where voided_at is null and (coalesce(quoted_basis, customer_basis, truck_basis) is null or (
-  on_basis(quoted_rate_cents, quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, wanted) is not null
+  on_basis(quoted_rate_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) is not null
   and (customer_rate_cents is null
-    or on_basis(customer_rate_cents, customer_basis, customer_fuel_cents, customer_accessorials_cents, wanted) is not null)
+    or on_basis(customer_rate_cents, customer_basis, coalesce(customer_fuel_cents, rate_fuel),
+      customer_accessorials_cents, wanted) is not null)
   and (truck_cost_cents is null
-    or on_basis(truck_cost_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents, wanted) is not null)
+    or on_basis(truck_cost_cents, truck_basis, coalesce(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) is not null)
 ));
 grant select on counted_lanes to lanewise_service;
 
@@ -306,11 +356,26 @@ create function advance_versions(tenant integer, facts integer, access integer, 
     if facts = 1 and cardinality(changed_lanes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
-      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-      select one.tenant_id, changed.lane, new_facts, moment
-      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
-      where one.tenant_id = tenant
-      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
+      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
+      if cardinality(changed_lanes) = 1 then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_lanes[1], new_facts, moment)
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      elsif current_setting('citus.propagate_set_commands', true) is null then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.lane, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        where one.tenant_id = tenant
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      else
+        execute format(
+          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+           on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
+           from (select distinct unnest(changed_lanes) as lane) as changed)
+        );
+      end if;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $$;

@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Papa from 'papaparse'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/** An entry of an exported chain. */
+interface Row {
+  entry: number
+  at: string
+  kind: string
+  lane_id: number | null
+  body: string
+  hash: string
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'lanewise-pilot-'))
+let app: TestApp
+let tenant: MadeTenant
+let csv: string
+let rows: readonly Row[]
+let report: object
+let head: { entry: number; hash: string }
+
+const cities = ['Dallas, TX', 'Laredo, TX', 'Houston, TX', 'Memphis, TN', 'Chicago, IL', 'Denver, CO']
+
+beforeAll(async () => {
+  app = await testApp()
+  tenant = await makeTenant(app)
+  for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
+  await call(app, 'PATCH', '/api/pilot', { token: tenant.owner, body: { active: true } })
+  for (const [nth, origin] of [...cities, ...cities, ...cities].entries()) {
+    const outcome = nth % 4 === 0 ? 'won' : nth % 4 === 2 ? 'pending' : 'lost'
+    await makeLane(app, tenant, { origin, rate: 1900 + 40 * nth, outcome })
+    app.now += 60_000
+    if (nth % 6 === 5) await app.sealPilots()
+  }
+  csv = (await call(app, 'GET', '/api/pilot/export', { token: tenant.owner })).body
+  rows = rowsOf(csv)
+  report = (await call(app, 'GET', '/api/pilot/report', { token: tenant.owner })).body
+  head = (await call(app, 'GET', '/api/pilot', { token: tenant.owner })).body.head
+})
+afterAll(async () => {
+  await app.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function rowsOf(text: string): Row[] {
+  const [, ...cells] = Papa.parse<string[]>(text.replace(/^\uFEFF/, ''), { skipEmptyLines: true }).data
+  return cells.map(([entry = '', at = '', kind = '', lane = '', body = '', hash = '']) => ({
+    entry: Number(entry),
+    at,
+    kind,
+    lane_id: lane === '' ? null : Number(lane),
+    body,
+    hash,
+  }))
+}
+
+/** Runs the program on a file, as a buyer does. */
+function verified(file: string | { entries: readonly Row[] }, ...options: readonly string[]) {
+  const path = join(folder, typeof file === 'string' ? 'pilot.csv' : 'pilot.json')
+  writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file))
+  const program = new URL('../recipes/verify-pilot.mjs', import.meta.url).pathname
+  const run = spawnSync(process.execPath, [program, path, '--json', ...options], { encoding: 'utf8' })
+  if (run.status === 2) throw new Error(run.stderr)
+  const result = JSON.parse(run.stdout)
+  expect(result.verified).toBe(run.status === 0)
+  return result
+}
+
+const noted = () => ['--head', `${head.entry}:${head.hash}`]
+
+/** The chain written anew with correct numbers and hashes, as somebody with access to the whole database could. */
+function writtenAnew(changed: readonly Row[]): Row[] {
+  let before: Buffer = Buffer.alloc(32)
+  return changed.map((row, index) => {
+    const entry = index + 1
+    const members = [tenant.id, entry, Date.parse(row.at) * 1000, row.kind, row.lane_id, row.body]
+    before = createHash('sha256').update(before).update(JSON.stringify(members)).digest()
+    return { ...row, entry, hash: before.toString('hex') }
+  })
+}
+
+/** The rows with some members of the body of one row replaced. */
+function withBody(at: number, changes: object): Row[] {
+  return rows.map((row, index) =>
+    index === at ? { ...row, body: JSON.stringify({ ...JSON.parse(row.body), ...changes }) } : row,
+  )
+}
+const indexOf = (kind: string, from = 0) => rows.findIndex((row, at) => at >= from && row.kind === kind)
+const swapped = (one: number) => {
+  const copy = [...rows]
+  const [first, second] = [copy[one], copy[one + 1]]
+  if (first !== undefined && second !== undefined) copy.splice(one, 2, second, first)
+  return copy
+}
+const moved = (at: number, time: string) =>
+  rows.map((row, index) => (index === at ? { ...row, at: time } : row))
+
+test('an export is verified, and its scores are those of the service, from CSV and from JSON', () => {
+  const reportFile = join(folder, 'report.json')
+  writeFileSync(reportFile, JSON.stringify(report))
+  for (const file of [csv, { entries: rows }]) {
+    const result = verified(file, ...noted(), '--report', reportFile)
+    expect(result).toMatchObject({ verified: true, problems: [], brokerage: { id: tenant.id } })
+    expect(result.scores).toMatchObject({ forecasts: 18, scored: 14, won: 5, unscored: { undecided: 4 } })
+    expect(result.scores.scores.model.brier).toBeGreaterThan(0)
+    expect(result.scores.better_than_lane_rate.range_95).not.toBeNull()
+  }
+})
+
+test('a head that was noted before an outcome covers the forecasts before it', () => {
+  const forecast = rows[indexOf('forecast')]
+  if (forecast === undefined) throw new Error('no forecast')
+  const before = verified(csv, '--head', `${forecast.entry}:${forecast.hash}@${rows[0]?.at}`)
+  expect(before.scores.noted_before_outcome).toBe(1)
+  const after = verified(csv, '--head', `${forecast.entry}:${forecast.hash}@2100-01-01`)
+  expect(after.scores.noted_before_outcome).toBe(0)
+})
+
+/** Each kind of tampering: the file, and what the program says about it. */
+const tampering: Readonly<Record<string, { file: () => readonly Row[]; says: string }>> = {
+  'a changed forecast': {
+    file: () => withBody(indexOf('forecast'), { probability: 0.999 }),
+    says: 'its hash does not match',
+  },
+  'a changed forecast, with the chain written anew': {
+    file: () => writtenAnew(withBody(indexOf('forecast'), { probability: 0.999 })),
+    says: 'whose hash you noted: this chain was written anew',
+  },
+  'a dropped forecast': {
+    file: () => rows.filter((_, at) => at !== indexOf('forecast', 4)),
+    says: 'is missing or not in its place',
+  },
+  'a dropped forecast, with the chain written anew': {
+    file: () => writtenAnew(rows.filter((_, at) => at !== indexOf('forecast', 4))),
+    says: 'is missing, and all entries up to',
+  },
+  'a dropped forecast in the place of which another one is invented': {
+    file: () => writtenAnew(withBody(indexOf('forecast', 4), { lane_ref: '1-1-1', rate: 1 })),
+    says: 'this chain was written anew',
+  },
+  'a forecast that is backdated at the end of the chain': {
+    file: () => {
+      const last = rows[indexOf('forecast')] as Row
+      return writtenAnew([
+        ...rows,
+        { ...last, body: last.body.replace(/"lane_ref":"[^"]*"/, '"lane_ref":"9-9-9"') },
+      ])
+    },
+    says: 'is backdated',
+  },
+  'a backdated forecast within the chain': {
+    file: () => writtenAnew(moved(indexOf('forecast', 5), rows[indexOf('forecast', 5) - 1]?.at ?? '')),
+    says: 'this chain was written anew',
+  },
+  'a forecast of 25 hours later that is not marked': {
+    file: () => {
+      const later = new Date(Date.parse(rows.at(-1)?.at ?? '') + 25 * 3_600_000).toISOString()
+      const body = rows[indexOf('forecast')]?.body.replace(/"lane_ref":"[^"]*"/, '"lane_ref":"9-9-9"') ?? ''
+      return writtenAnew([...rows, { ...(rows[0] as Row), kind: 'forecast', lane_id: 1, at: later, body }])
+    },
+    says: 'more than 24 hours after its quote that is not marked',
+  },
+  'reordered entries': { file: () => swapped(4), says: 'is missing or not in its place' },
+  'reordered entries, with the chain written anew': {
+    file: () => writtenAnew(swapped(indexOf('outcome'))),
+    says: 'this chain was written anew',
+  },
+  'a changed outcome': {
+    file: () => withBody(indexOf('outcome'), { outcome: 'lost' }),
+    says: 'its hash does not match',
+  },
+  'a changed outcome, with the chain written anew': {
+    file: () => writtenAnew(withBody(indexOf('outcome'), { outcome: 'lost' })),
+    says: 'this chain was written anew',
+  },
+  'a truncated tail': { file: () => rows.slice(0, -3), says: 'is missing, and all entries up to' },
+  'another brokerage in the first entry': {
+    file: () => withBody(0, { brokerage: { id: 1, name: 'Test Brokers' } }),
+    says: 'its hash does not match',
+  },
+  'a changed time': {
+    file: () => moved(2, new Date(Date.parse(rows[2]?.at ?? '') + 1).toISOString()),
+    says: 'its hash does not match',
+  },
+}
+
+describe('tampering is detected', () => {
+  test.each(Object.keys(tampering))('%s', (name) => {
+    const { file, says } = tampering[name] as (typeof tampering)[string]
+    const { verified: isVerified, problems } = verified({ entries: file() }, ...noted())
+    expect(isVerified).toBe(false)
+    expect(problems.map(({ what }: { what: string }) => what).join('; ')).toContain(says)
+  })
+
+  test('a forecast that is recorded after its outcome is not scored', () => {
+    const at = indexOf('outcome')
+    const { lane_ref } = JSON.parse(rows[at]?.body ?? '{}')
+    const own = rows.findIndex((row) => row.kind === 'forecast' && row.body.includes(lane_ref))
+    // The forecast of the quote is moved behind its outcome: it claims the time of that entry, or it would be backdated.
+    const forecast = { ...(rows[own] as Row), at: rows[at]?.at ?? '' }
+    const late = [...rows.slice(0, own), ...rows.slice(own + 1, at + 1), forecast, ...rows.slice(at + 1)]
+    const before = verified({ entries: rows })
+    const { verified: isVerified, scores } = verified({ entries: writtenAnew(late) })
+    // Without a noted head, the chain agrees with itself. The late forecast just does not count.
+    expect(isVerified).toBe(true)
+    expect(scores.scored).toBe(before.scores.scored - 1)
+  })
+
+  test('scores that differ from the chain', () => {
+    const file = join(folder, 'better.json')
+    const better = JSON.parse(JSON.stringify(report))
+    better.scores.model.brier -= 0.01
+    writeFileSync(file, JSON.stringify(better))
+    const { problems } = verified(csv, ...noted(), '--report', file)
+    expect(problems[0].what).toContain('scores.model.brier is')
+  })
+})

@@ -1,0 +1,273 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { nullable, oneOf, text, wholeNumber } from './fields.ts'
+import {
+  cursorLengthMax,
+  customerLanesMax,
+  labelLengthMax,
+  nameVariantsMax,
+  pageSizeDefault,
+  pageSizeMax,
+  paymentDaysMax,
+  tierLengthMax,
+} from './limits.ts'
+import {
+  exampleFigures,
+  PerformanceRow,
+  PerformanceTotals,
+  performanceFigures,
+  performanceSorts,
+} from './performance.ts'
+
+const moment = Type.String({ format: 'date-time' })
+const rule =
+  'Two names are of the same customer if they are equal without regard to case and white space, or if one was merged into the other'
+
+const tier = text(
+  `The tier of the customer, such as A, of at most ${tierLengthMax} characters`,
+  tierLengthMax,
+)
+const paymentDays = wholeNumber('The days in which the customer pays', 0, paymentDaysMax)
+
+export const CustomerAlias = Type.Object({
+  name: Type.String(),
+  merged_at: moment,
+  merged_by: nullable(Type.String({ description: 'The person who merged it' })),
+})
+
+/** A customer as a record. */
+export const Customer = Type.Object({
+  name: Type.String({ description: 'The name of the customer. It is also its identifier, in any spelling' }),
+  customer_id: nullable(
+    Type.Integer({ description: 'Null if nobody has set, merged or assigned anything for this customer' }),
+  ),
+  tier: nullable(tier),
+  payment_days: nullable(paymentDays),
+  aliases: Type.Array(CustomerAlias, {
+    description: 'The names that were merged into this customer. Quotes keep the name that they have',
+  }),
+})
+
+const exampleCustomer = {
+  name: 'Harvest Table Foods',
+  customer_id: 3,
+  tier: 'A',
+  payment_days: 30,
+  aliases: [
+    { name: 'Harvest Table Foods, Inc.', merged_at: '2026-02-27T14:00:00.000Z', merged_by: 'Ana Ortiz' },
+  ],
+}
+
+const named = text('The name of the customer, in any spelling')
+const viewer = { kind: 'dashboard', role: 'viewer' } as const
+// A tier and a merge decide which rules apply and which teams see a quote, so a member must not change them.
+const admin = { kind: 'dashboard', role: 'admin' } as const
+
+export const listCustomers = endpoint({
+  name: 'list-customers',
+  method: 'GET',
+  path: '/api/customers/list',
+  summary: 'Customers with their win rate and margin',
+  description: `Every customer that has quotes. ${rule}.`,
+  tag: 'Customers',
+  who: viewer,
+  query: Type.Object({
+    q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
+    sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', performanceSorts)),
+    order: Type.Optional(
+      oneOf('desc (the default) is highest first. Customers without the figure are last', ['desc', 'asc']),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        description: 'next_cursor of the previous page, with the same parameters',
+        maxLength: cursorLengthMax,
+        'x-expected': 'the next_cursor of the previous page',
+      }),
+    ),
+    limit: Type.Optional(wholeNumber(`Customers per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
+  }),
+  status: 200,
+  answer: Type.Object({
+    customers: Type.Array(Type.Object({ ...Customer.properties, ...performanceFigures })),
+    customers_total: Type.Integer({ description: 'Number of customers on all pages' }),
+    next_cursor: nullable(Type.String()),
+  }),
+  examples: {
+    answer: {
+      customers: [{ ...exampleCustomer, ...exampleFigures }],
+      customers_total: 1,
+      next_cursor: null,
+    },
+  },
+})
+
+export const Decisions = Type.Object({
+  decided: Type.Integer(),
+  won: Type.Integer(),
+  win_rate_pct: nullable(Type.Number()),
+})
+
+export const getCustomer = endpoint({
+  name: 'get-customer',
+  method: 'GET',
+  path: '/api/customers/record',
+  summary: 'One customer',
+  description: `The record of a customer, with its win rate, margin, lanes, months and response time, over all its quotes. ${rule}. For a name that was merged, the customer that it was merged into.`,
+  tag: 'Customers',
+  who: viewer,
+  query: Type.Object({ name: named }),
+  status: 200,
+  answer: Type.Object({
+    ...Customer.properties,
+    totals: PerformanceTotals,
+    last_quoted_at: nullable(moment),
+    response: Type.Object(
+      {
+        quotes: Type.Integer({
+          description:
+            'Quotes with a decision at least a minute after the quote. Expired quotes do not count',
+        }),
+        median_hours: nullable(Type.Number()),
+        slow_hours: nullable(Type.Number({ description: '90 % of these decisions took at most this long' })),
+      },
+      { description: 'The time from a quote to its decision' },
+    ),
+    trend: Type.Object(
+      { days: Type.Integer(), recent: Decisions, before: Decisions },
+      { description: 'Quotes of the last `days` days, and of the `days` days before those' },
+    ),
+    months: Type.Array(PerformanceRow, { description: 'By month, newest first' }),
+    lanes: Type.Array(PerformanceRow, {
+      description: `The lanes of the customer, most quoted first, at most ${customerLanesMax}`,
+    }),
+    lanes_total: Type.Integer({ description: 'Number of lanes' }),
+  }),
+  problems: ['not-found'],
+  examples: {
+    query: { name: 'Harvest Table Foods' },
+    answer: {
+      ...exampleCustomer,
+      totals: exampleFigures,
+      last_quoted_at: '2026-02-27T14:00:00.000Z',
+      response: { quotes: 26, median_hours: 3.2, slow_hours: 25.5 },
+      trend: {
+        days: 90,
+        recent: { decided: 12, won: 9, win_rate_pct: 75 },
+        before: { decided: 14, won: 8, win_rate_pct: 57.1 },
+      },
+      months: [{ key: '2026-02', label: 'February 2026', lane: null, ...exampleFigures }],
+      lanes: [
+        {
+          key: 'Dallas, TX>Atlanta, GA>V',
+          label: 'Dallas, TX to Atlanta, GA, V',
+          lane: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },
+          ...exampleFigures,
+        },
+      ],
+      lanes_total: 1,
+    },
+  },
+})
+
+export const changeCustomer = endpoint({
+  name: 'change-customer',
+  method: 'PATCH',
+  path: '/api/customers/record',
+  summary: 'Set the tier and the payment terms of a customer',
+  description: `Replaces both values; an absent one is removed. A customer without quotes is accepted: the values apply when quotes with this name arrive. ${rule}.`,
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({
+    name: named,
+    tier: Type.Optional(tier),
+    payment_days: Type.Optional(paymentDays),
+  }),
+  status: 200,
+  answer: Customer,
+  examples: {
+    body: { name: 'Harvest Table Foods', tier: 'A', payment_days: 30 },
+    answer: exampleCustomer,
+  },
+})
+
+export const mergeCustomers = endpoint({
+  name: 'merge-customers',
+  method: 'POST',
+  path: '/api/customers/merges',
+  summary: 'Merge a customer into another one',
+  description:
+    'From now on, past and future quotes with this name count for the other customer. The quotes keep their names, so unmerge-customer restores exactly what was before, also after new quotes. The tier, the payment terms and the teams of the other customer apply; those of the merged one are kept for an unmerge.',
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({
+    from: text('The name to merge'),
+    into: text('The name of the customer that it is merged into'),
+  }),
+  status: 200,
+  answer: Customer,
+  examples: {
+    body: { from: 'Harvest Table Foods, Inc.', into: 'Harvest Table Foods' },
+    answer: exampleCustomer,
+  },
+})
+
+export const unmergeCustomer = endpoint({
+  name: 'unmerge-customer',
+  method: 'DELETE',
+  path: '/api/customers/merges',
+  summary: 'Undo the merge of a customer',
+  description:
+    'All quotes with this name count for their own customer again, with its own tier, payment terms and teams. Names that had been merged into it before come back with it. Answers with the restored customer.',
+  tag: 'Customers',
+  who: admin,
+  query: Type.Object({ name: text('The name that was merged') }),
+  status: 200,
+  answer: Customer,
+  problems: ['not-found'],
+  examples: {
+    query: { name: 'Harvest Table Foods, Inc.' },
+    answer: {
+      ...exampleCustomer,
+      name: 'Harvest Table Foods, Inc.',
+      customer_id: 4,
+      tier: null,
+      aliases: [],
+    },
+  },
+})
+
+export const Spelling = Type.Object({ name: Type.String(), quotes: Type.Integer() })
+
+export const listCustomerVariants = endpoint({
+  name: 'list-customer-variants',
+  method: 'GET',
+  path: '/api/customers/variants',
+  summary: 'Customers whose names probably mean the same one',
+  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first.`,
+  tag: 'Customers',
+  who: viewer,
+  status: 200,
+  answer: Type.Object({
+    variants: Type.Array(
+      Type.Object({
+        keep: Spelling,
+        merge: Spelling,
+        because: Type.Enum(['punctuation', 'spaces', 'typo'], {
+          description:
+            'How the names differ: in punctuation, accents or the legal form; in spaces; or in one letter',
+        }),
+      }),
+    ),
+  }),
+  examples: {
+    answer: {
+      variants: [
+        {
+          keep: { name: 'Harvest Table Foods', quotes: 212 },
+          merge: { name: 'Harvest Table Foods, Inc.', quotes: 9 },
+          because: 'punctuation',
+        },
+      ],
+    },
+  },
+})

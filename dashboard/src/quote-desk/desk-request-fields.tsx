@@ -1,0 +1,88 @@
+import { SimpleGrid, Text, TextInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { labelLengthMax } from '#contract/limits.ts'
+import { useAnswer } from '../api/index.ts'
+import { CustomerInput } from '../shared-ui/index.ts'
+import type { Draft } from './desk-draft.ts'
+import { Suggested } from './desk-rows.tsx'
+import type { DeskSave } from './desk-save.ts'
+
+/** As many as the field asks for, so that both use one answer. */
+const offeredMax = 8
+const shownMax = 3
+
+/** The customer and the reference of the request. */
+export function RequestFields({
+  draft,
+  onDraft,
+  saving,
+}: {
+  draft: Draft
+  onDraft: (change: (draft: Draft) => Draft) => void
+  saving: DeskSave
+}) {
+  const [isFresh] = useState(draft.customer === '')
+  useEffect(() => {
+    // Not on touch screens, where the on-screen keyboard would cover half the page.
+    if (isFresh && window.matchMedia('(pointer: fine)').matches) {
+      document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
+    }
+  }, [isFresh])
+  const [isDone, setDone] = useState(!isFresh)
+  const errorOf = (field: 'customer' | 'reference') =>
+    saving.errors.find((error) => error.laneId === null && error.field === field)?.text
+  const set = (field: 'customer' | 'reference', text: string) => {
+    onDraft((before) => ({ ...before, [field]: text }))
+    saving.forget(null, field)
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm" px="xs">
+      <div>
+        <CustomerInput
+          label="Customer"
+          takes="name-as-typed"
+          openOnFocus={false}
+          data-field="customer"
+          value={draft.customer}
+          error={errorOf('customer')}
+          onChange={(text) => {
+            setDone(false)
+            set('customer', text)
+          }}
+          onFocus={() => setDone(false)}
+          onDone={() => setDone(true)}
+        />
+        {isDone && <NewCustomer name={draft.customer.trim()} onUse={(name) => set('customer', name)} />}
+      </div>
+      <TextInput
+        label="Reference (optional)"
+        data-field="reference"
+        autoComplete="off"
+        value={draft.reference}
+        error={errorOf('reference')}
+        onChange={(event) => set('reference', event.currentTarget.value)}
+      />
+    </SimpleGrid>
+  )
+}
+
+/** Says that no quote has this customer yet, and offers the customers with a similar name: "harv" is a new customer. */
+function NewCustomer({ name, onUse }: { name: string; onUse: (name: string) => void }) {
+  const { data } = useAnswer(
+    'suggest-customers',
+    { query: { q: name, limit: offeredMax } },
+    { enabled: name !== '' && name.length <= labelLengthMax, staleMs: 60_000 },
+  )
+  const near = (data?.customers ?? []).map((customer) => customer.name)
+  if (name === '' || data === undefined) return null
+  if (near.some((one) => one.toLowerCase() === name.toLowerCase())) return null
+  return (
+    <Text size="sm" mt={4} role="status" style={{ overflowWrap: 'anywhere' }}>
+      <Suggested
+        text={near.length === 0 ? 'A new customer.' : 'A new customer. Did you mean'}
+        suggestions={near.slice(0, shownMax)}
+        onUse={onUse}
+      />
+    </Text>
+  )
+}

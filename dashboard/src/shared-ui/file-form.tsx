@@ -1,0 +1,69 @@
+import { Button, FileInput, Group, Paper, Stack, Text, Title, type TitleOrder } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import type { CallFailed } from '../api/index.ts'
+import { Failed } from './states.tsx'
+
+interface FileFormProps {
+  /** The name of the form for screen readers. */
+  readonly label: string
+  readonly titleOrder: TitleOrder
+  readonly hint: ReactNode
+  readonly fileLabel: string
+  readonly accept: string
+  readonly file: File | null
+  readonly onFile: (file: File | null) => void
+  readonly error: CallFailed | null
+  readonly errorTitle: string
+  readonly pending: boolean
+  /** The text of the button that sends the file. */
+  readonly action: string
+  readonly onSend: () => void
+  readonly fields?: ReactNode
+  readonly result: ReactNode
+  /** A second button, after the first. */
+  readonly then?: ReactNode
+}
+
+/** The form that sends one file, with further fields, the service's errors and the result. */
+export function FileForm(props: FileFormProps) {
+  const { file, onFile, error, pending } = props
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    props.onSend()
+  }
+  return (
+    <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={props.label}>
+      <Stack gap="sm">
+        <Title order={props.titleOrder} size={`h${props.titleOrder + 2}`}>
+          Load a file
+        </Title>
+        <Text size="sm" c="dimmed">
+          {props.hint}
+        </Text>
+        <FileInput
+          label={props.fileLabel}
+          accept={props.accept}
+          required
+          clearable
+          clearButtonProps={{ 'aria-label': 'Remove the file' }}
+          value={file}
+          onChange={onFile}
+        />
+        {props.fields}
+        {error !== null && <Failed error={error} title={props.errorTitle} />}
+        {props.result}
+        <Group justify="flex-end">
+          <Button
+            type="submit"
+            variant={props.then === undefined ? 'filled' : 'default'}
+            loading={pending}
+            disabled={file === null}
+          >
+            {props.action}
+          </Button>
+          {props.then}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,49 @@
+import { customers } from '#server/database/queries/index.ts'
+import { changesRows, type Method, type MethodCall, returnsCanary, returnsResult } from './method.ts'
+import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
+
+const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
+
+/** The database functions of customers and their aliases. */
+export const customerMethods: Readonly<Record<string, Method>> = {
+  'customers.findCustomer': returnsCanary(({ transaction, tenant, ids }) =>
+    customers.findCustomer(transaction, tenant, mergedCustomerOf(ids)),
+  ),
+  'customers.customersOfKeys': returnsCanary(({ transaction, tenant, ids }) =>
+    customers.customersOfKeys(transaction, tenant, [keyOf(ids)]),
+  ),
+  'customers.aliasesOf': returnsCanary(({ transaction, tenant, ids }) =>
+    customers.aliasesOf(transaction, tenant, [ids.import]),
+  ),
+  'customers.ensureCustomer': changesRows(({ transaction, tenant, now }) =>
+    customers.ensureCustomer(transaction, tenant, 'Walk', now),
+  ),
+  'customers.changeCustomer': changesRows(({ transaction, tenant, ids, now }) =>
+    customers.changeCustomer(transaction, tenant, ids.import, { tier: 'W', payment_days: 1 }, now),
+  ),
+  'customers.lockMerges': returnsResult(async ({ transaction, tenant }) => {
+    await customers.lockMerges(transaction, tenant)
+    return [tenant]
+  }),
+  'customers.mergeCustomer': changesRows(({ transaction, tenant, ids, now }) => {
+    const record = { name: '', key: 'walk', tier: null, paymentDays: null }
+    return customers.mergeCustomer(
+      transaction,
+      tenant,
+      { from: { ...record, customerId: ids.import }, into: { ...record, customerId: ids.import + 2 } },
+      { now, userId: null },
+    )
+  }),
+  'customers.unmergeCustomer': changesRows(({ transaction, tenant, ids }) =>
+    customers.unmergeCustomer(transaction, tenant, mergedCustomerOf(ids)),
+  ),
+  'customers.customerAnswers': returnsCanary(({ transaction, tenant, lane, now }) =>
+    customers.customerAnswers(transaction, tenant, lane.customer_name ?? lane.quoted_customer_name, {
+      now,
+      days: 90,
+    }),
+  ),
+  'customers.mostQuotedCustomers': returnsCanary(({ transaction, tenant }) =>
+    customers.mostQuotedCustomers(transaction, tenant, 50),
+  ),
+}

@@ -1,0 +1,277 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { TenantTransaction } from '../schema/index.ts'
+import { accessChanged, type TenantId } from '../session/index.ts'
+import { nextTenantNumber } from './people.ts'
+
+/** A customer that a person has said something about. */
+export interface CustomerRecord {
+  readonly customerId: number
+  readonly name: string
+  /** The key of its name: `customer_key` of the lanes of this customer, apart from merged ones. */
+  readonly key: string
+  readonly tier: string | null
+  readonly paymentDays: number | null
+}
+
+/** A name that was merged into a customer. */
+export interface CustomerAlias {
+  readonly name: string
+  /** The customer that it counts for. */
+  readonly customerId: number
+  /** The customer that has this name itself, and the one that it was merged into. */
+  readonly ownId: number
+  readonly mergedInto: number
+  readonly mergedAt: Date
+  readonly mergedBy: number | null
+}
+
+const recordColumns = sql`customers.customer_id as "customerId", customers.name, main.customer_key as key, customers.tier,
+  customers.payment_days as "paymentDays"`
+
+/** The record of the customer that a name counts for, in any spelling; null if nobody has said anything about it. */
+export async function findCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<CustomerRecord | null> {
+  const { rows } = await sql<CustomerRecord>`
+    select ${recordColumns}
+    from customer_aliases as asked
+    join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
+    join customer_aliases as main on main.tenant_id = ${tenant} and main.own_id = asked.customer_id
+    where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+  `.execute(transaction)
+  return rows[0] ?? null
+}
+
+/** The records of customers by the keys of their names, without those that were merged into another one. */
+export async function customersOfKeys(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  keys: readonly string[],
+): Promise<CustomerRecord[]> {
+  const { rows } = await sql<CustomerRecord>`
+    select ${recordColumns}
+    from customer_aliases as main
+    join customers on customers.tenant_id = ${tenant} and customers.customer_id = main.own_id
+    where main.tenant_id = ${tenant} and main.customer_key = any (${[...keys]}::text[]) and main.merged_into is null
+  `.execute(transaction)
+  return rows
+}
+
+/** The names that were merged into customers, by name. */
+export async function aliasesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerIds: readonly number[],
+): Promise<CustomerAlias[]> {
+  const { rows } = await sql<CustomerAlias>`
+    select name, customer_id as "customerId", own_id as "ownId", merged_into as "mergedInto", merged_at as "mergedAt",
+      merged_by as "mergedBy"
+    from customer_aliases
+    where tenant_id = ${tenant} and customer_id = any (${[...customerIds]}::integer[]) and merged_into is not null
+    order by customer_key
+  `.execute(transaction)
+  return rows
+}
+
+/** The id of the customer that a name counts for. A name without a customer gets one. */
+export async function ensureCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+  now: Date,
+): Promise<number> {
+  const known = await findCustomer(transaction, tenant, name)
+  if (known !== null) return known.customerId
+  const customerId = await nextTenantNumber(transaction, tenant, 'customer')
+  // The row of the counter is locked until the commit, so no other transaction creates a customer of this name in between.
+  const made = await findCustomer(transaction, tenant, name)
+  if (made !== null) return made.customerId
+  await transaction
+    .insertInto('customers')
+    .values({
+      tenant_id: tenant,
+      customer_id: customerId,
+      name: name.trim(),
+      tier: null,
+      payment_days: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await sql`
+    insert into customer_aliases (tenant_id, customer_key, name, own_id, customer_id, main_key)
+    values (${tenant}, customer_key(${name}), ${name.trim()}, ${customerId}, ${customerId}, customer_key(${name}))
+  `.execute(transaction)
+  return customerId
+}
+
+/** Sets the tier and the payment terms of a customer. */
+export async function changeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerId: number,
+  change: { readonly tier: string | null; readonly payment_days: number | null },
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('customers')
+    .set({ ...change, updated_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', customerId)
+    .execute()
+  // The tier and the terms are settings that rules read.
+  accessChanged(transaction)
+}
+
+/** Makes merges of one brokerage run one after the other: each depends on those before it. Call it first. */
+export async function lockMerges(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  await transaction
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenant)
+    .forNoKeyUpdate()
+    .execute()
+}
+
+/** Counts the quotes of a customer, and of the customers merged into it, for another one. Neither may be merged itself. */
+export async function mergeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { from, into }: { readonly from: CustomerRecord; readonly into: CustomerRecord },
+  by: { readonly now: Date; readonly userId: number | null },
+): Promise<void> {
+  await sql`
+    update customer_aliases set customer_id = ${into.customerId}, main_key = ${into.key},
+      merged_into = case when own_id = ${from.customerId} then ${into.customerId} else merged_into end,
+      merged_at = case when own_id = ${from.customerId} then ${by.now}::timestamptz else merged_at end,
+      merged_by = case when own_id = ${from.customerId} then ${by.userId}::integer else merged_by end
+    where tenant_id = ${tenant} and customer_id = ${from.customerId}
+  `.execute(transaction)
+  accessChanged(transaction)
+}
+
+/**
+ * Undoes the merge of the customer that has this name itself: its quotes, and those of the customers that had been merged into
+ * it, count for it again. Returns false if the name is not merged.
+ */
+export async function unmergeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ ownId: number; customerId: number; key: string }>`
+    select own_id as "ownId", customer_id as "customerId", customer_key as key from customer_aliases
+    where tenant_id = ${tenant} and customer_key = customer_key(${name}) and merged_into is not null
+  `.execute(transaction)
+  const [own] = rows
+  if (own === undefined) return false
+  const aliases = await aliasesOf(transaction, tenant, [own.customerId])
+  const restored = [own.ownId]
+  for (const id of restored) {
+    for (const { ownId, mergedInto } of aliases) if (mergedInto === id) restored.push(ownId)
+  }
+  await sql`
+    update customer_aliases set customer_id = ${own.ownId}, main_key = ${own.key},
+      merged_into = case when own_id = ${own.ownId} then null else merged_into end,
+      merged_at = case when own_id = ${own.ownId} then null else merged_at end,
+      merged_by = case when own_id = ${own.ownId} then null else merged_by end
+    where tenant_id = ${tenant} and own_id = any (${restored}::integer[])
+  `.execute(transaction)
+  accessChanged(transaction)
+  return true
+}
+
+/** The quotes of one customer that its page sums up besides its performance. */
+export interface CustomerAnswers {
+  readonly quotes: number
+  /** A spelling of the name on its quotes; null without quotes. */
+  readonly name: string | null
+  readonly lastQuotedAt: Date | null
+  /** Decided quotes whose decision came after the quote, and the median and 90 % point of the hours in between. */
+  readonly answered: number
+  readonly medianHours: number | null
+  readonly slowHours: number | null
+  readonly recent: { readonly won: number; readonly lost: number }
+  readonly before: { readonly won: number; readonly lost: number }
+}
+
+/**
+ * How quickly a customer decides, and its decisions in the `days` before now and in the `days` before those. A quote that was
+ * decided when it was entered, such as an imported one, says nothing about the time. Nor does an outcome that a person set
+ * in bulk much later, so the median is the figure to use.
+ */
+export async function customerAnswers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+  { now, days }: { readonly now: Date; readonly days: number },
+): Promise<CustomerAnswers> {
+  const ago = (count: number) => new Date(now.getTime() - count * 86_400_000)
+  const hours = sql`extract(epoch from decided_at - created_at)::float8 / 3600`
+  const isAnswered = sql`outcome in ('won', 'lost') and decided_at > created_at + interval '1 minute'
+    and coalesce(outcome_source, '') <> 'lanewise'`
+  const decidedIn = (period: RawBuilder<unknown>) =>
+    sql`json_build_object(
+      'won', count(*) filter (where outcome = 'won' and ${period}),
+      'lost', count(*) filter (where outcome = 'lost' and ${period}))`
+  const { rows } = await sql<CustomerAnswers>`
+    select count(*) as quotes, max(coalesce(customer_name, quoted_customer_name)) as name,
+      max(created_at) as "lastQuotedAt",
+      count(*) filter (where ${isAnswered}) as answered,
+      percentile_cont(0.5) within group (order by ${hours}) filter (where ${isAnswered}) as "medianHours",
+      percentile_cont(0.9) within group (order by ${hours}) filter (where ${isAnswered}) as "slowHours",
+      ${decidedIn(sql`created_at >= ${ago(days)}`)} as recent,
+      ${decidedIn(sql`created_at >= ${ago(2 * days)} and created_at < ${ago(days)}`)} as before
+    from counted_lanes as lanes
+    where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
+  `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('A sum over all rows returned no row.')
+  return row
+}
+
+/** True for the lanes of the customer that a name counts for, in any spelling. */
+export function ofCustomer(tenant: TenantId, name: string) {
+  return sql<boolean>`(lanes.customer_key = customer_key(${name}) or lanes.customer_key in (
+    select other.customer_key from customer_aliases as asked
+    join customer_aliases as other on other.tenant_id = ${tenant} and other.customer_id = asked.customer_id
+    where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+  ))`
+}
+
+/** A customer as quotes name it: the most frequent spelling, and the number of its quotes. */
+export interface NamedCustomer {
+  readonly name: string
+  readonly key: string
+  readonly quotes: number
+}
+
+/** The most quoted customers, merged ones as one, most quoted first. */
+export async function mostQuotedCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  limit: number,
+): Promise<NamedCustomer[]> {
+  const { rows } = await sql<NamedCustomer>`
+    with named as (
+      select customer_key, coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes
+      from counted_lanes where tenant_id = ${tenant}
+      group by 1, 2
+    )
+    select coalesce(main.name, (array_agg(named.name order by quotes desc, named.name))[1]) as name,
+      coalesce(known.main_key, customer_key) as key, sum(quotes)::bigint as quotes
+    from named
+    left join (
+      select customer_key as alias_key, main_key, customer_id from customer_aliases where tenant_id = ${tenant}
+    ) as known on known.alias_key = named.customer_key
+    left join (
+      select customer_id, name from customers where tenant_id = ${tenant}
+    ) as main on main.customer_id = known.customer_id
+    group by 2, main.name
+    order by quotes desc, 2
+    limit ${limit}
+  `.execute(transaction)
+  return rows
+}

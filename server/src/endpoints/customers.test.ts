@@ -1,0 +1,222 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { customerKey } from '#engine/customer-name.ts'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let acme: Integration
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  acme = await makeIntegration(app)
+})
+
+const ask = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
+  call(app, method, path, { token: acme.tenant.owner, ...(body && { body }) })
+const list = async (query = '') => (await ask('GET', `/api/customers/list?${query}`)).body
+const record = (name: string) => ask('GET', `/api/customers/record?name=${encodeURIComponent(name)}`)
+const merge = (from: string, into: string) => ask('POST', '/api/customers/merges', { from, into })
+const unmerge = (name: string) => ask('DELETE', `/api/customers/merges?name=${encodeURIComponent(name)}`)
+const quote = (customer: string, outcome: 'won' | 'lost' | 'pending' = 'pending') =>
+  makeLane(app, acme.tenant, { customer, outcome })
+const quotesOf = async () =>
+  Object.fromEntries(
+    (await list()).customers.map(({ name, quotes }: { name: string; quotes: number }) => [name, quotes]),
+  )
+
+describe('who is the same customer', () => {
+  test('names that differ in case and white space are one customer; any other difference makes another', async () => {
+    await quote('Harvest Table Foods', 'won')
+    await quote(' HARVEST  Table Foods ', 'lost')
+    await quote('Harvest Table Foods', 'won')
+    await quote('Harvest Table Foods, Inc.')
+    expect(await quotesOf()).toEqual({ 'Harvest Table Foods, Inc.': 1, 'Harvest Table Foods': 3 })
+    const { body } = await record('harvest table foods')
+    expect(body).toMatchObject({
+      customer_id: null,
+      tier: null,
+      payment_days: null,
+      aliases: [],
+      totals: { quotes: 3, won: 2, lost: 1, win_rate_pct: 66.7 },
+      response: { quotes: 0, median_hours: null },
+      trend: { days: 90, recent: { decided: 3, won: 2, win_rate_pct: 66.7 }, before: { decided: 0 } },
+      lanes_total: 1,
+    })
+    expect(body.months).toHaveLength(1)
+  })
+
+  test('the customer of the booking takes precedence over the one of the quote', async () => {
+    const { lane_ref } = await quote('Broker Portal')
+    await pushUpdate(app, acme, { lane_ref, customer_name: 'Harvest', customer_rate: 2000, truck_cost: 1700 })
+    expect(await quotesOf()).toEqual({ Harvest: 1 })
+    expect((await record('Harvest')).body.totals).toMatchObject({ margin: 300, shipments: 1 })
+    expect((await record('Broker Portal')).status).toBe(404)
+  })
+
+  test('the database and the engine compute the same key for every name', async () => {
+    const names = [
+      'Acme',
+      '  Acme \u00a0 Foods\u3000',
+      'ÉCLAIR ΟΔΟΣ İstanbul ẞ ǅ',
+      'Straße & Söhne',
+      '\ufeffx\u2003y',
+      "O'Neil—Co.",
+      'A\tB\nC',
+      '𝔸𝔹 田中',
+      '\u2028',
+    ]
+    const client = new pg.Client(app.testDatabase.owner)
+    await client.connect()
+    const { rows } = await client.query('select customer_key(name) as key from unnest($1::text[]) as name', [
+      names,
+    ])
+    await client.end()
+    expect(rows.map(({ key }) => key)).toEqual(names.map(customerKey))
+  })
+})
+
+describe('tier and payment terms', () => {
+  test('are kept, and removed if they are absent', async () => {
+    await quote('Harvest')
+    const change = async (body: object) =>
+      (await ask('PATCH', '/api/customers/record', { name: 'HARVEST', ...body })).body
+    expect(await change({ tier: 'A', payment_days: 30 })).toMatchObject({
+      name: 'HARVEST',
+      tier: 'A',
+      payment_days: 30,
+    })
+    expect(await change({ payment_days: 30 })).toMatchObject({ tier: null, payment_days: 30 })
+    expect((await record('Harvest')).body).toMatchObject({ tier: null, payment_days: 30 })
+    expect((await list()).customers).toMatchObject([{ payment_days: 30, quotes: 1 }])
+  })
+
+  test.each([
+    [{ name: 'Harvest', tier: '' }, 'tier'],
+    [{ name: 'Harvest', tier: 'x'.repeat(41) }, '40'],
+    [{ name: 'Harvest', payment_days: 366 }, '365'],
+    [{ name: 'Harvest', payment_days: -1 }, '365'],
+    [{ name: 'Harvest', payment_days: 1.5 }, 'whole number'],
+    [{ name: '', tier: 'A' }, 'name'],
+    [{ tier: 'A', payment_days: 1 }, 'name'],
+  ])('%j is refused, and creates no customer', async (body, words) => {
+    const answer = await ask('PATCH', '/api/customers/record', body)
+    expect(answer.status).toBe(422)
+    expect(JSON.stringify(answer.body.errors)).toContain(words)
+    expect((await record('Harvest')).status).toBe(404)
+  })
+})
+
+describe('merging', () => {
+  test('counts the quotes of both names for one customer everywhere; undoing it after new quotes restores both exactly', async () => {
+    await quote('Harvest', 'won')
+    await quote('Harvest Inc', 'lost')
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest Inc', tier: 'C' })
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A' })
+    const merged = await merge('harvest inc', 'HARVEST')
+    expect(merged).toMatchObject({
+      status: 200,
+      body: { name: 'Harvest', tier: 'A', aliases: [{ name: 'Harvest Inc' }] },
+    })
+    await quote('HARVEST INC', 'won')
+    const { lane_ref } = await quote('Harvest')
+    expect(await quotesOf()).toEqual({ Harvest: 4 })
+    for (const name of ['Harvest', 'Harvest Inc']) {
+      expect((await record(name)).body).toMatchObject({ name: 'Harvest', totals: { quotes: 4, won: 2 } })
+      const { body } = await ask('GET', `/api/lanes?customer=${encodeURIComponent(name)}`)
+      expect(body.lanes).toHaveLength(4)
+      // A merge changes no quote.
+      expect(body.lanes.map((lane: { customer_name: string }) => lane.customer_name).sort()).toEqual([
+        'HARVEST INC',
+        'Harvest',
+        'Harvest',
+        'Harvest Inc',
+      ])
+    }
+    const { body: performance } = await ask('GET', '/api/performance?by=customer')
+    expect(performance.rows).toMatchObject([{ key: 'harvest', label: 'Harvest', quotes: 4 }])
+    expect((await list('q=inc')).customers).toMatchObject([{ name: 'Harvest', quotes: 4 }])
+
+    const restored = await unmerge('Harvest Inc')
+    expect(restored).toMatchObject({ status: 200, body: { name: 'Harvest Inc', tier: 'C', aliases: [] } })
+    expect(await quotesOf()).toEqual({ Harvest: 2, 'Harvest Inc': 2 })
+    expect((await record('harvest inc')).body.totals).toMatchObject({ won: 1, lost: 1 })
+    expect((await ask('GET', `/api/lanes/${lane_ref}`)).body.customer_name).toBe('Harvest')
+    // The undo of the undo.
+    await merge('Harvest Inc', 'Harvest')
+    expect(await quotesOf()).toEqual({ Harvest: 4 })
+  })
+
+  test('a customer with merged names takes them along, and brings them back', async () => {
+    for (const name of ['One', 'Two', 'Three', 'Four']) await quote(name)
+    await merge('One', 'Two')
+    await merge('Three', 'Four')
+    await merge('Two', 'Four')
+    expect(await quotesOf()).toEqual({ Four: 4 })
+    expect((await record('One')).body.aliases.map(({ name }: { name: string }) => name)).toEqual([
+      'One',
+      'Three',
+      'Two',
+    ])
+    await unmerge('Two')
+    expect(await quotesOf()).toEqual({ Two: 2, Four: 2 })
+    await unmerge('One')
+    expect(await quotesOf()).toEqual({ One: 1, Two: 1, Four: 2 })
+  })
+
+  test('two merges in opposite directions at once leave one of them', async () => {
+    await Promise.all([quote('One'), quote('Two')])
+    const answers = await Promise.all([merge('One', 'Two'), merge('Two', 'One')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
+    expect(Object.values(await quotesOf())).toEqual([2])
+  })
+
+  test('wrong merges are refused with the reason', async () => {
+    await quote('Harvest')
+    expect(await merge('Harvest', ' HARVEST ')).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/from' }] },
+    })
+    await merge('Harvest Inc', 'Harvest')
+    const again = await merge('Harvest Inc', 'Other')
+    expect(again.status).toBe(422)
+    expect(again.body.detail).toContain('already merged into Harvest')
+    expect(await unmerge('Harvest')).toMatchObject({ status: 404 })
+    expect(await unmerge('Nobody')).toMatchObject({ status: 404 })
+  })
+})
+
+test('spelling variants are offered, the more quoted customer first, and nothing is merged', async () => {
+  for (const name of ['Harvest Table Foods', 'Harvest Table Foods', 'HARVEST TABLE FOODS, INC', 'Other'])
+    await quote(name)
+  const { body } = await ask('GET', '/api/customers/variants')
+  expect(body.variants).toEqual([
+    {
+      keep: { name: 'Harvest Table Foods', quotes: 2 },
+      merge: { name: 'HARVEST TABLE FOODS, INC', quotes: 1 },
+      because: 'punctuation',
+    },
+  ])
+  await merge('HARVEST TABLE FOODS, INC', 'Harvest Table Foods')
+  expect((await ask('GET', '/api/customers/variants')).body.variants).toEqual([])
+})
+
+test('pages of customers continue where the last one ended, in every order', async () => {
+  for (const name of ['One', 'Two', 'Two', 'Three']) await quote(name, name === 'One' ? 'won' : 'lost')
+  for (const sort of ['quotes', 'win_rate', 'margin']) {
+    const names: string[] = []
+    for (let cursor = ''; ; ) {
+      const page = await list(`sort=${sort}&limit=1${cursor}`)
+      expect(page.customers_total).toBe(3)
+      names.push(...page.customers.map(({ name }: { name: string }) => name))
+      if (page.next_cursor === null) break
+      cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+    }
+    expect(names.toSorted()).toEqual(['One', 'Three', 'Two'])
+    expect(names[0]).toBe(sort === 'win_rate' ? 'One' : 'Two')
+  }
+  expect((await ask('GET', '/api/customers/list?cursor=x')).status).toBe(422)
+})

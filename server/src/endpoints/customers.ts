@@ -1,0 +1,253 @@
+import type Type from 'typebox'
+import {
+  type Customer,
+  changeCustomer,
+  getCustomer,
+  listCustomers,
+  listCustomerVariants,
+  mergeCustomers,
+  unmergeCustomer,
+} from '#contract/customers.ts'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { invalid, problem } from '#contract/errors.ts'
+import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
+import { customerKey, nameVariants } from '#engine/customer-name.ts'
+import { percentOf } from '#engine/statistics/percent-of.ts'
+import { recordEvent } from '../audit/index.ts'
+import { customers, userNames } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { cursorText } from './page-cursor.ts'
+import { orderOf, performancePage, readPerformanceCursor } from './performance.ts'
+
+type CustomerAnswer = Type.Static<typeof Customer>
+
+/** The days of each of the two periods that the trend of a customer compares. */
+const trendDays = 90
+
+/** Customers in the form of the API, by key. `names` has the name of each customer without a record. */
+async function customerAnswers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly { readonly key: string; readonly name: string }[],
+): Promise<CustomerAnswer[]> {
+  const records = await customers.customersOfKeys(
+    transaction,
+    tenant,
+    names.map(({ key }) => key),
+  )
+  const aliases = await customers.aliasesOf(
+    transaction,
+    tenant,
+    records.map(({ customerId }) => customerId),
+  )
+  const people = await userNames(
+    transaction,
+    tenant,
+    aliases.flatMap(({ mergedBy }) => (mergedBy === null ? [] : [mergedBy])),
+  )
+  const recordOf = new Map(records.map((record) => [record.key, record]))
+  return names.map(({ key, name }) => {
+    const record = recordOf.get(key)
+    const own = aliases.filter(({ customerId }) => customerId === record?.customerId)
+    return {
+      name: record?.name ?? name,
+      customer_id: record?.customerId ?? null,
+      tier: record?.tier ?? null,
+      payment_days: record?.paymentDays ?? null,
+      aliases: own.map((alias) => ({
+        name: alias.name,
+        merged_at: alias.mergedAt.toISOString(),
+        merged_by: alias.mergedBy === null ? null : (people.get(alias.mergedBy) ?? null),
+      })),
+    }
+  })
+}
+
+async function customerAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { key, name }: { readonly key: string; readonly name: string },
+): Promise<CustomerAnswer> {
+  const [answer] = await customerAnswers(transaction, tenant, [{ key, name }])
+  if (answer === undefined) throw new Error('One answer per customer.')
+  return answer
+}
+
+/** The record of a customer that has one. */
+async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: string) {
+  const record = await customers.findCustomer(transaction, tenant, name)
+  if (record === null) throw new Error('A customer that was just created has a record.')
+  return record
+}
+
+const decisions = ({ won, lost }: { readonly won: number; readonly lost: number }) => ({
+  decided: won + lost,
+  won,
+  win_rate_pct: percentOf(won, won + lost),
+})
+
+const oneDecimal = (value: number | null) => (value === null ? null : Math.round(value * 10) / 10)
+
+async function customerPage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+  now: Date,
+): Promise<AnswerOf<typeof getCustomer>> {
+  const record = await customers.findCustomer(transaction, tenant, name)
+  const answers = await customers.customerAnswers(transaction, tenant, name, { now, days: trendDays })
+  if (record === null && answers.quotes === 0) {
+    throw problem('not-found', `No customer is called ${name.trim()}.`)
+  }
+  const filter = { customer: { tenant, name } }
+  const page = (by: 'month' | 'lane', limit: number) =>
+    performancePage(transaction, tenant, { query: { by }, filter, cursor: null, limit })
+  const months = await page('month', monthsMax)
+  const lanes = await page('lane', customerLanesMax)
+  return {
+    ...(await customerAnswer(transaction, tenant, {
+      key: record?.key ?? customerKey(name),
+      name: answers.name ?? name.trim(),
+    })),
+    totals: months.totals,
+    last_quoted_at: answers.lastQuotedAt?.toISOString() ?? null,
+    response: {
+      quotes: answers.answered,
+      median_hours: oneDecimal(answers.medianHours),
+      slow_hours: oneDecimal(answers.slowHours),
+    },
+    trend: { days: trendDays, recent: decisions(answers.recent), before: decisions(answers.before) },
+    months: months.rows,
+    lanes: lanes.rows,
+    lanes_total: lanes.rows_total,
+  }
+}
+
+/** The months on the page of a customer: ten years. */
+const monthsMax = 120
+
+export const customerEndpoints: ServedEndpoint[] = [
+  serve(listCustomers, async ({ caller: { tenant }, query }, { staleReads }) => {
+    const { q, limit = pageSizeDefault } = query
+    const order = { by: 'customer', ...query } as const
+    const { name } = orderOf(order)
+    const cursor = readPerformanceCursor(query.cursor, name)
+    return staleReads.inTenant(tenant, async (transaction) => {
+      const found = await performancePage(transaction, tenant, {
+        query: order,
+        filter: {},
+        cursor,
+        limit,
+        ...(q === undefined ? {} : { named: q.trim() }),
+      })
+      const named = found.rows.map(({ key, label }) => ({ key, name: label }))
+      const answers = await customerAnswers(transaction, tenant, named)
+      return {
+        customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
+          const customer = answers[at]
+          return customer === undefined ? [] : [{ ...customer, ...figures }]
+        }),
+        customers_total: found.rows_total,
+        next_cursor:
+          found.next === null ? null : cursorText([name, found.next.rank, found.next.quotes, found.next.key]),
+      }
+    })
+  }),
+
+  serve(getCustomer, async ({ caller: { tenant }, query, now }, { staleReads }) =>
+    staleReads.inTenant(tenant, (transaction) =>
+      customerPage(transaction, tenant, query.name, new Date(now)),
+    ),
+  ),
+
+  serve(changeCustomer, async (call, { database }) => {
+    const { tenant } = call.caller
+    const { name, tier = null, payment_days = null } = call.body
+    const change = { tier, payment_days }
+    return database.inTenant(tenant, async (transaction) => {
+      const now = new Date(call.now)
+      const id = await customers.ensureCustomer(transaction, tenant, name, now)
+      const was = await recordOf(transaction, tenant, name)
+      const before = { tier: was.tier, payment_days: was.paymentDays }
+      const changed = Object.entries(change).filter(
+        ([member, value]) => before[member as keyof typeof before] !== value,
+      )
+      if (changed.length > 0) {
+        await customers.changeCustomer(transaction, tenant, id, change, now)
+        await recordEvent(transaction, call, 'customer-changed', {
+          about: {
+            customer: was.name,
+            before: Object.fromEntries(
+              changed.map(([member]) => [member, before[member as keyof typeof before]]),
+            ),
+            after: Object.fromEntries(changed),
+          },
+        })
+      }
+      return customerAnswer(transaction, tenant, was)
+    })
+  }),
+
+  serve(mergeCustomers, async (call, { database }) => {
+    const { caller, body } = call
+    const { tenant, userId } = caller
+    const now = new Date(call.now)
+    return database.inTenant(tenant, async (transaction) => {
+      await customers.lockMerges(transaction, tenant)
+      await customers.ensureCustomer(transaction, tenant, body.from, now)
+      await customers.ensureCustomer(transaction, tenant, body.into, now)
+      const from = await recordOf(transaction, tenant, body.from)
+      const into = await recordOf(transaction, tenant, body.into)
+      const wrong = (detail: string) => invalid([{ pointer: '/from', code: 'invalid', detail }])
+      if (from.customerId === into.customerId) {
+        throw wrong(
+          `${body.from.trim()} already counts for ${into.name}. It must be the name of another customer.`,
+        )
+      }
+      if (from.key !== customerKey(body.from)) {
+        throw wrong(
+          `${body.from.trim()} is already merged into ${from.name}. Undo that merge first, or merge ${from.name}.`,
+        )
+      }
+      await customers.mergeCustomer(transaction, tenant, { from, into }, { now, userId })
+      await recordEvent(transaction, call, 'customer-merged', {
+        about: { customer: from.name, into: into.name },
+      })
+      return customerAnswer(transaction, tenant, into)
+    })
+  }),
+
+  serve(unmergeCustomer, async (call, { database }) => {
+    const { caller, query } = call
+    const { tenant } = caller
+    return database.inTenant(tenant, async (transaction) => {
+      await customers.lockMerges(transaction, tenant)
+      const from = await customers.findCustomer(transaction, tenant, query.name)
+      if (from === null || !(await customers.unmergeCustomer(transaction, tenant, query.name))) {
+        throw problem('not-found', `${query.name.trim()} is not merged into another customer.`)
+      }
+      const restored = await recordOf(transaction, tenant, query.name)
+      await recordEvent(transaction, call, 'customer-unmerged', {
+        about: { customer: restored.name, from: from.name },
+      })
+      return customerAnswer(transaction, tenant, restored)
+    })
+  }),
+
+  serve(listCustomerVariants, async ({ caller: { tenant } }, { staleReads }) => {
+    const found = await staleReads.inTenant(tenant, (transaction) =>
+      customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
+    )
+    const spelling = (at: number) => ({ name: found[at]?.name ?? '', quotes: found[at]?.quotes ?? 0 })
+    const variants = nameVariants(found.map(({ name }) => name)).slice(0, nameVariantsMax)
+    return {
+      variants: variants.map(({ one, other, because }) => ({
+        keep: spelling(one),
+        merge: spelling(other),
+        because,
+      })),
+    }
+  }),
+]

@@ -1,0 +1,7 @@
+/**
+ * The sealed pilot: forecasts of live quotes, recorded in a chain of hashes before their outcomes exist, and their outcomes.
+ */
+export { pilotKeeper } from './pilot-keeper.ts'
+export { type PilotReports, pilotReports } from './pilot-reports.ts'
+export { quoteToForecast, repOf, sealForecasts } from './seal-forecasts.ts'
+export { switchPilot } from './switch-pilot.ts'

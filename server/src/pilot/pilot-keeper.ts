@@ -1,0 +1,165 @@
+import { dollarsIfKnown } from '#engine/money.ts'
+import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
+import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import {
+  appendPilotEntries,
+  type ChangedPilotLane,
+  changedPilotLanes,
+  findPilot,
+  findTenant,
+  pilotSealed,
+  readVersions,
+  tenantsWithPilotsBehind,
+} from '../database/queries/index.ts'
+import type { LaneRow } from '../database/schema/index.ts'
+import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
+import { announceHeads, checkCalibrations } from './daily-checks.ts'
+
+const everyMs = 5_000
+const checksEveryMs = 600_000
+/** Changed lanes that one transaction looks at: it locks the chain, for which new quotes of the brokerage wait. */
+const lanesPerTransaction = 1_000
+/** The most lanes that one version of the facts changes: an import or a push changes at most hundreds at once. */
+const lanesOfVersionMax = 100_000
+
+/**
+ * Records the outcomes of forecasts in the chains of pilots, every five seconds. An outcome is recorded each time it changes.
+ * Once a day for each brokerage, sends the head of its pilot and checks its calibration.
+ *
+ * Several instances may run this at once: the row of the pilot is locked meanwhile.
+ */
+export function pilotKeeper({ database, clock, log }: { database: Database; clock: () => number; log: Log }) {
+  let stopping = false
+  let running: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    running = running.then(() =>
+      sealNow().catch((error: unknown) =>
+        log.warn({ err: error }, 'outcomes could not be recorded in the pilots'),
+      ),
+    )
+  }, everyMs)
+  timer.unref()
+  const checks = setInterval(() => {
+    running = running.then(() =>
+      checkNow().catch((error: unknown) => log.warn({ err: error }, 'calibrations could not be checked')),
+    )
+  }, checksEveryMs)
+  checks.unref()
+
+  async function checkNow(): Promise<void> {
+    const parts = { database, now: clock(), log, isStopping: () => stopping }
+    await announceHeads(parts)
+    await checkCalibrations(parts)
+  }
+
+  async function sealNow(): Promise<void> {
+    const behind = await runInBackground(() => database.outsideTenants(tenantsWithPilotsBehind))
+    for (const tenant of behind) {
+      if (stopping) return
+      await runInBackground(() => sealOutcomes(database, tenant, clock()))
+    }
+  }
+
+  return {
+    sealNow,
+    checkNow,
+    async drain() {
+      stopping = true
+      clearInterval(timer)
+      clearInterval(checks)
+      await running
+    },
+  }
+}
+
+/** Records the outcomes of a brokerage's forecasts that changed since the last time. */
+async function sealOutcomes(database: Database, tenant: TenantId, now: number): Promise<void> {
+  while (!(await sealSome(database, tenant, now))) {}
+}
+
+/** Records some outcomes. Returns whether all are recorded. */
+async function sealSome(database: Database, tenant: TenantId, now: number): Promise<boolean> {
+  return database.inTenant(tenant, async (transaction) => {
+    const pilot = await findPilot(transaction, tenant, { lock: true })
+    const owner = await findTenant(transaction, tenant)
+    if (pilot === null || owner === null) return true
+    // Read first: everything up to this version is visible to the next statement.
+    const { facts: newest } = await readVersions(transaction, tenant)
+    if (newest <= pilot.sealed_version) return true
+    const after = pilot.sealed_version
+    const some = await changedPilotLanes(transaction, tenant, { after, limit: lanesPerTransaction })
+    const { lanes, upTo } =
+      some.length < lanesPerTransaction
+        ? { lanes: some, upTo: Math.max(newest, some.at(-1)?.version ?? 0) }
+        : (wholeVersions(some) ??
+          wholeVersions(
+            await changedPilotLanes(transaction, tenant, { after, limit: lanesOfVersionMax }),
+          ) ?? {
+            lanes: some,
+            upTo: some.at(-1)?.version ?? newest,
+          })
+    await appendPilotEntries(
+      transaction,
+      tenant,
+      now,
+      lanes.flatMap((lane) => outcomeEntry(lane, owner.default_basis)),
+    )
+    await pilotSealed(transaction, tenant, upTo)
+    return upTo >= newest
+  })
+}
+
+/** The lanes without those of the last version, which may be incomplete; null if they are all of one version. */
+function wholeVersions(lanes: readonly ChangedPilotLane[]) {
+  const last = lanes.at(-1)?.version ?? 0
+  const whole = lanes.filter(({ version }) => version < last)
+  const upTo = whole.at(-1)?.version
+  return upTo === undefined ? null : { lanes: whole, upTo }
+}
+
+function outcomeEntry(lane: ChangedPilotLane, basis: RateBasis) {
+  const body = outcomeBody(lane, basis)
+  const isFirst = lane.recorded === null
+  if (isFirst && body.outcome === 'pending' && body.revenue === null && body.cost === null) return []
+  if (lane.recorded === JSON.stringify(body)) return []
+  return [{ kind: 'outcome' as const, laneId: lane.lane_id, body }]
+}
+
+function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
+  const amount = (
+    cents: number | null,
+    basis: RateBasis | null,
+    fuelCents: number | null,
+    accessorialCents: number | null,
+  ) =>
+    cents === null
+      ? null
+      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents }, wanted))
+  const isVoid = lane.voided_at !== null
+  return {
+    lane_ref: lane.lane_ref,
+    outcome: isVoid ? 'void' : lane.outcome,
+    reason: lane.outcome_reason,
+    source: lane.outcome_source,
+    decided_at: (isVoid ? lane.voided_at : lane.decided_at)?.toISOString() ?? null,
+    rate: amount(
+      lane.quoted_rate_cents,
+      lane.quoted_basis,
+      lane.quoted_fuel_cents,
+      lane.quoted_accessorials_cents,
+    ),
+    revenue: amount(
+      lane.customer_rate_cents,
+      lane.customer_basis,
+      lane.customer_fuel_cents,
+      lane.customer_accessorials_cents,
+    ),
+    cost: amount(
+      lane.truck_cost_cents,
+      lane.truck_basis,
+      lane.truck_fuel_cents,
+      lane.truck_accessorials_cents,
+    ),
+  }
+}
