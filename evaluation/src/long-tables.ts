@@ -1,7 +1,7 @@
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import type { Bar } from './bar.ts'
 import { logisticBroker, sealedSeller, sealedTenders } from './simulated-sellers.ts'
-import { after, afterMeans, type Reporting, type Walked, walkForward, withoutLosses } from './walk.ts'
+import { after, afterMeans, type Reporting, type Walked, withoutLosses } from './walk.ts'
 import {
   byKnownQuotes,
   byRate,
@@ -28,9 +28,6 @@ export type Walk = (
   quotes: readonly LaneQuote[],
   plan: { readonly reporting: Reporting; readonly warmUpDays: number; readonly everyDays: number },
 ) => Walked[]
-
-/** `Walk` without progress. */
-export const quietWalk: Walk = (_name, quotes, plan) => walkForward(quotes, plan)
 
 /** Simulated sellers whose curves are not those of the model. */
 export function simulatedFamilies(seed: number): { name: string; quotes: LaneQuote[] }[] {
