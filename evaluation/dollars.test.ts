@@ -30,7 +30,7 @@ function gains(seed: number): { estimated: number; true: number } {
         priceWeight: priceWeight(day.model, quote.lane),
         costCents,
       }
-      const best = bestRate({ ...curve, miles: null, floors: {} })
+      const best = bestRate({ ...curve, floorCents: null })
       const truly = (rateCents: number) => lane.truth(Math.log(rateCents)) * (rateCents - costCents)
       sum.estimated += best.expectedMarginCents - expectedMarginCents(curve, quote.rateCents)
       sum.true += truly(best.rateCents) - truly(quote.rateCents)

@@ -30,6 +30,7 @@ import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } fr
 import { newLane, noCosts } from './new-lanes.ts'
 import { peopleMethods } from './people-methods.ts'
 import { pilotMethods } from './pilot-methods.ts'
+import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
@@ -192,6 +193,7 @@ export const methods: Readonly<Record<string, Method>> = {
   },
   ...eventMethods,
   ...customerMethods,
+  ...ruleMethods,
   ...fuelMethods,
   ...importMethods,
   ...marketMethods,
@@ -381,7 +383,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { floors: {}, timeZone: 'UTC' },
+      { minimum: {}, timeZone: 'UTC' },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { tablesWithoutTenant } from '#server/database/schema/index.ts'
+import { tablesOnCoordinator } from '#server/database/schema/index.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function tenantTables(client: pg.ClientBase): Promise<ReadonlySet<s
     `select c.relname::text as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
        and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all ($1)`,
-    [tablesWithoutTenant],
+    [tablesOnCoordinator],
   )
   return new Set(rows.map(({ name }) => name))
 }
@@ -69,7 +69,7 @@ export async function schemaFaults(client: pg.ClientBase): Promise<string[]> {
      join tables t on p.prosrc ~ ('(from|join|into|update)\\s+(public\\.)?' || t.relname || '\\M')
      where p.pronamespace = 'public'::regnamespace and l.lanname = 'sql' and not t.whole
      order by 1`,
-    [tablesWithoutTenant],
+    [tablesOnCoordinator],
   )
   return rows.map(({ fault }) => fault)
 }
@@ -93,8 +93,8 @@ export interface ExecutedStatement {
   readonly plan: PlanNode
 }
 
-/** The one query that covers all tenants on purpose: it finds tenants with changes, on every worker. */
-const acrossAllTenants = /where known\.changed_in >= since/
+/** Queries that cover all tenants on purpose, and run in the background: they find tenants with changes, on every worker. */
+const acrossAllTenants = /where known\.changed_in >= since|where known\.facts_version > pilot\.sealed_version/
 
 /** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
 const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/
@@ -138,7 +138,7 @@ export function statementFaults(
     ),
   )
   const global = nodes.find((node) =>
-    (tablesWithoutTenant as readonly string[]).includes(node['Relation Name'] ?? ''),
+    (tablesOnCoordinator as readonly string[]).includes(node['Relation Name'] ?? ''),
   )
   if (global !== undefined && tenantNodes.length > 0) {
     faults.push(`${global['Relation Name']} is joined with rows of a tenant`)

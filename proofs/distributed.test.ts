@@ -7,6 +7,7 @@ import {
   migrate,
   notSpread,
   readMigrations,
+  tablesOnCoordinator,
 } from '#server/database/schema/index.ts'
 import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
@@ -73,6 +74,9 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
 
   test('distribution can be stopped and resumed, keeps every row, and does nothing for tables that are distributed', async () => {
     const before = { A: await checksumsOf(a.tenant), B: await checksumsOf(b.tenant) }
+    const distributed = tenants.tables.filter(
+      (table) => !(tablesOnCoordinator as readonly string[]).includes(table),
+    )
     const moved: unknown[] = []
     const stopping = distribute(database.owner, {
       ...quiet,
@@ -81,7 +85,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     })
     await expect(stopping).rejects.toThrow('Stopped')
     const service = await openDatabase({ connection: database.service })
-    expect((await service.outsideTenants(notSpread))?.length).toBe(tenants.tables.length - 3)
+    expect((await service.outsideTenants(notSpread))?.length).toBe(distributed.length - 3)
     expect((await databaseSafetyFaults(service)).join('\n')).toContain(
       'The table lanes is not distributed over the workers',
     )
@@ -92,7 +96,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       ...quiet,
       onTable: ({ moved: rows }) => moved.push(rows),
     })
-    expect(done).toMatchObject({ shards: 4, tables: tenants.tables.length })
+    expect(done).toMatchObject({ shards: 4, tables: distributed.length })
     expect(moved.slice(0, 4)).toEqual(['before', 'before', 'before', expect.any(Number)])
     expect({ A: await checksumsOf(a.tenant), B: await checksumsOf(b.tenant) }).toEqual(before)
 

@@ -1,6 +1,11 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'hash-chain.hashAfter': 'computes a value without a query',
+  'calibration-checks.tenantsToCheck':
+    'returns the numbers of tenants whose calibration is due for a check, for the service itself',
+  'calibration-checks.brokenCalibrations': 'returns a number over all tenants, for the service itself',
+  'pilots.tenantsWithHeadsToAnnounce':
+    'returns the numbers of tenants whose pilot is due for an event, for the service itself',
   'pilots.tenantsWithPilotsBehind':
     'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
   'landed-margin.tooLowCents': 'makes an expression without a query',
@@ -27,13 +32,15 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.auditedForApi': 'converts its arguments',
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
+  'compared-basis.isMixed': 'returns part of a query',
   'customers.ofCustomer': 'returns part of a query',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
   'lanes.laneRef': 'computes a value without a query',
   'packed-quotes.int8At': 'computes a value without a query',
   'packed-quotes.viewOf': 'computes a value without a query',
-  'people.floorsOf': 'converts the values that it receives',
+  'people.minimumOf': 'converts the values that it receives',
+  'pricing-rules.rulesInForce': 'converts the values that it receives',
   'people.foldedEmail': 'computes a value without a query',
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',

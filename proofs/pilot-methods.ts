@@ -1,5 +1,5 @@
-import { hashChain, pilots } from '#server/database/queries/index.ts'
-import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
+import { calibrationChecks as checks, hashChain, pilots } from '#server/database/queries/index.ts'
+import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 
 /** Database functions of pilots and of chains of hashes. See `database-methods.ts`. */
 export const pilotMethods: Readonly<Record<string, Method>> = {
@@ -29,6 +29,27 @@ export const pilotMethods: Readonly<Record<string, Method>> = {
   ),
   'pilots.changedPilotLanes': returnsCanary(({ transaction, tenant }) =>
     pilots.changedPilotLanes(transaction, tenant, { after: -1, limit: 10 }),
+  ),
+  'pilots.headAnnounced': changesRows(({ transaction, tenant, now }) =>
+    pilots.headAnnounced(transaction, tenant, { entry: 7, at: now }),
+  ),
+  'calibration-checks.findCalibrationCheck': returnsResult(({ transaction, tenant }) =>
+    checks.findCalibrationCheck(transaction, tenant),
+  ),
+  'calibration-checks.putCalibrationCheck': changesRows(({ transaction, tenant, now }) =>
+    checks.putCalibrationCheck(transaction, tenant, {
+      checked_at: now,
+      checked_version: 7,
+      state: 'holds',
+      decided: 1,
+      won: 1,
+      mean_forecast: 0.5,
+      evidence: 60,
+      broken_at: null,
+    }),
+  ),
+  'calibration-checks.recordedForecasts': noEvidence(({ transaction, tenant }) =>
+    checks.recordedForecasts(transaction, tenant, { decidedSince: new Date(0), quotedSince: new Date(0) }),
   ),
   'pilots.pilotSealed': changesRows(({ transaction, tenant }) => pilots.pilotSealed(transaction, tenant, 7)),
 }

@@ -24,6 +24,7 @@ const marketRate = {
   source: 'Walk',
   as_of: '2026-02-27',
 }
+const otherRule = { conditions: { equipment: 'F' }, terms: { round_to: 5 } }
 const period = 'from=2020-01-01&to=2100-01-01'
 
 /** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
@@ -33,7 +34,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     text: { type: 'application/json', bytes: updateOf(of) },
   }),
   markup: () => ({
-    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market,risk`,
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,market,risk,rules`,
   }),
   'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence,market` }),
   'insight-batch': () => ({
@@ -148,7 +149,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'update-user': (of) => ({ path: `/api/users/${of.person}`, body: { role: 'member' } }),
   'remove-user': (of) => ({ path: `/api/users/${of.person}` }),
   'quote-advice': () => ({
-    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk`,
+    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence,risk,rules`,
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
   'advise-lanes': () => ({
@@ -194,6 +195,11 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-customer': (of) => ({
     path: `/api/customers/record?name=${encodeURIComponent(customerOf(of))}`,
   }),
+  'list-pricing-rules': () => ({ path: '/api/pricing-rules' }),
+  'add-pricing-rule': () => ({ path: '/api/pricing-rules', body: otherRule }),
+  'change-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}`, body: otherRule }),
+  'remove-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}` }),
+  'test-pricing-rule': () => ({ path: '/api/pricing-rules/test', body: otherRule }),
   'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
   'list-customer-variants': () => ({ path: '/api/customers/variants' }),
   'merge-customers': () => ({ path: '/api/customers/merges', body: { from: 'Walk Inc', into: 'Walk' } }),
@@ -209,6 +215,11 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'load-diesel-prices': () => ({
     path: '/api/fuel/diesel-prices',
     body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
+  }),
+  'list-exchange-rates': () => ({ path: '/api/exchange-rates' }),
+  'add-exchange-rates': () => ({
+    path: '/api/exchange-rates',
+    body: { rates: [{ day: '2026-03-02', usd_per_cad: 0.7312 }] },
   }),
   'change-quote-list-settings': () => ({
     path: '/api/quote-list-settings',
@@ -273,6 +284,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'import-sample-data': () => ({ path: '/api/sample-data', body: {} }),
   'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
   'get-backtest': () => ({ path: '/api/backtest' }),
+  'get-calibration': () => ({ path: '/api/calibration' }),
   'get-pilot': () => ({ path: '/api/pilot' }),
   'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
   'get-pilot-report': () => ({ path: '/api/pilot/report' }),

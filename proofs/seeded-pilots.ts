@@ -13,6 +13,19 @@ export function pilotRowsOf(ids: TenantIds, { at, canary }: { at: Date; canary: 
         // Newer than every version of the facts, so that nothing is left to record.
         sealed_version: 1_000_000_000_000,
         announced_entry: 0,
+        announced_at: at,
+      },
+    ],
+    calibration_checks: [
+      {
+        checked_at: at,
+        checked_version: 1_000_000_000_000,
+        state: 'holds',
+        decided: 70,
+        won: 30,
+        mean_forecast: 0.4,
+        evidence: 12,
+        broken_at: null,
       },
     ],
     pilot_entries: [

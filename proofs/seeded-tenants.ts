@@ -35,6 +35,21 @@ export const password = 'correct horse battery staple'
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
+/** A pricing rule of brokerage A that changes the rate to quote. */
+const ruleOfA = {
+  ruleId: 1,
+  conditions: {},
+  terms: { minimum: { pct: 71.5 } },
+  isOn: true,
+  changedAt: '2025-12-01T00:00:00.000Z',
+  changedBy: null,
+}
+
+const ruleOfCustomer = (label: Label, ids: TenantIds) => {
+  const text = `${canaryOf(label)}tenants-pricing_rules`
+  return { ...ruleOfA, ruleId: ids.import, conditions: { customer: { key: text.toLowerCase(), text } } }
+}
+
 /** The date of the seeded market rate. */
 export const marketRateDay = new Date('2025-12-01T00:00:00Z')
 
@@ -92,6 +107,9 @@ function rowsOf(
     quoted_basis: null,
     customer_basis: null,
     truck_basis: null,
+    quoted_currency: null,
+    customer_currency: null,
+    truck_currency: null,
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
@@ -120,7 +138,7 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
-        floor_margin_pct: label === 'A' ? 71.5 : null,
+        pricing_rules: JSON.stringify([...(label === 'A' ? [ruleOfA] : []), ruleOfCustomer(label, ids)]),
         created_at: at,
         sandbox_of: null,
         sandbox_id: null,
@@ -204,6 +222,9 @@ function rowsOf(
         failures: 0,
         retry_at: null,
       },
+    ],
+    exchange_days: [
+      { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
     ],
     ...fuelRowsOf(label),
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),

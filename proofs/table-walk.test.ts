@@ -6,6 +6,7 @@ import { canaryOf, type SeededTenants, seededTenants } from './seeded-tenants.ts
 
 /** Text columns that accept only certain values, so they cannot contain a canary. */
 const withoutCanary = [
+  'calibration_checks.state',
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
@@ -15,12 +16,15 @@ const withoutCanary = [
   'lane_changes.rule',
   'lane_changes.source',
   'lanes.customer_basis',
+  'lanes.customer_currency',
   'lanes.outcome',
   'lanes.outcome_reason',
   'lanes.outcome_source',
   'lanes.quoted_basis',
+  'lanes.quoted_currency',
   'lanes.rate_type',
   'lanes.truck_basis',
+  'lanes.truck_currency',
   'lanes.truck_cost_source',
   'market_rates.basis',
   'market_rates.currency',

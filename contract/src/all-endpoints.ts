@@ -19,6 +19,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
+import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
@@ -50,7 +51,21 @@ import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
-import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from './pilot.ts'
+import {
+  exportPilot,
+  getCalibration,
+  getPilot,
+  getPilotReport,
+  listPilotEntries,
+  switchPilot,
+} from './pilot.ts'
+import {
+  addPricingRule,
+  changePricingRule,
+  listPricingRules,
+  removePricingRule,
+  testPricingRule,
+} from './pricing-rules.ts'
 import { pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
@@ -153,6 +168,11 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listPricingRules,
+  addPricingRule,
+  changePricingRule,
+  removePricingRule,
+  testPricingRule,
   laneRecord,
   suggestPlaces,
   suggestCustomers,
@@ -173,6 +193,8 @@ export const allEndpoints = [
   unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
+  listExchangeRates,
+  addExchangeRates,
   getLane,
   listShipments,
   exportShipments,
@@ -208,4 +230,5 @@ export const allEndpoints = [
   getPilotReport,
   listPilotEntries,
   exportPilot,
+  getCalibration,
 ] as const satisfies readonly Endpoint[]

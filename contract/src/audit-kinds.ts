@@ -16,6 +16,9 @@ export const auditKindsOf = {
   ],
   brokerage: [
     'settings-changed',
+    'pricing-rule-added',
+    'pricing-rule-changed',
+    'pricing-rule-removed',
     'change-rolled-back',
     'import-undone',
     'customer-changed',

@@ -7,6 +7,7 @@ import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } fr
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
 import { LaneChanged } from './events.ts'
+import { ExchangeRate } from './exchange.ts'
 import {
   dollars,
   email,
@@ -38,11 +39,24 @@ import {
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
 import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
+import {
+  AppliedRules,
+  OutsideRule,
+  PricingRule,
+  PricingRules,
+  RuleConditions,
+  RuleLimit,
+  RuleTerms,
+  ShownConditions,
+  ShownMargin,
+  ShownMinimum,
+  ShownTerms,
+} from './pricing-rules.ts'
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
 import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
-import { ComparedBasis } from './rate-basis.ts'
+import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
@@ -190,6 +204,17 @@ export const components: Readonly<
   },
   Interval: { schema: Interval, description: 'A range' },
   CurvePoint: { schema: CurvePoint, description: 'The win probability at one rate' },
+  RuleConditionsToSet: { schema: RuleConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleConditions: { schema: ShownConditions, description: 'The quotes that a pricing rule applies to' },
+  RuleTermsToSet: { schema: RuleTerms, description: 'What a pricing rule says about its quotes' },
+  RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
+  RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
+  RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
+  PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
+  PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
+  RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
+  AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
+  OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },
   Optimum: { schema: Optimum, description: 'The rate with the highest expected margin' },
   MarkupEvidence: {
@@ -263,6 +288,11 @@ export const components: Readonly<
     schema: FuelStep,
     description: 'A step of a fuel surcharge table: from this diesel price, this surcharge per mile',
   },
+  ExchangeRate: {
+    schema: ExchangeRate,
+    description: 'The exchange rate of the Canadian dollar from a day on',
+  },
+  NamedCharge: { schema: NamedCharge, description: 'An accessorial charge by name' },
   QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },

@@ -49,6 +49,7 @@ export interface Endpoint<
     | 'Performance'
     | 'Customers'
     | 'Market'
+    | 'Rules'
     | 'Imports'
   readonly who: Who
   readonly params?: Params

@@ -122,6 +122,12 @@ export const problems = {
     title: 'No such address',
     remedy: 'See /openapi.json for all addresses.',
   },
+  'outside-rules': {
+    status: 422,
+    title: 'Quote is outside the pricing rules',
+    remedy:
+      'Quote a rate within the rules, or ask for approval with POST /api/approvals. Each error names the rule. An error with the code blocked cannot be approved.',
+  },
   'lane-not-found': {
     status: 404,
     title: 'No lane was found',

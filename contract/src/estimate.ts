@@ -3,7 +3,7 @@ import { nullable } from './fields.ts'
 
 /** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
-export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market', 'risk'] as const
+export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market', 'risk', 'rules'] as const
 export type MarkupExtra = (typeof markupExtras)[number]
 
 export const trustLevels = ['good', 'fair', 'weak', 'none'] as const

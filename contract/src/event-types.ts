@@ -1,5 +1,5 @@
 /**
- * The event types: those of lanes in the order in which they occur, then that of credentials. This file imports no
+ * The event types: those of lanes in the order in which they occur, then those without a lane. This file imports no
  * package, because the dashboard uses it.
  */
 export const eventTypes = [
@@ -10,6 +10,8 @@ export const eventTypes = [
   'lane.outcome_changed',
   'quote.expired',
   'credential.expiring',
+  'pilot.head',
+  'model.calibration_broken',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

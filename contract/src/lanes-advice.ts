@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum } from './estimate.ts'
-import { equipment, nullable, place, positiveDollars } from './fields.ts'
+import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax, quoteRequestKeysMax } from './limits.ts'
+import { OutsideRules } from './pricing-rules.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 /** One lane of the quote desk. Each lane is validated separately. */
@@ -32,6 +33,7 @@ export const adviseLanes = endpoint({
   isRead: true,
   itemsOf: 'lanes',
   body: Type.Object({
+    customer: Type.Optional(text('The customer that the quotes are for. The rules for it apply')),
     lanes: Type.Array(deskLane, {
       minItems: 1,
       maxItems: lanesPerRequestMax,
@@ -51,6 +53,7 @@ export const adviseLanes = endpoint({
           estimate: nullable(Estimate),
           optimum: nullable(Optimum),
           warnings: RateWarnings,
+          outside_rules: OutsideRules,
         }),
         Type.Object({
           index: Type.Integer(),
@@ -83,6 +86,7 @@ export const adviseLanes = endpoint({
               detail: '$250 is $1,555 below the expected cost of $1,805.',
             },
           ],
+          outside_rules: [],
         },
         {
           index: 1,

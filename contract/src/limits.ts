@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
+export const rulesMax = 200
+/** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
+export const ruleTestQuotesMax = 2_000
+
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
 export const jsonKeysMax = 64
@@ -164,6 +169,12 @@ export const changesPageMax = 500
 export const pilotEntriesPageMax = 1_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
+/** Accessorial charges of an amount by name. A bill of lading has a few. */
+export const chargesPerAmountMax = 20
+/** Days of an exchange table in one call: thirty years of working days. */
+export const exchangeRatesMax = 8_000
+export const exchangeRatesShown = 30
+
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */
 export const fuelPeriodsMax = 20
 export const fuelStepsMax = 60

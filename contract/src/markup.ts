@@ -1,9 +1,10 @@
 import Type, { type Static, type TObject } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, MarginRisk, markupExtras, Optimum } from './estimate.ts'
-import { equipment, includeOf, nullable, oneOf, place, positiveDollars, wholeNumber } from './fields.ts'
+import { equipment, includeOf, nullable, oneOf, place, positiveDollars, text, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
+import { AppliedRules } from './pricing-rules.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
@@ -37,6 +38,7 @@ const extras = {
   optimum: Type.Optional(nullable(Optimum)),
   evidence: Type.Optional(MarkupEvidence),
   market: Type.Optional(MarketReference),
+  rules: Type.Optional(AppliedRules),
   risk: Type.Optional({
     ...nullable(MarginRisk),
     description: 'With include=risk. null: no truck cost is known, expected or sent',
@@ -104,6 +106,9 @@ export const markup = endpoint({
     ),
     estimated_cost: Type.Optional(
       positiveDollars('The truck cost that you expect. If given, include=estimate,optimum,risk use it'),
+    ),
+    customer: Type.Optional(
+      text('The customer that the quote is for. include=rules applies the rules for it'),
     ),
     include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),

@@ -102,6 +102,7 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Performance: 'Win rate and margin by lane, customer, rep, equipment and month.',
   Customers: 'Customers with their figures, tiers and payment terms, and names that mean the same customer.',
   Market: 'Market rates of the brokerage, and how its own rates compare with them.',
+  Rules: 'Pricing rules of the brokerage, and the approval of quotes outside them.',
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 

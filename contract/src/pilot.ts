@@ -262,3 +262,42 @@ export const getPilotReport = endpoint({
     },
   },
 })
+
+export const getCalibration = endpoint({
+  name: 'get-calibration',
+  method: 'GET',
+  path: '/api/calibration',
+  summary: 'Whether the win probabilities hold on the last 60 days',
+  description:
+    'The last daily check of the forecasts that were recorded with live quotes (by the pilot, or as the quote desk showed them) against the decisions of the last 60 days. When it breaks, the event model.calibration_broken is sent.',
+  tag: 'Performance',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: Type.Object({
+    state: Type.Enum(['unchecked', 'too_few', 'holds', 'broken'], {
+      description: 'unchecked: no check was made yet. too_few: too few decided quotes',
+    }),
+    checked_at: nullable(moment('When it was checked')),
+    broken_since: { ...nullable(moment('The first check that found it broken')) },
+    decided: howMany('Decided quotes with a recorded forecast'),
+    won: Type.Integer(),
+    mean_forecast: nullable(Type.Number()),
+    evidence: amount(
+      'Evidence against the calibration. It is broken from 3,650 on, which calibrated forecasts reach once in ten years at most',
+    ),
+    sentence: Type.String(),
+  }),
+  examples: {
+    answer: {
+      state: 'holds',
+      checked_at: '2026-03-01T03:10:00.000Z',
+      broken_since: null,
+      decided: 214,
+      won: 88,
+      mean_forecast: 0.42,
+      evidence: 31,
+      sentence:
+        'The calibration holds on the last 60 days: 88 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
+    },
+  },
+})

@@ -393,7 +393,7 @@ export const requote = endpoint({
   }),
   status: 201,
   answer: QuotedLane,
-  problems: ['lane-not-found'],
+  problems: ['lane-not-found', 'outside-rules'],
   examples: {
     body: { quoted_rate: 2075 },
     answer: {

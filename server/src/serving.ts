@@ -4,8 +4,8 @@ import { backtestRunner } from './backtests/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
-import { takePermit } from './database/queries/index.ts'
-import { type Database, replicaReads } from './database/session/index.ts'
+import { brokenCalibrations, takePermit } from './database/queries/index.ts'
+import { type Database, replicaReads, runInBackground } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
@@ -159,6 +159,7 @@ export function connectParts(
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
+    brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
     readiness: () => readiness({ database, clock, migrations, replica }),
   })
   const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })

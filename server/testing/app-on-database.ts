@@ -47,6 +47,8 @@ export interface TestApp {
   expireQuotes(): Promise<number>
   /** Records outcomes in the chains of pilots, as the service does every five seconds. */
   sealPilots(): Promise<void>
+  /** Checks calibrations and announces the heads of pilots, as the service does every ten minutes for those that are due. */
+  checkCalibrations(): Promise<void>
   /** Waits for work that the service does after it responds: the call log and the audit log. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -123,6 +125,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     logLines,
     expireQuotes: async () => 0,
     sealPilots: async () => {},
+    checkCalibrations: async () => {},
     settle: async () => {},
     close: async () => {},
   }
@@ -137,6 +140,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   app.expireQuotes = expirer.expireNow
   const keeper = pilotKeeper({ database, clock, log: logger })
   app.sealPilots = keeper.sealNow
+  app.checkCalibrations = keeper.checkNow
   const { parts, drain } = connectParts(
     {
       config,

@@ -22,6 +22,21 @@ export async function distributedDatabase(url: string): Promise<TestDatabase> {
   }
 }
 
+const passwords = { owner: 'tests of lanewise', service: 'tests of lanewise' }
+
+/** Makes the roles and the database on one node of a cluster. `url` is a superuser's. */
+export async function makeOnNode(url: string, name: string): Promise<void> {
+  await on(url, async (client) => {
+    // Create the roles on each node directly: propagated statements would deadlock with those of other tests.
+    await client.query('set citus.enable_ddl_propagation = off')
+    await makeRoles(client, passwords)
+    await makeDatabase(client, name)
+  })
+  const there = new URL(url)
+  there.pathname = `/${name}`
+  await on(there.href, (client) => client.query('create extension citus'))
+}
+
 /** Creates a migrated database on the Citus cluster for one test. The workers are registered; no table is distributed yet. */
 export async function citusDatabase(url: string): Promise<TestDatabase> {
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
@@ -47,16 +62,7 @@ export async function citusDatabase(url: string): Promise<TestDatabase> {
   const lock = new pg.Client({ connectionString: url })
   await lock.connect()
   await lock.query('select pg_advisory_lock(7205914)')
-  const passwords = { owner: 'tests of lanewise', service: 'tests of lanewise' }
-  for (const node of nodes) {
-    await on(at(node, new URL(url).pathname.slice(1)), async (client) => {
-      // Create the roles on each node directly: propagated statements would deadlock with those of other tests.
-      await client.query('set citus.enable_ddl_propagation = off')
-      await makeRoles(client, passwords)
-      await makeDatabase(client, name)
-    })
-    await on(at(node, name), (client) => client.query('create extension citus'))
-  }
+  for (const node of nodes) await makeOnNode(at(node, new URL(url).pathname.slice(1)), name)
   await on(at(coordinator, name), async (client) => {
     await client.query('select citus_set_coordinator_host($1, $2)', [coordinator.host, coordinator.port])
     for (const { host, port } of workers) await client.query('select citus_add_node($1, $2)', [host, port])

@@ -52,6 +52,9 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'pricing-rule-added': 'Pricing rule added',
+  'pricing-rule-changed': 'Pricing rule changed',
+  'pricing-rule-removed': 'Pricing rule removed',
   'customer-changed': 'Customer changed',
   'customer-merged': 'Customer merged',
   'customer-unmerged': 'Customer unmerged',
@@ -77,6 +80,14 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'revoked-token-used': 'Ended session or revoked token used',
   'wrong-kind-token-used': 'Wrong kind of token used',
   'unknown-token-used': 'Unknown token used',
+}
+
+/** The conditions of an audited pricing rule, in words. */
+function ruleOf(about: AuditEvent['about'], when: 'before' | 'after'): string {
+  const rule = about[when]
+  return typeof rule === 'object' && rule !== null && 'because' in rule && typeof rule.because === 'string'
+    ? rule.because
+    : 'unknown conditions'
 }
 
 const refused: ReadonlySet<string> = new Set(auditKindsOf.refusals)
@@ -182,6 +193,12 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'pricing-rule-added': ({ done_by, about }) =>
+    words`${someone(done_by)} added the pricing rule for ${ruleOf(about, 'after')}`,
+  'pricing-rule-changed': ({ done_by, about }) =>
+    words`${someone(done_by)} changed the pricing rule for ${ruleOf(about, 'after')}`,
+  'pricing-rule-removed': ({ done_by, about }) =>
+    words`${someone(done_by)} removed the pricing rule for ${ruleOf(about, 'before')}`,
   'customer-changed': ({ done_by, about }) => [
     ...words`${someone(done_by)} changed the customer ${dataOf(about, 'customer')}`,
     ...settingWords(about),

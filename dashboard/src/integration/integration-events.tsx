@@ -88,6 +88,8 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'lane.outcome_changed': 'an outcome changes',
   'quote.expired': 'a quote expires',
   'credential.expiring': 'a service token or signing secret expires soon',
+  'pilot.head': 'once a day, the newest entry of the sealed pilot',
+  'model.calibration_broken': 'the win probabilities do not hold any more',
 }
 
 function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {

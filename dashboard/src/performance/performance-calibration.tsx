@@ -23,8 +23,44 @@ type Quality = Tested['quality']['model']
 
 const pollEveryMs = 2_000
 
-/** The accuracy of the advice on the brokerage's quotes. Each quote is forecast only from earlier days. */
+/** Whether the forecasts hold on the last 60 days, then the accuracy of the advice on the brokerage's quotes. */
 export default function Calibration() {
+  return (
+    <Stack gap="md">
+      <Standing />
+      <Backtest />
+    </Stack>
+  )
+}
+
+/** The daily check of the forecasts that were recorded with live quotes. */
+function Standing() {
+  const { data, error, refetch } = useAnswer('get-calibration', {})
+  if (error !== null) {
+    return <Failed error={error} title="The daily check could not be loaded" retry={() => void refetch()} />
+  }
+  if (data === undefined) return <Loading label="Loading the daily check" rows={1} />
+  const checked = data.checked_at === null ? null : `Checked ${moment(data.checked_at)}.`
+  return data.state === 'broken' ? (
+    <Alert
+      color="red"
+      variant="outline"
+      icon={<IconInfoCircle aria-hidden />}
+      title="The forecasts do not hold"
+    >
+      <Text size="sm" maw={820}>
+        {data.sentence} {checked}
+      </Text>
+    </Alert>
+  ) : (
+    <Text size="sm" maw={820}>
+      {data.sentence} {checked}
+    </Text>
+  )
+}
+
+/** The accuracy of the advice on past quotes. Each quote is forecast only from earlier days. */
+function Backtest() {
   const answer = useAnswer(
     'get-backtest',
     {},

@@ -88,7 +88,9 @@ export function LanesTotals({
         )}
         {totals.worth !== null && (
           <span>
-            worth <b>{roundDollars(totals.worth)}</b>
+            <InRed when={totals.worth < 0}>
+              worth <b>{roundDollars(totals.worth)}</b>
+            </InRed>
           </span>
         )}
         {totals.toCheck > 0 && (

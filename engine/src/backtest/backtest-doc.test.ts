@@ -33,7 +33,7 @@ test('a quote in dollars', () => {
   }
   const prior = { a: 0.5, b: Math.log(8), varianceA: 2.25, covariance: 0, varianceB: 1 }
   const curve = { posterior: posteriorOf(knots, prior), referenceCents: 202_500, priceWeight: 1 }
-  const best = bestRate({ ...curve, costCents: 170_000, miles: null, floors: {} })
+  const best = bestRate({ ...curve, costCents: 170_000, floorCents: null })
   const rows = tableOf('dollars').slice(1)
   expect(rows.length).toBe(2)
   for (const [cost = '', q = '', ...printed] of rows) {

@@ -189,8 +189,8 @@ describe('the dollar estimate', () => {
     expect(Math.abs(dollars.quotedCents / earned - 1)).toBeLessThan(0.25)
   })
 
-  test('never sets a best rate below the rate floors', () => {
-    const floored = backtest({ quotes: sold, now: NOW, windowDays: 180, floors: { marginPct: 60 } })
+  test('never sets a best rate below the minimum of the rules', () => {
+    const floored = backtest({ quotes: sold, now: NOW, windowDays: 180, minimum: { pct: 60 } })
     if (!floored.enough || !floored.dollars || !found.dollars) throw new Error('no dollars')
     expect(floored.dollars.bestCents).toBeLessThan(found.dollars.bestCents)
     expect(floored.dollars.below).toBe(floored.dollars.quotes)

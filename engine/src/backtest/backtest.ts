@@ -1,9 +1,9 @@
 import { dayOf } from '../estimate/day.ts'
 import { leftOutQuotes, prepareEstimator } from '../estimate/estimator.ts'
 import { prepareCosts } from '../estimate/expected-cost.ts'
-import type { RateFloors } from '../estimate/optimum.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
+import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
   type DollarEstimate,
@@ -41,7 +41,8 @@ export interface BacktestQuestion {
   readonly now: number
   /** Quotes of the last `windowDays` days are tested. Older quotes are only training data. */
   readonly windowDays: number
-  readonly floors?: RateFloors
+  /** The minimum of the brokerage's rule for all quotes. */
+  readonly minimum?: MinimumTerms
   /** Called with the completed share, from 0 to 1. */
   readonly onProgress?: (share: number) => void
 }
@@ -95,7 +96,7 @@ export interface BacktestResult {
  * @example backtest({ quotes: [], now, windowDays: 180 }) // { enough: false, why: 'too_few_decided', decided: 0, ... }
  */
 export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuotes {
-  const { now, windowDays, floors = {} } = question
+  const { now, windowDays, minimum = {} } = question
   const out = leftOutQuotes(prepareEstimator({ quotes: question.quotes, now }))
   const quotes = question.quotes
     .filter(({ laneId }) => !out.has(laneId))
@@ -107,7 +108,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   const few = tooFew(decided.length, tested.length)
   if (few !== null) return few
 
-  const walked = walk({ quotes, fromDay, toTest: tested.length, floors, onProgress: question.onProgress })
+  const walked = walk({ quotes, fromDay, toTest: tested.length, minimum, onProgress: question.onProgress })
   const baselines = forecastByBaselines(quotes, fromDay - firstDay)
   return {
     enough: true,
@@ -143,7 +144,7 @@ function walk(plan: {
   quotes: readonly BacktestQuote[]
   fromDay: number
   toTest: number
-  floors: RateFloors
+  minimum: MinimumTerms
   onProgress: ((share: number) => void) | undefined
 }) {
   const forecasts: Forecast[] = []
@@ -153,7 +154,7 @@ function walk(plan: {
     const costs = prepareCosts(paidLoads(test.past), test.day * DAY)
     for (const quote of test.tests) {
       forecasts.push({ p: forecastOf(test, quote), won: quote.outcome === 'won' })
-      const found = priceQuote(test, quote, { costs, floors: plan.floors })
+      const found = priceQuote(test, quote, { costs, minimum: plan.minimum })
       if (typeof found === 'string') unpriced[found]++
       else priced.push(found)
     }

@@ -1,7 +1,8 @@
 import { priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
-import { bestRate, expectedMarginCents, type RateFloors } from '../estimate/optimum.ts'
+import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
+import { type MinimumTerms, minimumRateCents } from '../rules/pricing-rules.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import type { TestDay } from './walk-forward.ts'
 
@@ -33,14 +34,14 @@ export type Unpriced = 'without_cost' | 'without_optimum' | 'unlikely_cost'
 /**
  * Prices a tested quote with the data known at the start of its day: the win probabilities and the expected cost
  * behind the best rate are from that day. Both margins use the quote's own cost, so that a seller who knew the
- * truck's cost better than the model gets credit for it. The rate floors are today's.
+ * truck's cost better than the model gets credit for it. The minimum is today's.
  *
- * @example priceQuote(test, { ...quote, costCents: null }, { costs, floors: {} }) // 'without_cost'
+ * @example priceQuote(test, { ...quote, costCents: null }, { costs, minimum: {} }) // 'without_cost'
  */
 export function priceQuote<Quote extends LaneQuote>(
   { model, posteriorFor }: TestDay<Quote>,
   quote: Quote,
-  terms: { costs: CostModel; floors: RateFloors },
+  terms: { costs: CostModel; minimum: MinimumTerms },
 ): PricedQuote | Unpriced {
   const { costCents, rateCents, lane, miles } = quote
   if (costCents === null || !(costCents > 0) || !Number.isFinite(costCents)) return 'without_cost'
@@ -49,7 +50,9 @@ export function priceQuote<Quote extends LaneQuote>(
   if (referenceCents === null || expected === null) return 'without_optimum'
   if (Math.abs(Math.log(costCents / expected.costCents)) > Math.log(COST_FACTOR)) return 'unlikely_cost'
   const curve = { posterior: posteriorFor(quote), referenceCents, priceWeight: priceWeight(model, lane) }
-  const best = bestRate({ ...curve, costCents: expected.costCents, miles, floors: terms.floors })
+  const { costCents: expectedCents } = expected
+  const floorCents = minimumRateCents(terms.minimum, { costCents: expectedCents, miles })
+  const best = bestRate({ ...curve, costCents: expectedCents, floorCents })
   // If the floor is above the flat zone, only the floor is as good as the best rate.
   const low = Math.max(best.flatZone.lowCents, best.floorCents ?? 0)
   const high = Math.max(best.flatZone.highCents, best.floorCents ?? 0)

@@ -12,7 +12,7 @@ import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } fro
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { bestRate, expectedMarginCents, type Optimum, type RateFloors } from './optimum.ts'
+import { bestRate, expectedMarginCents, type Optimum } from './optimum.ts'
 import { type Posterior, posteriorOf, winMean } from './posterior.ts'
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
@@ -115,7 +115,8 @@ export interface OfferQuestion {
   /** Loaded miles of the offer, or null if unknown. */
   readonly miles: number | null
   readonly expectedCostCents: number | null
-  readonly floors?: RateFloors
+  /** The lowest rate that the tenant's rules allow. */
+  readonly floorCents?: number | null
 }
 
 function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferEstimate {
@@ -301,7 +302,7 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
   const costKnown = costCents !== null && Number.isFinite(costCents) && costCents > 0
   if (!costKnown) flags.push('no_cost')
   const priced = costKnown
-    ? { posterior, referenceCents, priceWeight: weight, costCents, miles, floors: question.floors ?? {} }
+    ? { posterior, referenceCents, priceWeight: weight, costCents, floorCents: question.floorCents ?? null }
     : null
   const optimum = priced ? bestRate(priced) : null
   const ownMargin = priced ? expectedMarginCents(priced, offerRateCents) : null

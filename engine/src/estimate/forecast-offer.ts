@@ -10,7 +10,7 @@ import {
 import { type Interval, winQuantiles, withEnds } from './interval.ts'
 import { emptyKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { bestRate, type Optimum, type RateFloors } from './optimum.ts'
+import { bestRate, type Optimum } from './optimum.ts'
 import { posteriorOf, winMean } from './posterior.ts'
 
 /** The forecast for one quote, without the explanations of `estimateOffer`. Money in cents. */
@@ -61,9 +61,10 @@ export function offerForecaster({ estimator, lane: identity, miles }: LaneToFore
   return (offer: {
     readonly rateCents: number
     readonly costCents: number | null
-    readonly floors: RateFloors
+    /** The lowest rate that the tenant's rules allow. */
+    readonly floorCents: number | null
   }): OfferForecast | null => {
-    const { rateCents, costCents, floors } = offer
+    const { rateCents, costCents, floorCents } = offer
     if (!(rateCents > 0 && Number.isFinite(rateCents))) return null
     const x = position(rateCents)
     const probability = winMean(posterior, x)
@@ -86,7 +87,7 @@ export function offerForecaster({ estimator, lane: identity, miles }: LaneToFore
       all,
       optimum:
         costCents !== null && costCents > 0 && Number.isFinite(costCents)
-          ? bestRate({ posterior, referenceCents, priceWeight: weight, costCents, miles, floors })
+          ? bestRate({ posterior, referenceCents, priceWeight: weight, costCents, floorCents })
           : null,
       probabilityAt,
     }

@@ -111,8 +111,7 @@ test('the optimum', () => {
     referenceCents: 202_500,
     priceWeight: 1,
     costCents: Number(cost) * 100,
-    miles: null,
-    floors: {},
+    floorCents: null,
   })
   const found = [
     best.rateCents / 100,

@@ -7,15 +7,6 @@ const LAST = 60
 /** Rates with at least this share of the highest expected margin belong to the flat zone. */
 const FLAT_SHARE = 0.98
 
-/**
- * A tenant's minimum: margin in percent of the rate (12 for 12 %), margin per load, or rate per mile. Money in cents.
- */
-export interface RateFloors {
-  readonly marginPct?: number | null
-  readonly marginCents?: number | null
-  readonly rateCentsPerMile?: number | null
-}
-
 /** The rate with the highest expected margin, and its surroundings. Money is in cents and may be fractional. */
 export interface Optimum {
   readonly rateCents: number
@@ -25,7 +16,7 @@ export interface Optimum {
   readonly flatZone: { readonly lowCents: number; readonly highCents: number }
   /** The best rate is at an end of the grid, so the true optimum may be beyond it. */
   readonly atEdge: boolean
-  /** The highest of the tenant's floors; null if there is none. */
+  /** The lowest rate that the tenant's rules allow; null if there is none. */
   readonly floorCents: number | null
   /** The rate to quote: the best rate or the floor, whichever is higher. */
   readonly flooredRateCents: number
@@ -56,37 +47,18 @@ export function expectedMarginCents(
 }
 
 /**
- * The lowest rate that the tenant's floors allow: the highest of cost / (1 - margin %), cost + margin, and rate per mile x
- * miles. Null if no floor can be computed.
- *
- * @example floorRateCents({ marginPct: 15 }, { costCents: 170000, miles: null }) // 200000
- */
-export function floorRateCents(
-  floors: RateFloors,
-  lane: { costCents: number; miles: number | null },
-): number | null {
-  const { marginPct, marginCents, rateCentsPerMile } = floors
-  const rates: number[] = []
-  if (typeof marginPct === 'number' && marginPct < 100) rates.push(lane.costCents / (1 - marginPct / 100))
-  if (typeof marginCents === 'number') rates.push(lane.costCents + marginCents)
-  if (typeof rateCentsPerMile === 'number' && lane.miles !== null) rates.push(rateCentsPerMile * lane.miles)
-  const usable = rates.filter((rate) => Number.isFinite(rate) && rate > 0)
-  return usable.length > 0 ? Math.max(...usable) : null
-}
-
-/**
  * The rate with the highest expected margin on the grid (the lower one on ties), the flat zone around it, and the rate to
- * quote with the tenant's floors.
+ * quote, which is at least the floor.
  *
- * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, miles: null, floors: {} }).rateCents // 197499.6
+ * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, floorCents: null }).rateCents // 197499.6
  */
 export function bestRate(lane: {
   posterior: Posterior
   referenceCents: number
   priceWeight: number
   costCents: number
-  miles: number | null
-  floors: RateFloors
+  /** The lowest rate that the tenant's rules allow; null without one. */
+  floorCents: number | null
 }): Optimum {
   const rates: number[] = []
   const margins: number[] = []
@@ -107,7 +79,7 @@ export function bestRate(lane: {
   while (low > 0 && asGood(low - 1)) low--
   let high = best
   while (high < rates.length - 1 && asGood(high + 1)) high++
-  const floorCents = floorRateCents(lane.floors, lane)
+  const { floorCents } = lane
   const flooredRateCents = Math.max(rateCents, floorCents ?? 0)
   return {
     rateCents,

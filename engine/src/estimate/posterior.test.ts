@@ -67,8 +67,7 @@ describe('the posterior of ten quotes around 2,025', () => {
       referenceCents: 202_500,
       priceWeight: 1,
       costCents: 170_000,
-      miles: null,
-      floors: {},
+      floorCents: null,
     })
     expect((optimum.rateCents / 100).toFixed(2)).toBe('1975.00')
     expect(digits(optimum.expectedMarginCents / 100)).toBe('187.320239')
@@ -78,14 +77,13 @@ describe('the posterior of ten quotes around 2,025', () => {
     expect(optimum.atEdge).toBe(false)
   })
 
-  test('applies the highest of the floors, and returns both rates', () => {
+  test('is raised to the floor, and both rates are returned', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
       priceWeight: 1,
       costCents: 170_000,
-      miles: 700,
-      floors: { marginPct: 15, marginCents: 20_000, rateCentsPerMile: 280 },
+      floorCents: 200_000,
     })
     expect(optimum.floorCents).toBeCloseTo(200_000, 6)
     expect(optimum.flooredRateCents).toBeCloseTo(200_000, 6)

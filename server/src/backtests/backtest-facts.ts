@@ -1,7 +1,7 @@
 import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
-import { findTenant, floorsOf, readTenantQuotes } from '../database/queries/index.ts'
+import { findTenant, minimumOf, readTenantQuotes } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
@@ -45,6 +45,6 @@ export async function readBacktestFacts(
     ),
     now,
     windowDays,
-    floors: row === null ? {} : floorsOf(row),
+    minimum: row === null ? {} : minimumOf(row),
   }
 }

@@ -1,6 +1,6 @@
 import { problem } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
-import { findTenant, floorsOf, readVersions } from '../database/queries/index.ts'
+import { findTenant, minimumOf, readVersions } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import { type Database, runInBackground, type StaleReads, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
@@ -42,7 +42,7 @@ const dayMs = 86_400_000
 
 interface Ended {
   readonly kind: 'ended'
-  /** The inputs of the result: version of the facts, day and floors. */
+  /** The inputs of the result: version of the facts, day and minimum. */
   readonly madeFrom: string
   readonly asOf: number
   readonly endedAt: number
@@ -195,5 +195,5 @@ async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: n
   // The version is read first: a change during the read then makes the result outdated.
   const { facts: version } = await readVersions(transaction, tenant)
   const row = await findTenant(transaction, tenant)
-  return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
+  return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : minimumOf(row)])
 }

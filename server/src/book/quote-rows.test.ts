@@ -4,7 +4,7 @@ import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { readTenantQuotes, updateTenant } from '../database/queries/index.ts'
+import { pricingRules, readTenantQuotes, updateTenant } from '../database/queries/index.ts'
 import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
 import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
 
@@ -91,7 +91,7 @@ const asOf = (facts: number) => ({
   versions: { facts, access: 0 },
   settings: {
     method: 'at_or_below' as const,
-    floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
+    rules: [],
     expiredCountsAsLost: false,
     basis: 'all_in' as const,
     mixed: false,
@@ -136,7 +136,7 @@ describe('opening', () => {
       expect([rows.size, read.versions.facts, read.put]).toEqual([0, 0, 0])
       expect(read.settings).toEqual({
         method: 'at_or_below',
-        floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
+        rules: [],
         expiredCountsAsLost: false,
         basis: 'all_in',
         mixed: false,
@@ -150,15 +150,17 @@ describe('opening', () => {
     await app.database.inTenant(own, (transaction) =>
       updateTenant(transaction, own, {
         win_probability_method: 'revealed',
-        floor_margin_pct: 7.5,
-        floor_margin_cents: 15_000,
-        floor_rate_per_mile_cents: 210,
       }),
+    )
+    const rule = { ruleId: 1, conditions: {}, terms: { minimum: { pct: 7.5 } } }
+    const stored = { ...rule, isOn: true, changedAt: '2026-03-01T14:00:00.000Z', changedBy: null }
+    await app.database.inTenant(own, (transaction) =>
+      pricingRules.saveRules(transaction, own, [stored, { ...stored, ruleId: 2, isOn: false }]),
     )
     const { read } = await opened(own)
     expect(read.settings).toEqual({
       method: 'revealed',
-      floors: { marginPct: 7.5, marginCents: 15_000, rateCentsPerMile: 210 },
+      rules: [stored],
       expiredCountsAsLost: false,
       basis: 'all_in',
       mixed: false,

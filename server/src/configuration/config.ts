@@ -17,6 +17,8 @@ export interface Config {
   readonly transactionsPerBrokerage: number
   /** The connection of the schema owner, for migrations at start; null to run `npm run migrate` separately. */
   readonly migrationDatabaseUrl: string | null
+  /** A superuser's connection to the coordinator of Citus. Only `npm run rebalance` reads it. */
+  readonly clusterDatabaseUrl: string | null
   readonly dataDirectory: string
   /** Null only with the embedded database: the key is generated once and kept in the data folder. */
   readonly secretKeys: SecretKeys | null
@@ -214,7 +216,7 @@ function metricsOf(settings: Settings, servicePort: number): Config['metrics'] {
 function databasesOf(
   settings: Settings,
   databaseUrl: string | null,
-): Pick<Config, 'databaseReplicaUrl' | 'migrationDatabaseUrl' | 'redisUrl'> {
+): Pick<Config, 'databaseReplicaUrl' | 'migrationDatabaseUrl' | 'clusterDatabaseUrl' | 'redisUrl'> {
   const databaseReplicaUrl = settings.postgresUrl('DATABASE_REPLICA_URL')
   if (databaseReplicaUrl !== null && databaseUrl === null) {
     settings.problems.push(
@@ -235,6 +237,7 @@ function databasesOf(
   return {
     databaseReplicaUrl,
     migrationDatabaseUrl: settings.postgresUrl('MIGRATION_DATABASE_URL'),
+    clusterDatabaseUrl: settings.postgresUrl('CLUSTER_DATABASE_URL'),
     redisUrl,
   }
 }

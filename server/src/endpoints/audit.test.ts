@@ -96,6 +96,9 @@ const setMarketKey = (tenant: MadeTenant) =>
     client_secret: 'a secret',
   })
 
+const pricingRule = { conditions: { customer: 'Harvest' }, terms: { minimum: { margin_pct: 8 } } }
+const addRule = (tenant: MadeTenant) => byOwner(tenant, 'POST', '/api/pricing-rules', pricingRule)
+
 async function makeImport(tenant: MadeTenant): Promise<number> {
   const response = await fetch(`${app.url}/api/imports`, {
     method: 'POST',
@@ -251,6 +254,15 @@ const events: Partial<
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'pricing-rule-added': { make: addRule },
+  'pricing-rule-changed': {
+    before: addRule,
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pricing-rules/1', { ...pricingRule, on: false }),
+  },
+  'pricing-rule-removed': {
+    before: addRule,
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/pricing-rules/1'),
   },
   'customer-changed': {
     make: async (tenant) => {

@@ -40,10 +40,10 @@ async function findingOf(
   const brokerage = await database.inTenant(tenant, (transaction) =>
     people.tenantOfSession(transaction, tenant),
   )
-  return { kind, floors: people.floorsOf(brokerage) }
+  return { kind, minimum: people.minimumOf(brokerage) }
 }
 
-/** The selected lanes. The floors of the brokerage are read only if the selection depends on them. */
+/** The selected lanes. The minimum of all quotes is read only if the selection depends on them. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
   database: Pick<StaleReads, 'inTenant'>,

@@ -7,9 +7,11 @@ import { centsFromDollars } from '#engine/money.ts'
 import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
+import { partiesOf, type QuoteParties } from './applied-rules.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
 import { itemErrors } from './item-errors.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
+import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
 import { rateChecker } from './rate-check.ts'
 
@@ -24,14 +26,14 @@ const guessedLanesMax = 4
 const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index, ...itemErrors(errors) })
 
 /**
- * The estimate of a lane. Without a rate it is that of the rate with the best expected margin (raised to the floor), or else
+ * The estimate of a lane. Without a rate it is that of the rate to quote by the rules, or else
  * of the going rate, in whole dollars as people quote.
  */
 async function estimateOf(
   asked: AskedLane,
   { rateCents, costCents }: { readonly rateCents: number | null; readonly costCents: number | null },
   { quotes: book, settings }: OpenBook<BrokerageBook>,
-  now: number,
+  { parties, now }: { readonly parties: QuoteParties; readonly now: number },
 ): Promise<{ readonly rateCents: number; readonly offer: EstimatedOffer }> {
   const { places, equipmentCode } = asked
   const scope = ownScope(book.quotes, asked, equipmentCode)
@@ -39,13 +41,14 @@ async function estimateOf(
   const model = await book.advice(now)
   const at = (proposedRateCents: number) =>
     estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
-      floors: settings.floors,
+      rules: settings.rules,
+      parties,
       now,
     })
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
-  const best = first.optimum?.floored_rate ?? first.estimate.reference_rate
+  const best = first.rules.rate ?? first.estimate.reference_rate
   if (best === null) return { rateCents: anyRateCents, offer: first }
   const bestCents = Math.max(1, Math.round(best)) * 100
   return { rateCents: bestCents, offer: await at(bestCents) }
@@ -54,12 +57,14 @@ async function estimateOf(
 const anyRateCents = 200_000
 
 async function answersFor(
-  { lanes }: BodyOf<typeof adviseLanes>,
-  { caller, now }: AskedBy,
+  { lanes, customer }: BodyOf<typeof adviseLanes>,
+  { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
   parts: Parts,
 ): Promise<AnswerOf<typeof adviseLanes>> {
   const open = await parts.books.read(caller.tenant)
-  const warningsOf = await rateChecker(parts, caller.tenant, now)
+  const check = await rateChecker(parts, caller.tenant, now)
+  const quoted = { customerName: customer ?? null, repId: caller.userId }
+  const parties = await partiesOf(open.settings.rules, quoted, caller.tenant, parts)
   const results: Result[] = []
   let guessed = 0
 
@@ -69,16 +74,20 @@ async function answersFor(
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
     const rateCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
     const costCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
-    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents }, open, now)
+    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents }, open, {
+      parties,
+      now,
+    })
     const { estimate, optimum } = offer
-    const warnings =
+    const checked =
       rateCents === null
-        ? []
-        : await warningsOf('quoted_rate', {
+        ? null
+        : await check('quoted_rate', {
             ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
             equipment_code: estimate.equipment ?? '',
             rateCents,
             enteredCostCents: costCents,
+            ...quoted,
           })
     const isKnown = estimate.probability !== null
     return {
@@ -87,7 +96,11 @@ async function answersFor(
       rate: rateCents === null && !isKnown ? null : atCents / 100,
       estimate: isKnown ? estimate : null,
       optimum,
-      warnings,
+      warnings: checked?.warnings ?? [],
+      outside_rules:
+        checked === null
+          ? []
+          : outsideErrors(checked.verdict, false, '').map(({ code, detail }) => ({ code, detail })),
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { CurvePoint, Estimate, EvidenceQuote, MarginRisk, Optimum } from '#contract/estimate.ts'
+import type { AppliedRules } from '#contract/pricing-rules.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
@@ -16,15 +17,20 @@ import {
 } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
+import {
+  type AppliedRules as AppliedTerms,
+  applyRules,
+  type PricingRule,
+} from '#engine/rules/pricing-rules.ts'
 import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
+import { factsOf, type QuoteParties, rulesAnswer } from './applied-rules.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
@@ -46,6 +52,7 @@ export interface EstimatedOffer {
   readonly estimate: Static<typeof Estimate>
   readonly curve: Static<typeof CurvePoint>[]
   readonly optimum: Static<typeof Optimum> | null
+  readonly rules: Static<typeof AppliedRules>
   /** Null if no truck cost is known. */
   readonly risk: Static<typeof MarginRisk> | null
 }
@@ -71,7 +78,7 @@ export async function estimatedOffer(
   { estimator, costs }: PreparedAdvice,
   offer: Offer,
   history: readonly ScopeQuote[],
-  { floors, now }: { floors: RateFloors; now: number },
+  { rules, parties, now }: { rules: readonly PricingRule[]; parties: QuoteParties; now: number },
 ): Promise<EstimatedOffer> {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
@@ -86,26 +93,23 @@ export async function estimatedOffer(
   // A lane with many quotes takes long, so the work yields between steps.
   const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
+  const applied = rulesFor(
+    offer,
+    { equipmentCode, miles, cost, decided: fold?.decided ?? 0 },
+    { rules, parties },
+  )
   const estimate = estimateOffer({
     estimator,
     lane,
     offerRateCents: offer.proposedRateCents,
     miles,
     expectedCostCents: offer.costCents ?? cost?.costCents ?? null,
-    floors,
+    floorCents: applied.minimum?.rateCents ?? null,
   })
   const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
   const used = quotesUsed(ofLane, leftOut, now)
-  const newest = history.at(-1)
-  const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
-  const flags: string[] = [
-    ...estimate.flags,
-    ...(onlyOld ? ['only_old_quotes'] : []),
-    ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
-    ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
-    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
-  ]
+  const flags = flagsOf(estimate, { history, miles, cost, now })
   const others = atOtherRates(estimate, offer.proposedRateCents)
   return {
     estimate: {
@@ -144,8 +148,69 @@ export async function estimatedOffer(
     },
     curve: estimate.curve.map(pointAnswer),
     optimum: optimumAnswer(estimate),
+    rules: rulesAnswer(applied, {
+      rateCents: offer.proposedRateCents,
+      bestCents: estimate.optimum?.rateCents ?? null,
+    }),
     risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
   }
+}
+
+/** The conditions that limit the estimate. */
+function flagsOf(
+  estimate: OfferEstimate,
+  {
+    history,
+    miles,
+    cost,
+    now,
+  }: {
+    readonly history: readonly ScopeQuote[]
+    readonly miles: number | null
+    readonly cost: ExpectedCost | null
+    readonly now: number
+  },
+): string[] {
+  const newest = history.at(-1)
+  const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
+  return [
+    ...estimate.flags,
+    ...(onlyOld ? ['only_old_quotes'] : []),
+    ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
+    ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
+    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
+  ]
+}
+
+/** The rules that apply to an offer. */
+function rulesFor(
+  offer: Offer,
+  known: {
+    readonly equipmentCode: string | null
+    readonly miles: number | null
+    readonly cost: ExpectedCost | null
+    readonly decided: number
+  },
+  { rules, parties }: { readonly rules: readonly PricingRule[]; readonly parties: QuoteParties },
+): AppliedTerms {
+  const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
+  const { miles, cost } = known
+  const lane = {
+    origin_key: origin.key,
+    destination_key: destination.key,
+    origin_state: origin.state,
+    destination_state: destination.state,
+    origin_market: origin.market,
+    destination_market: destination.market,
+    equipment_code: known.equipmentCode,
+    miles,
+  }
+  const entered = offer.costCents ?? null
+  return applyRules(rules, factsOf(lane, parties, known.decided), {
+    enteredCents: entered !== null && entered > 0 ? entered : null,
+    expectedCents: isOwnCost(cost) ? cost.costCents : null,
+    miles,
+  })
 }
 
 /** The risk of an offer: around the entered cost, else around the expected one if it says something about the brokerage. */

@@ -22,6 +22,7 @@ import {
 } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import { partiesOf } from './applied-rules.ts'
 import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { checkReference, marketReference } from './market-reference.ts'
@@ -122,13 +123,14 @@ function answer<Proposed extends number | null>(
 }
 
 /** The extras that need the estimator of the whole brokerage. */
-const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk'])
+const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk', 'rules'])
 
 /** The advice with the extras of `include`. They need the quotes themselves, not only their counts. */
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
   parts: Parts,
+  repId: number | null,
 ): Promise<AnswerOf<typeof markup>> {
   const { books, database } = parts
   const asked = readAskedLane(query)
@@ -144,7 +146,13 @@ async function adviceWithExtras(
     model === null
       ? null
       : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
-          floors: settings.floors,
+          rules: settings.rules,
+          parties: await partiesOf(
+            settings.rules,
+            { customerName: query.customer ?? null, repId },
+            caller.tenant,
+            parts,
+          ),
           now,
         })
   const evidence = include.has('evidence')
@@ -170,6 +178,7 @@ async function adviceWithExtras(
             ...(include.has('curve') ? { curve: estimate.curve } : {}),
             ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
             ...(include.has('risk') ? { risk: estimate.risk } : {}),
+            ...(include.has('rules') ? { rules: estimate.rules } : {}),
           }),
       ...(market === null ? {} : { market: market.answer }),
     },
@@ -211,11 +220,16 @@ export async function markupOfLane(
   return answer({ ...lane, proposed_rate: proposed }, asked, priced, basis, { members: {}, closest })
 }
 
-async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
+/** @param repId the person who asks; null for a machine */
+async function markupAnswer(
+  call: ReadCall<typeof markup>,
+  parts: Parts,
+  repId: number | null,
+): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   checkReference(query)
   if (query.include !== undefined || query.reference === 'market') {
-    return adviceWithExtras(call, includedIn<MarkupExtra>(query.include), parts)
+    return adviceWithExtras(call, includedIn<MarkupExtra>(query.include), parts, repId)
   }
   const asked = readAskedLane(query)
   const open = await parts.books.read(caller.tenant)
@@ -237,5 +251,9 @@ function adviceFromMemory(
   return lane.done === true ? answer(query, asked, lane.value, basis) : null
 }
 
-export const markupEndpoint = serve(markup, markupHandler, { fromMemory: adviceFromMemory })
-export const quoteAdviceEndpoint = serve(quoteAdvice, markupHandler)
+export const markupEndpoint = serve(markup, (call, parts) => markupAnswer(call, parts, null), {
+  fromMemory: adviceFromMemory,
+})
+export const quoteAdviceEndpoint = serve(quoteAdvice, (call, parts) =>
+  markupAnswer(call, parts, call.caller.userId),
+)

@@ -210,7 +210,7 @@ export async function performancePage(
     query.by,
     filter,
     { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
-    { floors: people.floorsOf(brokerage), timeZone: brokerage.time_zone },
+    { minimum: people.minimumOf(brokerage), timeZone: brokerage.time_zone },
   )
   const page = found.rows.slice(0, limit)
   const names = await namesOf(transaction, tenant, query.by, page)

@@ -258,6 +258,104 @@ describe('200', () => {
   })
 })
 
+/** The events of a brokerage, oldest first. */
+const eventsOf = (tenant: MadeTenant) =>
+  app.database.inTenant(tenantId(tenant.id), (transaction) =>
+    transaction.selectFrom('events').select(['type', 'about']).orderBy('event_number').execute(),
+  )
+
+async function subscribe(tenant: MadeTenant, ...types: string[]): Promise<void> {
+  const { status } = await call(app, 'POST', '/api/event-endpoints', {
+    token: tenant.owner,
+    body: { url: 'https://hooks.example.com/', event_types: types },
+  })
+  expect(status).toBe(201)
+}
+
+describe('the calibration', () => {
+  /** Saves quotes on the desk with the chance that it showed, and pushes their outcomes, decided on the days before. */
+  async function decide(made: Integration, quotes: number, shown: number, outcome: 'won' | 'lost') {
+    const { body } = await call(app, 'POST', '/api/quote-requests', {
+      token: made.tenant.owner,
+      body: {
+        customer_name: 'Harvest Table Foods',
+        lanes: Array.from({ length: quotes }, () => ({
+          origin: 'Dallas, TX',
+          destination: 'Atlanta, GA',
+          equipment: 'V',
+          quoted_rate: 2000,
+          advice: { win_probability: shown, low: 0.5, high: 1, trust: 'good' },
+        })),
+      },
+    })
+    const outcomes = body.lanes.map(({ lane_ref }: { lane_ref: string }, nth: number) => ({
+      lane_ref,
+      outcome,
+      decided_at: new Date(app.now - (nth % 20) * 86_400_000).toISOString(),
+    }))
+    expect((await pushSigned(app, made, pushOutcomes, { outcomes })).body.failed).toBe(0)
+  }
+  const calibrationOf = async ({ tenant }: Integration) =>
+    (await call(app, 'GET', '/api/calibration', { token: tenant.owner })).body
+
+  test('counts the forecast that the pilot recorded', async () => {
+    const made = await pilotTenant()
+    await pushSigned(app, made, pushQuotes, { quotes: [quoteToPush('C-1'), quoteToPush('C-2')] })
+    await pushSigned(app, made, pushOutcomes, { outcomes: [{ external_id: 'C-1', outcome: 'won' }] })
+    await app.checkCalibrations()
+    expect(await calibrationOf(made)).toMatchObject({ state: 'too_few', decided: 1, won: 1 })
+  })
+
+  test('breaks when the forecasts shown on the desk do not hold: once in an event, until it holds again', async () => {
+    const made = await makeIntegration(app, 'quotes:write')
+    await subscribe(made.tenant, 'model.calibration_broken')
+    expect(await calibrationOf(made)).toMatchObject({ state: 'unchecked', checked_at: null })
+    await decide(made, 40, 0.8, 'lost')
+    await app.checkCalibrations()
+    expect(await calibrationOf(made)).toMatchObject({ state: 'too_few', decided: 40, won: 0 })
+    await decide(made, 40, 0.8, 'lost')
+    // A day has not passed.
+    await app.checkCalibrations()
+    expect(await calibrationOf(made)).toMatchObject({ decided: 40 })
+    app.now += 21 * 3_600_000
+    await app.checkCalibrations()
+    const { tenant } = made
+    const signedIn = await call(app, 'POST', '/api/auth/sign-in', {
+      body: { email: tenant.email, password: tenant.password },
+    })
+    const again = { ...made, tenant: { ...tenant, owner: signedIn.body.token } }
+    const broken = await calibrationOf(again)
+    expect(broken).toMatchObject({
+      state: 'broken',
+      decided: 80,
+      won: 0,
+      mean_forecast: expect.closeTo(0.8, 9),
+      broken_since: new Date(app.now).toISOString(),
+    })
+    expect(broken.sentence).toContain('0 of 80 decided quotes were won')
+    expect(await eventsOf(tenant)).toMatchObject([
+      { type: 'model.calibration_broken', about: { calibration: { decided: 80, won: 0, days: 60 } } },
+    ])
+    // Still broken: no second event.
+    await decide(again, 1, 0.8, 'lost')
+    app.now += 21 * 3_600_000
+    await app.checkCalibrations()
+    expect(await eventsOf(tenant)).toHaveLength(1)
+  })
+})
+
+test('the head of an active pilot is sent once a day if its chain has grown', async () => {
+  const { tenant } = await pilotTenant()
+  await subscribe(tenant, 'pilot.head')
+  await app.checkCalibrations()
+  await app.checkCalibrations()
+  expect(await eventsOf(tenant)).toMatchObject([{ type: 'pilot.head', about: { head: { entry: 1 } } }])
+  app.now += 21 * 3_600_000
+  // Nothing new: no event.
+  await app.checkCalibrations()
+  expect(await eventsOf(tenant)).toHaveLength(1)
+})
+
 describe('403', () => {
   test('members and viewers read the pilot, and cannot switch it', async () => {
     const { tenant } = await pilotTenant()

@@ -1,9 +1,23 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { pilotEntriesPageMax } from '#contract/limits.ts'
-import { exportPilot, getPilot, getPilotReport, listPilotEntries, switchPilot } from '#contract/pilot.ts'
+import {
+  exportPilot,
+  getCalibration,
+  getPilot,
+  getPilotReport,
+  listPilotEntries,
+  switchPilot,
+} from '#contract/pilot.ts'
+import { calibrationSentence } from '#engine/calibration-alarm.ts'
 import type { PilotReport, PilotScore } from '#engine/pilot/pilot-report.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { findPilot, newestOfChain, pilotEntriesAfter } from '../database/queries/index.ts'
+import {
+  type CalibrationCheckRow,
+  findCalibrationCheck,
+  findPilot,
+  newestOfChain,
+  pilotEntriesAfter,
+} from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { switchPilot as switchNow } from '../pilot/index.ts'
@@ -54,6 +68,32 @@ async function* csvOf(database: Database, tenant: TenantId): CsvFile['text'] {
     if (rows.length < pilotEntriesPageMax || last === undefined) return
     head = ''
     after = last.entry_number
+  }
+}
+
+function calibrationAnswer(check: CalibrationCheckRow | null): AnswerOf<typeof getCalibration> {
+  if (check === null) {
+    return {
+      state: 'unchecked',
+      checked_at: null,
+      broken_since: null,
+      decided: 0,
+      won: 0,
+      mean_forecast: null,
+      evidence: 0,
+      sentence: 'The calibration was not checked yet. It is checked daily, from the first changed quote on.',
+    }
+  }
+  const { state, decided, won, mean_forecast: meanForecast, evidence } = check
+  return {
+    state,
+    checked_at: check.checked_at.toISOString(),
+    broken_since: check.broken_at?.toISOString() ?? null,
+    decided,
+    won,
+    mean_forecast: meanForecast,
+    evidence,
+    sentence: calibrationSentence({ state, decided, won, meanForecast, evidence }),
   }
 }
 
@@ -120,6 +160,12 @@ export const pilotEndpoints: ServedEndpoint[] = [
       await switchNow(transaction, call, call.body.active)
       return pilotAnswer(transaction, call.caller.tenant)
     }),
+  ),
+
+  serve(getCalibration, async ({ caller }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) =>
+      calibrationAnswer(await findCalibrationCheck(transaction, caller.tenant)),
+    ),
   ),
 
   serve(getPilotReport, async ({ caller }, { pilotReports }) =>

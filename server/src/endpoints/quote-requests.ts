@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import {
@@ -10,18 +9,13 @@ import {
   rollback,
   setOutcome,
 } from '#contract/quote-requests.ts'
-import { centsFromDollars } from '#engine/money.ts'
 import { recordEvent } from '../audit/index.ts'
-import { costExpected, pricingOf } from '../book/index.ts'
 import { laneChanges as changes, laneHistory, lanes } from '../database/queries/index.ts'
-import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
-import type { TenantId } from '../database/session/index.ts'
-import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
-import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
-import { chargesErrors } from './charges-errors.ts'
+import type { LaneRow } from '../database/schema/index.ts'
+import { laneAnswer } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
-import { rateChecker } from './rate-check.ts'
 
 /**
  * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
@@ -40,11 +34,6 @@ function decidedInTime(
   return (outcome === 'pending') === (decidedAt === null)
     ? values
     : { ...values, decided_at: outcome === 'pending' ? null : at }
-}
-
-/** Validated dollars as cents; null when absent. */
-function cents(amount: number | undefined): number | null {
-  return amount === undefined ? null : centsFromDollars(amount)
 }
 
 /** Why a voided quote cannot be marked. */
@@ -73,196 +62,10 @@ export function outcomeByPerson(
   } as const
 }
 
-type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
-
-function newLane(
-  lane: LaneToQuote,
-  index: number,
-  acceptUnknown: boolean,
-  errors: FieldError[],
-): lanes.NewLane | null {
-  const at = (field: string) => ({ pointer: `/lanes/${index}/${field}` })
-  const places = readLanePlaces(lane, at, errors, acceptUnknown)
-  const equipment = readEquipment(lane.equipment, at('equipment'), errors)
-  errors.push(...chargesErrors('quoted', 'quoted_rate', lane, `/lanes/${index}`))
-  if (places === null || equipment === null) return null
-  return {
-    ...places,
-    equipment: lane.equipment,
-    equipment_code: equipment,
-    quoted_rate_cents: cents(lane.quoted_rate) ?? 0,
-    estimated_cost_cents: cents(lane.estimated_cost),
-    ...quotedCharges(lane),
-    market_rate_cents: cents(lane.market_rate),
-    pickup_date: lane.pickup_date ?? null,
-    advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)),
-  }
-}
-
-/** What a quoted rate includes, in the columns of a lane. */
-function quotedCharges(sent: Pick<LaneToQuote, 'quoted_basis' | 'quoted_fuel' | 'quoted_accessorials'>) {
-  return {
-    quoted_basis: sent.quoted_basis ?? null,
-    quoted_fuel_cents: cents(sent.quoted_fuel),
-    quoted_accessorials_cents: cents(sent.quoted_accessorials),
-  }
-}
-
-function keptAdvice({ going_rate, best_rate, ...shown }: NonNullable<LaneToQuote['advice']>): GivenAdvice {
-  return { ...shown, going_rate: going_rate ?? null, best_rate: best_rate ?? null }
-}
-
-type ToCheck = Pick<
-  lanes.NewLane,
-  | 'origin_key'
-  | 'destination_key'
-  | 'origin_state'
-  | 'destination_state'
-  | 'equipment_code'
-  | 'miles'
-  | 'quoted_rate_cents'
-  | 'estimated_cost_cents'
-  | 'quoted_basis'
-  | 'quoted_fuel_cents'
-  | 'quoted_accessorials_cents'
-> & { readonly quoted_customer_name: string }
-
-/** The warnings about the rate of each lane, in the order of the lanes. */
-async function warningsOf(quoted: readonly ToCheck[], warningsFor: Awaited<ReturnType<typeof rateChecker>>) {
-  const warnings = []
-  for (const lane of quoted) {
-    warnings.push(
-      await warningsFor('quoted_rate', {
-        ...lane,
-        rateCents: lane.quoted_rate_cents,
-        enteredCostCents: lane.estimated_cost_cents ?? null,
-        quoted: lane,
-        customerName: lane.quoted_customer_name,
-      }),
-    )
-  }
-  return warnings
-}
-
-/** The cost and the charges of a further quote: those of the quote before it, unless others are sent. */
-function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
-  const saysCharges = (['quoted_basis', 'quoted_fuel', 'quoted_accessorials'] as const).some(
-    (field) => body[field] !== undefined,
-  )
-  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents } = before
-  const charges = saysCharges
-    ? quotedCharges(body)
-    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents }
-  // The earlier cost is on the earlier basis.
-  const isSame = charges.quoted_basis === quoted_basis
-  return {
-    ...charges,
-    estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
-  }
-}
-
-/** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
-function charges({ quoted_basis: basis, quoted_fuel: fuel, quoted_accessorials: more }: LaneToQuote) {
-  const said = [basis ?? null, fuel ?? null, more ?? null]
-  return said.every((value) => value === null) ? [] : said
-}
-
-/** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
-function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof createQuoteRequest>): Buffer {
-  const quoted = asked.map((lane) => [
-    lane.origin,
-    lane.destination,
-    lane.equipment,
-    lane.quoted_rate,
-    lane.estimated_cost ?? null,
-    lane.market_rate ?? null,
-    lane.miles ?? null,
-    lane.pickup_date ?? null,
-    ...charges(lane),
-  ])
-  return createHash('sha256')
-    .update(JSON.stringify([customer_name, reference ?? null, quoted]))
-    .digest()
-}
-
-/** A quote request in the form of the API. */
-async function quoteRequestAnswer(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  found: {
-    readonly request: Pick<lanes.QuoteRequestRow, 'request_id' | 'customer_name' | 'reference' | 'created_at'>
-    readonly lanes: readonly LaneRow[]
-  },
-) {
-  const { request } = found
-  return {
-    request_id: request.request_id,
-    customer_name: request.customer_name,
-    reference: request.reference,
-    created_at: request.created_at.toISOString(),
-    lanes: await laneAnswers(transaction, tenant, found.lanes),
-  }
-}
-
 export const quoteEndpoints: ServedEndpoint[] = [
-  serve(createQuoteRequest, async ({ caller, body, now }, { books, database }) => {
-    const errors: FieldError[] = []
-    const read = body.lanes.map((lane, index) =>
-      newLane(lane, index, body.accept_unknown_places === true, errors),
-    )
-    if (errors.length > 0) throw invalid(errors)
-    const pricing = await pricingOf(books, caller.tenant, now)
-    // Compared with the quotes before this one, because the quote itself moves the going rate.
-    const warnings = await warningsOf(
-      read
-        .filter((lane) => lane !== null)
-        .map((lane) => ({ ...lane, quoted_customer_name: body.customer_name })),
-      await rateChecker({ books, database }, caller.tenant, now),
-    )
-    const answered = await database.inTenant(caller.tenant, async (transaction) => {
-      const key = body.request_key
-      const digest = bodyDigest(body)
-      const made =
-        key === undefined ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
-      if (made !== null) {
-        // Requests stored before digests were introduced have none.
-        if (made.request.request_digest?.equals(digest) === false) {
-          throw problem(
-            'request-key-reused',
-            `request_key ${key} was sent before with another body, and created quote request ${made.request.request_id}. Nothing was created this time. Send a new request_key for a new request, or the same body to repeat that one.`,
-          )
-        }
-        return quoteRequestAnswer(transaction, caller.tenant, made)
-      }
-      const rows = await lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
-        {
-          customerName: body.customer_name,
-          reference: body.reference ?? null,
-          createdBy: caller.userId,
-          createdAt: new Date(now),
-          importId: null,
-          ...(key === undefined ? {} : { repeatable: { key, digest } }),
-          lanes: read
-            .filter((lane) => lane !== null)
-            .map((lane) => ({ ...lane, ...costExpected(pricing?.costs ?? null, lane) })),
-        },
-      ])
-      const request = {
-        request_id: rows[0]?.request_id ?? 0,
-        customer_name: body.customer_name,
-        reference: body.reference ?? null,
-        created_at: new Date(now),
-      }
-      const answer = await quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
-      const toForecast = rows.map((lane) => quoteToForecast(lane))
-      await sealForecasts(transaction, caller.tenant, { pricing, now }, toForecast)
-      return answer
-    })
-    return {
-      ...answered,
-      lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: warnings[index] ?? [] })),
-    }
-  }),
+  serve(createQuoteRequest, ({ caller, body, now }, parts) =>
+    makeQuoteRequest(body, { tenant: caller.tenant, userId: caller.userId, now, isApproved: false }, parts),
+  ),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
     return database.inTenant(caller.tenant, async (transaction) => {
@@ -282,39 +85,14 @@ export const quoteEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(requote, async ({ caller, params, body, now }, { books, database }) => {
-    const errors = chargesErrors('quoted', 'quoted_rate', body)
-    if (errors.length > 0) throw invalid(errors)
-    const pricing = await pricingOf(books, caller.tenant, now)
-    const checked = await rateChecker({ books, database }, caller.tenant, now)
-    const made = await database.inTenant(caller.tenant, async (transaction) => {
-      const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      const further = await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
-        quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-        ...requoted(body, quoted),
-        market_rate_cents: cents(body.market_rate),
-        pickup_date: body.pickup_date ?? quoted.pickup_date,
-        ...costExpected(pricing?.costs ?? null, quoted),
-        createdBy: caller.userId,
-        createdAt: new Date(now),
-      })
-      const answered = await laneAnswer(transaction, caller.tenant, further)
-      await sealForecasts(transaction, caller.tenant, { pricing, now }, [quoteToForecast(further)])
-      return { quoted, answered }
-    })
-    const { quoted, answered } = made
-    const [warnings = []] = await warningsOf(
-      [
-        {
-          ...quoted,
-          quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-          ...requoted(body, quoted),
-        },
-      ],
-      checked,
-    )
-    return { ...answered, warnings }
-  }),
+  serve(requote, ({ caller, params, body, now }, parts) =>
+    makeRequote(
+      params.lane_ref,
+      body,
+      { tenant: caller.tenant, userId: caller.userId, now, isApproved: false },
+      parts,
+    ),
+  ),
 
   serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
     if (body.reason !== undefined && body.outcome !== 'lost') throw invalid([wrongReason('/reason')])

@@ -3,26 +3,42 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
-import { floorRateCents } from '#engine/estimate/optimum.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
-import { fuel, type NewLane } from '../database/queries/index.ts'
+import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
+import { defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
+import { factsOf, partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
   NewLane,
-  'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
+  | 'origin'
+  | 'destination'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'
+  | 'equipment_code'
+  | 'miles'
 > & {
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
-  /** The customer, whose fuel schedule may apply. */
-  readonly customerName?: string | null
+  readonly quoted?: Pick<
+    NewLane,
+    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
+  >
+  /** The customer, whose fuel schedule and rules may apply. */
+  readonly customerName: string | null
+  readonly repId: number | null
+  readonly rateType?: 'spot' | 'contract' | null
 }
 
 /** Whether the rate of a lane is converted by the fuel schedule: it is on the other basis, and its charge is not known. */
@@ -42,6 +58,7 @@ function onBasis(lane: LaneToCheck, wanted: RateBasis, millsPerMile: number | nu
         basis: lane.quoted?.quoted_basis ?? null,
         fuelCents: lane.quoted?.quoted_fuel_cents ?? scheduled,
         accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
+        currency: lane.quoted?.quoted_currency ?? null,
       },
       wanted,
     )
@@ -59,56 +76,83 @@ interface FieldWarning<Field extends string> {
   readonly detail: string
 }
 
+/** What is said about a rate: reasons to check it, and whether it is within the rules. */
+export interface CheckedRate<Field extends string> {
+  readonly warnings: FieldWarning<Field>[]
+  readonly verdict: RuleVerdict
+  /** For how many days the rules let a quote be valid; null if they do not say. */
+  readonly validDays: number | null
+}
+
 /**
- * Checks rates of a brokerage against its costs, floors and going rates: see `rateWarnings`. Without room for its quotes in
- * memory there is nothing to compare with, and no rate has a warning: a quote can be saved without advice.
+ * Checks rates of a brokerage against its costs, its rules and its going rates: see `rateWarnings` and `checkRate`. Without
+ * room for its quotes in memory, no cost is expected and no rate has a warning; the rules hold as far as they can be computed.
  */
 export async function rateChecker(
   { books, database }: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   now: number,
-): Promise<<Field extends string>(field: Field, lane: LaneToCheck) => Promise<FieldWarning<Field>[]>> {
+): Promise<<Field extends string>(field: Field, lane: LaneToCheck) => Promise<CheckedRate<Field>>> {
   const open = await books.read(tenant).catch((error: unknown) => {
     if (error instanceof Problem) return null
     throw error
   })
-  if (open === null) return async () => []
-  const { estimator, costs } = await open.quotes.advice(now)
+  const model = open === null ? null : await open.quotes.advice(now)
+  const stored =
+    open === null
+      ? await database.inTenant(tenant, async (transaction) => ({
+          rules: pricingRules.rulesInForce(await pricingRules.readRules(transaction, tenant)),
+          basis: await defaultBasisOf(transaction, tenant),
+        }))
+      : open.settings
   const scheduledRate = (customerName: string | null) =>
     database.inTenant(tenant, async (transaction) => {
       const day = new Date(now).toISOString().slice(0, 10)
       return (await fuel.fuelOfDay(transaction, tenant, customerName, day)).rate
     })
   return async (field, asked) => {
-    const { basis } = open.settings
-    const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName ?? null) : null
+    const { rules, basis } = stored
+    const parties = await partiesOf(rules, asked, tenant, { database })
+    const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName) : null
     const lane = onBasis(asked, basis, millsPerMile)
-    // An amount that cannot be converted cannot be compared.
-    if (lane === null) return []
-    const miles = lane.miles ?? null
     const identity = identityOf({
-      originKey: lane.origin_key,
-      destinationKey: lane.destination_key,
-      originState: lane.origin_state,
-      destinationState: lane.destination_state,
-      equipmentCode: lane.equipment_code,
+      originKey: asked.origin_key,
+      destinationKey: asked.destination_key,
+      originState: asked.origin_state,
+      destinationState: asked.destination_state,
+      equipmentCode: asked.equipment_code,
     })
     // A lane with many quotes takes long, so the work yields between steps.
-    const fold = await yieldBetweenSteps(laneInSteps(estimator, identity.key))
-    const goingCents = referenceRateCents(estimator, identity, miles)
-    const expected = expectedCost(costs, { costKeys: identity.costKeys, miles })
-    const cost =
-      lane.enteredCostCents !== null && lane.enteredCostCents > 0
-        ? { cents: lane.enteredCostCents, source: 'entered' as const }
-        : isOwnCost(expected)
-          ? { cents: 100 * Math.round(expected.costCents / 100), source: 'expected' as const }
-          : null
-    const floorCents = floorRateCents(open.settings.floors, { costCents: cost?.cents ?? Number.NaN, miles })
-    return rateWarnings({
+    const fold = model === null ? null : await yieldBetweenSteps(laneInSteps(model.estimator, identity.key))
+    // A distance that somebody entered does not make a lane shorter for the rules.
+    const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
+    const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
+    const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
+    const entered = lane?.enteredCostCents ?? null
+    const enteredCents = entered !== null && entered > 0 ? entered : null
+    const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)
+    const applied = applyRules(rules, facts, { enteredCents, expectedCents, miles })
+    // An amount that cannot be converted cannot be compared.
+    const validDays = applied.validDays?.value ?? null
+    if (lane === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
+    const verdict = checkRate(applied, lane.rateCents)
+    if (model === null) return { warnings: [], verdict, validDays }
+    const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
+    const floorCents = applied.minimum?.rateCents ?? null
+    const warnings = rateWarnings({
       rateCents: lane.rateCents,
-      cost,
+      cost:
+        enteredCents !== null
+          ? { cents: enteredCents, source: 'entered' }
+          : expectedCents === null
+            ? null
+            : { cents: expectedCents, source: 'expected' },
       floorCents: floorCents === null ? null : Math.ceil(floorCents),
       goingRate: goingCents === null ? null : { cents: goingCents, isOwn: (fold?.quotes.length ?? 0) > 0 },
-    }).map((warning) => ({ code: warning.code, field, detail: warning.detail }))
+    })
+    return { warnings: warnings.map(({ code, detail }) => ({ code, field, detail })), verdict, validDays }
   }
 }
+
+const longer = (one: number | null, other: number | null) =>
+  one === null ? other : other === null ? one : Math.max(one, other)

@@ -21,7 +21,6 @@ import {
   updateTenant,
 } from '#contract/sign-in.ts'
 import { timeZoneNamed } from '#contract/time-zone.ts'
-import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../access/index.ts'
 import { type CameFrom, recordEvent } from '../audit/index.ts'
 import {
@@ -35,6 +34,7 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import { type TenantId, tenantId } from '../database/session/index.ts'
 import { hashPassword, isGuessable, isPassword, type SignInAttempt } from '../security/index.ts'
 import { Reply, type ServedEndpoint, serve } from './endpoint-call.ts'
+import { changeFloors, floorsAnswer } from './floors.ts'
 import type { Parts } from './parts.ts'
 import { endSandboxSessions } from './sandbox-sessions.ts'
 
@@ -56,12 +56,7 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
     name: tenant.name,
     test: tenant.sandbox_of !== null,
     win_probability_method: tenant.win_probability_method,
-    floors: {
-      margin_pct: tenant.floor_margin_pct,
-      margin: tenant.floor_margin_cents === null ? null : tenant.floor_margin_cents / 100,
-      rate_per_mile:
-        tenant.floor_rate_per_mile_cents === null ? null : tenant.floor_rate_per_mile_cents / 100,
-    },
+    floors: floorsAnswer(people.minimumOf(tenant)),
     time_zone: tenant.time_zone,
     quote_expiry: {
       valid_days: tenant.quote_valid_days,
@@ -453,22 +448,22 @@ export const signInEndpoints: ServedEndpoint[] = [
 
   serve(updateTenant, async (call, parts) => {
     const { caller, body } = call
-    // 0 removes a floor, and the default validity of quotes.
-    const floor = (amount: number | undefined, read: (amount: number) => number | null) =>
-      amount === undefined ? undefined : amount === 0 ? null : read(amount)
+    // 0 removes the default validity of quotes.
+    const validDays = body.quote_expiry?.valid_days
     const values = {
       name: body.name,
       win_probability_method: body.win_probability_method,
-      floor_margin_pct: floor(body.floors?.margin_pct, (percent) => percent),
-      floor_margin_cents: floor(body.floors?.margin, centsFromDollars),
-      floor_rate_per_mile_cents: floor(body.floors?.rate_per_mile, centsFromDollars),
-      quote_valid_days: floor(body.quote_expiry?.valid_days, (days) => days),
+      quote_valid_days: validDays === 0 ? null : validDays,
       default_basis: body.default_basis,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }
     return parts.database.inTenant(caller.tenant, async (transaction) => {
       const zone = await timeZoneToStore(transaction, body.time_zone)
+      const floors = await changeFloors(transaction, caller.tenant, body.floors, {
+        userId: caller.userId,
+        now: call.now,
+      })
       const given = Object.fromEntries(
         Object.entries({ ...values, time_zone: zone }).filter(([, value]) => value !== undefined),
       )
@@ -476,12 +471,15 @@ export const signInEndpoints: ServedEndpoint[] = [
         ...(await people.tenantOfSession(transaction, caller.tenant)),
       }
       const updated = await people.updateTenant(transaction, caller.tenant, given)
-      const changed = Object.entries(given).filter(([name, value]) => before[name] !== value)
+      const changed = [
+        ...Object.entries(given).map(([name, value]) => ({ name, from: before[name], to: value })),
+        ...floors,
+      ].filter(({ from, to }) => from !== to)
       if (changed.length > 0) {
         await recordEvent(transaction, call, 'settings-changed', {
           about: {
-            before: Object.fromEntries(changed.map(([name]) => [name, before[name]])),
-            after: Object.fromEntries(changed),
+            before: Object.fromEntries(changed.map(({ name, from }) => [name, from])),
+            after: Object.fromEntries(changed.map(({ name, to }) => [name, to])),
           },
         })
       }

@@ -1,6 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { Problem, problem } from '#contract/errors.ts'
-import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from '../database/session/index.ts'
+import {
+  BrokerageBusy,
+  BrokerageMoving,
+  DatabaseUnavailable,
+  LockTimeout,
+} from '../database/session/index.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { recordProblem } from '../watching/index.ts'
 
@@ -21,6 +26,13 @@ export function asProblem(error: unknown): Problem {
     return problem(
       'unavailable',
       'Your brokerage has too many requests in progress. Send this request again after others have been answered.',
+      { headers: { 'Retry-After': '2' }, cause: error },
+    )
+  }
+  if (error instanceof BrokerageMoving) {
+    return problem(
+      'unavailable',
+      'The data of your brokerage is being moved to another server. Nothing was changed. Send this request again.',
       { headers: { 'Retry-After': '2' }, cause: error },
     )
   }

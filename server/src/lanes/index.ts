@@ -7,10 +7,12 @@ export {
   type AskedLane,
   knownOrFolded,
   lanePlaces,
+  measuredMiles,
   placesMeantMax,
   readAskedLane,
   readEquipment,
   readLanePlaces,
+  readPlaceAt,
   readPlaceKey,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'

@@ -156,6 +156,13 @@ export function lanePlaces(
   }
 }
 
+/** The miles between two places as stored, measured by this service; null if one of them is unknown. */
+export function measuredMiles(origin: string, destination: string): number | null {
+  const [from, to] = [readAnyPlace(origin), readAnyPlace(destination)]
+  if (!('value' in from) || !('value' in to)) return null
+  return lanePlaces(from.value, to.value, null).miles ?? null
+}
+
 /** The matching columns of a place: key, state, and market of a known place; the folded text of an unknown one. */
 export interface KnownPlace {
   readonly key: string

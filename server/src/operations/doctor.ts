@@ -13,6 +13,7 @@ import {
   openReplica,
   replicaFaults,
   replicaReads,
+  transferFaults,
   type Worker,
   workersAway,
 } from '../database/session/index.ts'
@@ -165,6 +166,15 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
       say('tenant isolation', wrong(fault, 'Fix it as described: the service does not start.'))
     const workers = await database.workers()
     if (workers.length > 0) say('workers', workersAnswer(workers))
+    for (const fault of transferFaults(workers)) {
+      say(
+        'transfer of shards',
+        note(
+          fault,
+          'Set max_slot_wal_keep_size on each worker. If no npm run rebalance is running, run it: it removes what an interrupted one left.',
+        ),
+      )
+    }
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
     if (config.databaseReplicaUrl !== null) {

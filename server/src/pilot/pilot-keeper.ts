@@ -1,6 +1,6 @@
 import { dollarsIfKnown } from '#engine/money.ts'
 import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { type Currency, centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -14,8 +14,10 @@ import {
 import type { LaneRow } from '../database/schema/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
+import { announceHeads, checkCalibrations } from './daily-checks.ts'
 
 const everyMs = 5_000
+const checksEveryMs = 600_000
 /** Changed lanes that one transaction looks at: it locks the chain, for which new quotes of the brokerage wait. */
 const lanesPerTransaction = 1_000
 /** The most lanes that one version of the facts changes: an import or a push changes at most hundreds at once. */
@@ -23,6 +25,8 @@ const lanesOfVersionMax = 100_000
 
 /**
  * Records the outcomes of forecasts in the chains of pilots, every five seconds. An outcome is recorded each time it changes.
+ * Once a day for each brokerage, sends the head of its pilot and checks its calibration.
+ *
  * Several instances may run this at once: the row of the pilot is locked meanwhile.
  */
 export function pilotKeeper({ database, clock, log }: { database: Database; clock: () => number; log: Log }) {
@@ -36,6 +40,18 @@ export function pilotKeeper({ database, clock, log }: { database: Database; cloc
     )
   }, everyMs)
   timer.unref()
+  const checks = setInterval(() => {
+    running = running.then(() =>
+      checkNow().catch((error: unknown) => log.warn({ err: error }, 'calibrations could not be checked')),
+    )
+  }, checksEveryMs)
+  checks.unref()
+
+  async function checkNow(): Promise<void> {
+    const parts = { database, now: clock(), log, isStopping: () => stopping }
+    await announceHeads(parts)
+    await checkCalibrations(parts)
+  }
 
   async function sealNow(): Promise<void> {
     const behind = await runInBackground(() => database.outsideTenants(tenantsWithPilotsBehind))
@@ -47,9 +63,11 @@ export function pilotKeeper({ database, clock, log }: { database: Database; cloc
 
   return {
     sealNow,
+    checkNow,
     async drain() {
       stopping = true
       clearInterval(timer)
+      clearInterval(checks)
       await running
     },
   }
@@ -114,10 +132,11 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
     basis: RateBasis | null,
     fuelCents: number | null,
     accessorialCents: number | null,
+    currency: Currency | null,
   ) =>
     cents === null
       ? null
-      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents }, wanted))
+      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents, currency }, wanted))
   const isVoid = lane.voided_at !== null
   return {
     lane_ref: lane.lane_ref,
@@ -130,18 +149,21 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
       lane.quoted_basis,
       lane.quoted_fuel_cents,
       lane.quoted_accessorials_cents,
+      lane.quoted_currency,
     ),
     revenue: amount(
       lane.customer_rate_cents,
       lane.customer_basis,
       lane.customer_fuel_cents,
       lane.customer_accessorials_cents,
+      lane.customer_currency,
     ),
     cost: amount(
       lane.truck_cost_cents,
       lane.truck_basis,
       lane.truck_fuel_cents,
       lane.truck_accessorials_cents,
+      lane.truck_currency,
     ),
   }
 }

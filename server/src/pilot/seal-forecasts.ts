@@ -7,6 +7,7 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
 import { centsOnBasis } from '#engine/rate-basis.ts'
+import { minimumOfAll, minimumRateCents } from '#engine/rules/pricing-rules.ts'
 import type { Pricing } from '../book/index.ts'
 import { appendPilotEntries, findPilot, type NewLane } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -36,6 +37,7 @@ export interface QuoteToForecast {
     | 'quoted_basis'
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
+    | 'quoted_currency'
   >
 }
 
@@ -110,7 +112,9 @@ async function forecastBody(
       forecaster = offerForecaster({ estimator: pricing.estimator, lane: identity, miles })
       forecasters.set(key, forecaster)
     }
-    forecast = forecaster?.({ rateCents, costCents: cost.cents, floors: pricing.settings.floors }) ?? null
+    const minimum = minimumOfAll(pricing.settings.rules)
+    const floorCents = minimumRateCents(minimum, { costCents: cost.cents, miles })
+    forecast = forecaster?.({ rateCents, costCents: cost.cents, floorCents }) ?? null
   }
   const none = pricing === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
   return {
@@ -141,6 +145,7 @@ function onBasis(lane: QuoteToForecast['lane'], cents: number, { settings }: Pri
       basis: lane.quoted_basis ?? null,
       fuelCents: lane.quoted_fuel_cents ?? null,
       accessorialCents: lane.quoted_accessorials_cents ?? null,
+      currency: lane.quoted_currency ?? null,
     },
     settings.basis,
   )

@@ -24,6 +24,8 @@ export interface Counted {
   readonly backtests: () => BacktestCounts
   /** Null when events are off. */
   readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
+  /** Brokerages whose calibration is broken, in the whole database. */
+  readonly brokenCalibrations: () => Promise<number>
   readonly readiness: () => Promise<readonly Check[]>
 }
 
@@ -38,6 +40,7 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   importMetrics(metrics, counted)
   backtestMetrics(metrics, counted)
   if (counted.events !== null) eventMetrics(metrics, counted.events)
+  calibrationMetric(metrics, counted)
   readinessMetric(metrics, counted)
 }
 
@@ -165,6 +168,18 @@ function workerMetrics(metrics: ReadOnScrape, { workers }: Counted): void {
     ['worker'],
     () => ofEach(({ brokerages }) => brokerages),
   )
+  metrics.level(
+    'lanewise_worker_transfer_wal_bytes',
+    'Bytes of the write-ahead log that the worker keeps for a transfer of shards to another worker.',
+    ['worker'],
+    () => ofEach(({ transferWalBytes }) => transferWalBytes),
+  )
+  metrics.level(
+    'lanewise_worker_transfer_wal_bytes_max',
+    'The most that the worker keeps for it (max_slot_wal_keep_size); -1: no limit, or the worker is away.',
+    ['worker'],
+    () => ofEach(({ transferWalBytesMax }) => transferWalBytesMax ?? -1),
+  )
 }
 
 function importMetrics(metrics: ReadOnScrape, { imports }: Counted): void {
@@ -239,6 +254,18 @@ function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Coun
     'lanewise_events_overdue_seconds',
     'Delay of the most overdue delivery: no instance sends, or a receiver is slow.',
     (now) => now.overdueSeconds,
+  )
+}
+
+function calibrationMetric(metrics: ReadOnScrape, { brokenCalibrations }: Counted): void {
+  metrics.level(
+    'lanewise_calibrations_broken',
+    'Brokerages whose win probabilities do not hold on their last 60 days, in the whole database.',
+    [],
+    async () => {
+      const broken = await brokenCalibrations().catch(() => null)
+      return broken === null ? [] : one(broken)
+    },
   )
 }
 

@@ -1,9 +1,11 @@
 import { type Selectable, sql } from 'kysely'
+import type { EventType } from '#contract/event-types.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
 import type { ExpiringCredential } from './expiry-notices.ts'
+import { databaseNow } from './lane-changes.ts'
 
 /** A lane as it was when its event was recorded, in JSON form. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
@@ -14,10 +16,28 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly default_basis?: RateBasis
 }
 
+/** The newest entry of a pilot, as its event has it. */
+export interface AnnouncedHead {
+  readonly entry: number
+  readonly at: string
+  readonly hash: string
+}
+
+/** A calibration that broke, as its event has it. */
+export interface BrokenCalibration {
+  readonly days: number
+  readonly decided: number
+  readonly won: number
+  readonly mean_forecast: number
+  readonly sentence: string
+}
+
 /** The stored content of an event: the lane at that time and its changes, or a credential. A test event has neither. */
 export interface EventFacts {
   readonly lane?: LaneThen
   readonly credential?: ExpiringCredential
+  readonly head?: AnnouncedHead
+  readonly calibration?: BrokenCalibration
   readonly change_number?: number
   readonly source?: OutcomeSource
   readonly rule?: OutcomeRule | null
@@ -286,4 +306,49 @@ export async function replayDeliveries(
       and event_number in (select event_number from chosen)
   `.execute(transaction)
   return Number(numAffectedRows)
+}
+
+/** Writes an event that is not about a lane, with a delivery to each of these endpoints. */
+export async function insertEvent(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { type, about }: { readonly type: EventType; readonly about: EventFacts },
+  endpointIds: readonly number[],
+): Promise<void> {
+  const now = await databaseNow(transaction)
+  const { rows } = await sql<{ event_number: string }>`
+    insert into events values (
+      ${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, ${now}, ${JSON.stringify(about)}
+    )
+    returning event_number
+  `.execute(transaction)
+  await sql`
+    insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+    select tenant_id, endpoint_id, ${rows[0]?.event_number}::bigint, null, ${now}::timestamptz, ${now}::timestamptz
+    from event_endpoints where tenant_id = ${tenant} and endpoint_id = any (${endpointIds}::integer[])
+  `.execute(transaction)
+}
+
+/** Writes an event to every endpoint that subscribes to its type, if events are on. Returns the number of deliveries. */
+export async function announceToSubscribers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  event: { readonly type: EventType; readonly about: EventFacts },
+): Promise<number> {
+  const { rows: known } = await sql<{ has: boolean }>`
+    select has_subscriber(${tenant}, ${event.type}) as has
+  `.execute(transaction)
+  if (known[0]?.has !== true) return 0
+  const { rows } = await sql<{ endpoint_id: number }>`
+    select endpoint_id from event_endpoints
+    where tenant_id = ${tenant} and (state in ('active', 'paused') or disabled_reason = 'failing')
+      and ${event.type} = any (event_types)
+  `.execute(transaction)
+  await insertEvent(
+    transaction,
+    tenant,
+    event,
+    rows.map((row) => row.endpoint_id),
+  )
+  return rows.length
 }

@@ -3,6 +3,7 @@ import type { credentialKinds, EventType } from '#contract/event-types.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { type TenantId, tenantId } from '../session/index.ts'
 import { expiringTokens, liveSigningSecrets } from './credentials.ts'
+import { insertEvent } from './events.ts'
 import { databaseNow } from './lane-changes.ts'
 
 /** A credential that expires soon, as its event has it. */
@@ -48,7 +49,7 @@ export async function announceExpiries(
     `.execute(transaction)
     if (told.length === 0) continue
     const toldIds = told.map((endpoint) => endpoint.endpoint_id)
-    await insertEvent(transaction, tenant, credential, toldIds)
+    await insertEvent(transaction, tenant, { type, about: { credential } }, toldIds)
     deliveries += toldIds.length
   }
   return deliveries
@@ -76,25 +77,4 @@ async function expiringCredentials(
         : [{ kind: 'signing_secret' as const, id: secret_id, name, expires_at: expires_at.toISOString() }],
     ),
   ]
-}
-
-async function insertEvent(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  credential: ExpiringCredential,
-  endpointIds: readonly number[],
-): Promise<void> {
-  const now = await databaseNow(transaction)
-  const { rows } = await sql<{ event_number: string }>`
-    insert into events values (
-      ${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, ${now},
-      ${JSON.stringify({ credential })}
-    )
-    returning event_number
-  `.execute(transaction)
-  await sql`
-    insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, ${rows[0]?.event_number}::bigint, null, ${now}::timestamptz, ${now}::timestamptz
-    from event_endpoints where tenant_id = ${tenant} and endpoint_id = any (${endpointIds}::integer[])
-  `.execute(transaction)
 }

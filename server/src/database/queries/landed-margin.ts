@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 
 /**
  * SQL for the quoted margin and the landed margin, shared by all queries over lanes. Amounts are in cents. A rate of zero is
@@ -28,25 +28,28 @@ export const lostToCostCents = sql<number | null>`greatest(lanes.truck_cost_cent
 export const lostToRateCents = sql<
   number | null
 >`greatest(lanes.quoted_rate_cents - lanes.customer_rate_cents, 0)`
-/** Whether the booking loses money: AP above AR on the same basis. The condition of the index lanes_at_a_loss. */
+/** Whether the booking loses money: AP above AR on the same basis, in the same currency. The condition of the index lanes_at_a_loss. */
 export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents
-  and lanes.truck_basis is not distinct from lanes.customer_basis)`
+  and lanes.truck_basis is not distinct from lanes.customer_basis
+  and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD'))`
 
 /**
- * The lowest rate of a quote: the expected cost, or the highest of the brokerage's floors above it, as in `floorRateCents` of
- * the engine; null if no cost was expected.
+ * The lowest rate of a quote: the expected cost, or the minimum of the brokerage's rule for all quotes above it, as in
+ * `minimumRateCents` of the engine; null if no cost was expected.
  */
 function lowestRateCents({
-  marginPct,
-  marginCents,
+  pct,
+  cents,
+  centsPerMile,
   rateCentsPerMile,
-}: RateFloors): RawBuilder<number | null> {
+}: MinimumTerms): RawBuilder<number | null> {
   const costs = [
     quotedCostCents,
-    ...(typeof marginPct === 'number'
-      ? [sql`ceil(${quotedCostCents} / (1 - ${marginPct}::float8 / 100))`]
-      : []),
-    ...(typeof marginCents === 'number' ? [sql`${quotedCostCents} + ${marginCents}::integer`] : []),
+    ...(pct === undefined ? [] : [sql`ceil(${quotedCostCents} / (1 - ${pct}::float8 / 100))`]),
+    ...(cents === undefined ? [] : [sql`${quotedCostCents} + ${cents}::integer`]),
+    ...(centsPerMile === undefined
+      ? []
+      : [sql`ceil(${quotedCostCents} + coalesce(lanes.miles, 0) * ${centsPerMile}::integer)`]),
     ...(typeof rateCentsPerMile === 'number'
       ? [sql`ceil(coalesce(lanes.miles, 0) * ${rateCentsPerMile}::integer)`]
       : []),
@@ -58,6 +61,6 @@ function lowestRateCents({
 }
 
 /** The amount by which a quote is below its lowest rate: positive if it was too low; null if either is unknown. */
-export function tooLowCents(floors: RateFloors): RawBuilder<number | null> {
-  return sql<number | null>`(${lowestRateCents(floors)} - nullif(lanes.quoted_rate_cents, 0))`
+export function tooLowCents(minimum: MinimumTerms): RawBuilder<number | null> {
+  return sql<number | null>`(${lowestRateCents(minimum)} - nullif(lanes.quoted_rate_cents, 0))`
 }

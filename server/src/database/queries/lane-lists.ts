@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
+import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
@@ -15,10 +15,10 @@ import {
   tooLowCents,
 } from './landed-margin.ts'
 
-/** The lanes behind a figure of the performance page. A rate is too low for the floors of the brokerage. */
+/** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
 export type LaneFinding =
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
-  | { readonly kind: 'quoted_too_low'; readonly floors: RateFloors }
+  | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
 
 function withFinding(finding: LaneFinding): RawBuilder<boolean> {
   switch (finding.kind) {
@@ -29,7 +29,7 @@ function withFinding(finding: LaneFinding): RawBuilder<boolean> {
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':
-      return sql<boolean>`(${tooLowCents(finding.floors)} > 0)`
+      return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
   }
 }
 
@@ -118,10 +118,11 @@ interface SortKey {
   readonly hasNulls: boolean
 }
 
-/** Amounts on two bases are not subtracted: such lanes are last. */
+/** Amounts on two bases or in two currencies are not subtracted: such lanes are last. */
 const comparableMarginCents = sql<
   number | null
->`case when lanes.customer_basis is not distinct from lanes.truck_basis then ${landedMarginCents} end`
+>`case when lanes.customer_basis is not distinct from lanes.truck_basis
+  and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD') then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 
@@ -266,7 +267,7 @@ export async function quoteOrigins(
   )
 }
 
-/** AR and AP of booked lanes on the default basis, by lane_id, also converted by the fuel schedule. Without lanes that cannot be. */
+/** AR and AP of booked lanes in US dollars on the default basis, by lane_id, as statistics convert them. Without lanes that cannot be. */
 export async function landedAmounts(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -280,7 +281,7 @@ export async function landedAmounts(
     .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
     .$narrowType<{ revenueCents: number; costCents: number }>()
     .execute()
-  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, landed]))
+  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, { ...landed, currency: 'USD' }]))
 }
 
 /** The names of users of this brokerage, including removed ones, by user id. */

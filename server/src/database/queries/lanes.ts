@@ -23,6 +23,8 @@ export type NewLane = Pick<
   | 'quoted_basis'
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+  | 'quoted_charges'
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
@@ -41,6 +43,7 @@ export type NewLane = Pick<
       | BookingColumn
       | 'import_fingerprint'
       | 'advice'
+      | 'valid_until'
     >
   > & {
     /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */
@@ -259,11 +262,14 @@ export async function insertRequote(
     | 'quoted_basis'
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
+    | 'quoted_currency'
+    | 'quoted_charges'
     | 'market_rate_cents'
     | 'pickup_date'
     | 'expected_cost_cents'
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
+    | 'valid_until'
   > & {
     createdBy: number
     createdAt: Date
@@ -304,9 +310,12 @@ export async function insertRequote(
       quoted_basis: next.quoted_basis ?? null,
       quoted_fuel_cents: next.quoted_fuel_cents ?? null,
       quoted_accessorials_cents: next.quoted_accessorials_cents ?? null,
+      quoted_currency: next.quoted_currency ?? null,
+      quoted_charges: next.quoted_charges ?? null,
       estimated_cost_cents: next.estimated_cost_cents,
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,
+      valid_until: next.valid_until ?? null,
       expected_cost_cents: next.expected_cost_cents ?? null,
       expected_cost_low_cents: next.expected_cost_low_cents ?? null,
       expected_cost_high_cents: next.expected_cost_high_cents ?? null,

@@ -1,15 +1,17 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import type { TenantTransaction } from '../schema/index.ts'
+import type { StoredRule, TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
 import { isMixed } from './compared-basis.ts'
+import { rulesInForce } from './pricing-rules.ts'
 
 /** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
   readonly method: WinProbabilityMethod
-  readonly floors: RateFloors
+  /** The pricing rules that are on. */
+  readonly rules: readonly PricingRule[]
   /** Whether the book has expired quotes as lost, not as pending. */
   readonly expiredCountsAsLost: boolean
   /** The basis of all amounts of the book. */
@@ -117,9 +119,7 @@ export async function readBookStanding(
     facts: number
     access: number
     method: WinProbabilityMethod
-    margin_pct: number | null
-    margin_cents: number | null
-    rate_per_mile_cents: number | null
+    rules: StoredRule[]
     expired_counts_as_lost: boolean | null
     default_basis: RateBasis
     mixed: boolean
@@ -127,9 +127,8 @@ export async function readBookStanding(
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
-      one.win_probability_method as method, one.floor_margin_pct as margin_pct,
-      one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents,
-      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed} as mixed,
+      one.win_probability_method as method, one.pricing_rules as rules,
+      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed(tenant)} as mixed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -151,11 +150,7 @@ export async function readBookStanding(
     versions: { facts: row?.facts ?? 0, access: row?.access ?? 0 },
     settings: {
       method: row?.method ?? 'at_or_below',
-      floors: {
-        marginPct: row?.margin_pct ?? null,
-        marginCents: row?.margin_cents ?? null,
-        rateCentsPerMile: row?.rate_per_mile_cents ?? null,
-      },
+      rules: rulesInForce(row?.rules ?? []),
       expiredCountsAsLost: row?.expired_counts_as_lost ?? false,
       basis: row?.default_basis ?? 'all_in',
       mixed: row?.mixed ?? false,

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../session/index.ts'
+import { rulesInForce } from './pricing-rules.ts'
 
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>
@@ -22,7 +23,9 @@ export async function nextTenantNumber(
     | 'pilot'
     | 'event-endpoint'
     | 'event-secret'
-    | 'customer',
+    | 'customer'
+    | 'pricing-rule'
+    | 'approval',
   count = 1,
 ): Promise<number> {
   const { last_number } = await transaction
@@ -164,9 +167,6 @@ export async function updateTenant(
       | 'name'
       | 'win_probability_method'
       | 'time_zone'
-      | 'floor_margin_pct'
-      | 'floor_margin_cents'
-      | 'floor_rate_per_mile_cents'
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
       | 'default_basis'
@@ -385,11 +385,7 @@ export async function findSession(
   )
 }
 
-/** The minimum rates and margins of a brokerage, in the form of the rate optimizer. */
-export function floorsOf(tenant: TenantRow): RateFloors {
-  return {
-    marginPct: tenant.floor_margin_pct,
-    marginCents: tenant.floor_margin_cents,
-    rateCentsPerMile: tenant.floor_rate_per_mile_cents,
-  }
+/** The minimum of the brokerage's rule for all quotes. */
+export function minimumOf(tenant: Pick<TenantRow, 'pricing_rules'>): MinimumTerms {
+  return minimumOfAll(rulesInForce(tenant.pricing_rules))
 }

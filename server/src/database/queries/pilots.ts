@@ -177,3 +177,27 @@ export async function pilotSealed(
     .where('tenant_id', '=', tenant)
     .execute()
 }
+
+/** The tenants with an active pilot whose newest entry was not announced since `before`. */
+export async function tenantsWithHeadsToAnnounce(
+  transaction: TenantTransaction,
+  before: Date,
+): Promise<TenantId[]> {
+  const { rows } = await sql<{ tenant_id: number }>`
+    select tenant_id from tenants_with_heads_to_announce(${before}) as tenant_id
+  `.execute(transaction)
+  return rows.map((row) => tenantId(row.tenant_id))
+}
+
+/** Records which entry was announced last. */
+export async function headAnnounced(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { entry, at }: { readonly entry: number; readonly at: Date },
+): Promise<void> {
+  await transaction
+    .updateTable('pilots')
+    .set({ announced_entry: entry, announced_at: at })
+    .where('tenant_id', '=', tenant)
+    .execute()
+}

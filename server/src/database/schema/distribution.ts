@@ -7,8 +7,8 @@ import type { TenantTransaction } from './tables.ts'
 export const instanceGoneMs = 10_000
 
 /**
- * Tables of the installation, not of a tenant. On Citus they are not distributed: they stay on the coordinator. Add a
- * table here only if it reveals nothing about tenants, and no query joins it with rows of a tenant.
+ * Tables of the installation, not of a tenant. Add a table here only if it reveals nothing about tenants, and no query
+ * joins it with rows of a tenant.
  */
 export const tablesWithoutTenant = [
   'installation',
@@ -19,8 +19,14 @@ export const tablesWithoutTenant = [
   'taken_numbers',
 ] as const
 
+/**
+ * Tables that stay on the coordinator. `tenant_windows` has rows of tenants, with row-level security like any other table,
+ * but it is unlogged, so its shards could not be moved to another worker while they are written.
+ */
+export const tablesOnCoordinator = [...tablesWithoutTenant, 'tenant_windows'] as const
+
 /** All rows of a tenant are on the same worker as its row of this table. */
-const firstTable = 'tenants'
+export const firstTable = 'tenants'
 export const shardsUsual = 32
 export const shardsMax = 1024
 
@@ -77,6 +83,7 @@ export async function distribute(
     }
     // The coordinator still stores the rows that were moved, although no query reads them. This deletes them.
     for (const table of tables.toReversed()) await removeMovedRows(client, table)
+    await alignFunctionRights(client)
     await refuseOpenShards(client, tables)
     const { rows } = await client.query<{ shards: string }>(
       'select count(*) as shards from pg_dist_shard where logicalrelid = $1::regclass',
@@ -107,7 +114,7 @@ export async function notSpread(transaction: TenantTransaction): Promise<readonl
     from pg_class c join pg_attribute a on a.attrelid = c.oid
     left join pg_dist_partition d on d.logicalrelid = c.oid and d.partmethod = 'h'
     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
-      and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all (${[...tablesWithoutTenant]}::text[])
+      and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all (${[...tablesOnCoordinator]}::text[])
     order by 1
   `.execute(transaction)
   return rows.some(({ spread }) => spread)
@@ -115,7 +122,7 @@ export async function notSpread(transaction: TenantTransaction): Promise<readonl
     : null
 }
 
-async function activeWorkers(client: pg.Client): Promise<number> {
+export async function activeWorkers(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{
     extension: boolean
     lanes: boolean
@@ -173,7 +180,7 @@ async function refuseWhileServed(client: pg.Client): Promise<void> {
 }
 
 /** All tables with a tenant, each after those that its foreign keys reference. */
-async function tablesOfTenants(client: pg.ClientBase): Promise<string[]> {
+export async function tablesOfTenants(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ table: string; points_at: string[] }>(
     `select c.relname::text as table,
        array(select distinct f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
@@ -182,7 +189,7 @@ async function tablesOfTenants(client: pg.ClientBase): Promise<string[]> {
      where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
        and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all ($1)
      order by c.relname <> $2, c.relname`,
-    [tablesWithoutTenant, firstTable],
+    [tablesOnCoordinator, firstTable],
   )
   const ordered: string[] = []
   const waiting = [...rows]
@@ -209,7 +216,7 @@ async function refuseForeignTables(client: pg.Client, tables: readonly string[])
        and not exists (select from pg_depend d
                        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
      order by 1`,
-    [[...tables, ...tablesWithoutTenant]],
+    [[...tables, ...tablesOnCoordinator]],
   )
   if (rows.length > 0) {
     throw new DistributionRefused(
@@ -218,7 +225,7 @@ async function refuseForeignTables(client: pg.Client, tables: readonly string[])
   }
 }
 
-async function isDistributed(client: pg.ClientBase, table: string): Promise<boolean> {
+export async function isDistributed(client: pg.ClientBase, table: string): Promise<boolean> {
   const { rows } = await client.query<{ by: string | null }>(
     `select column_to_column_name(logicalrelid, partkey) as by from pg_dist_partition
      where logicalrelid = to_regclass($1) and partmethod = 'h'`,
@@ -290,7 +297,7 @@ async function removeMovedRows(client: pg.Client, table: string): Promise<void> 
 }
 
 /** Row-level security must be enabled on every shard of a table, because clients can also query a worker directly. */
-async function refuseOpenShards(client: pg.Client, tables: readonly string[]): Promise<void> {
+export async function refuseOpenShards(client: pg.Client, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
     const { rows } = await client.query<{ open: string }>(
       `select count(*) as open from run_command_on_placements($1, $$
@@ -306,4 +313,41 @@ async function refuseOpenShards(client: pg.Client, tables: readonly string[]): P
       )
     }
   }
+}
+
+/**
+ * Gives the functions on every worker the rights that they have on the coordinator. Citus creates them on a worker that is
+ * added later, with the right of everybody to call them.
+ */
+export async function alignFunctionRights(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ statements: string }>(`
+      select string_agg(format(
+        'if to_regprocedure(%1$L) is not null then revoke all on function %1$s from public; %2$s end if;',
+        signature, grants), E'\n') as statements
+      from (
+        select format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature, (
+          select string_agg(format('grant execute on function %I.%I(%s) to %s;', n.nspname, p.proname,
+            oidvectortypes(p.proargtypes),
+            case acl.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(acl.grantee)) end), ' ')
+          from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as acl where acl.grantee <> p.proowner
+        ) as grants
+        from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+        where n.nspname = 'public' and p.prokind = 'f'
+          and not exists (select from pg_depend d
+                          where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+      ) as known`)
+  const faults = await onEveryWorker(
+    client,
+    `do $do$ begin set local citus.enable_ddl_propagation = off; ${rows[0]?.statements ?? ''} end $do$`,
+  )
+  if (faults.length > 0) throw new DistributionRefused(faults.join('\n'))
+}
+
+/** Runs a command on every worker, and returns a sentence for each worker on which it failed. */
+export async function onEveryWorker(client: pg.ClientBase, command: string): Promise<string[]> {
+  const { rows } = await client.query<{ fault: string }>(
+    `select format('%s:%s: %s', nodename, nodeport, result) as fault from run_command_on_workers($1) where not success`,
+    [command],
+  )
+  return rows.map(({ fault }) => fault)
 }

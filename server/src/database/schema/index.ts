@@ -9,6 +9,7 @@ export {
   notSpread,
   shardsMax,
   shardsUsual,
+  tablesOnCoordinator,
   tablesWithoutTenant,
 } from './distribution.ts'
 export { EarlierSchema, lastBaselineMigration, lastEarlierMigration } from './earlier-schema.ts'
@@ -20,6 +21,7 @@ export {
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'
+export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type {
   GivenAdvice,
   JsonRow,
@@ -29,6 +31,7 @@ export type {
   RowChange,
   RowError,
   StoredQuoteListSettings,
+  StoredRule,
   Tables,
   TenantTransaction,
   UnshownLaneColumn,

@@ -6,7 +6,7 @@ import { refuseEarlierSchema } from './earlier-schema.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 /** The number of an advisory lock, so that only one process migrates at a time. */
-const migrationLock = 7_205_913
+export const migrationLock = 7_205_913
 
 /**
  * How long a migration waits for a lock. Requests for the same table queue behind it: with a longer wait, the service would

@@ -1,6 +1,13 @@
 import type { ColumnType, Generated } from 'kysely'
 
-export interface PilotsTable {
+/** The tables of pilots and of the checks of calibrations. */
+export interface PilotTables {
+  pilots: PilotsTable
+  pilot_entries: PilotEntriesTable
+  calibration_checks: CalibrationChecksTable
+}
+
+interface PilotsTable {
   tenant_id: number
   active: boolean
   started_at: ColumnType<Date, Date, Date>
@@ -8,9 +15,10 @@ export interface PilotsTable {
   stopped_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   sealed_version: number
   announced_entry: Generated<number>
+  announced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
-export interface PilotEntriesTable {
+interface PilotEntriesTable {
   tenant_id: number
   entry_number: number
   at: ColumnType<Date, Date, Date>
@@ -18,4 +26,16 @@ export interface PilotEntriesTable {
   lane_id: number | null
   body: string
   hash: Buffer
+}
+
+interface CalibrationChecksTable {
+  tenant_id: number
+  checked_at: ColumnType<Date, Date, Date>
+  checked_version: number
+  state: 'too_few' | 'holds' | 'broken'
+  decided: number
+  won: number
+  mean_forecast: number | null
+  evidence: number
+  broken_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }

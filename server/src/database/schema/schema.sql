@@ -38,6 +38,26 @@ alter table audit_log force row level security;
 create policy tenant_isolation on audit_log for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select on audit_log to lanewise_service;
 
+create table calibration_checks (
+  tenant_id integer not null,
+  checked_at timestamp with time zone not null,
+  checked_version bigint not null,
+  state text not null,
+  decided integer not null,
+  won integer not null,
+  mean_forecast double precision,
+  evidence double precision not null,
+  broken_at timestamp with time zone,
+  constraint calibration_checks_pkey PRIMARY KEY (tenant_id),
+  constraint calibration_checks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint calibration_checks_state_check CHECK ((state = ANY (ARRAY['too_few'::text, 'holds'::text, 'broken'::text])))
+);
+alter table calibration_checks enable row level security;
+alter table calibration_checks force row level security;
+create policy calibration_checks_for_owner on calibration_checks for select to lanewise_owner using (true);
+create policy tenant_isolation on calibration_checks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on calibration_checks to lanewise_service;
+
 create table customer_aliases (
   tenant_id integer not null,
   customer_key text not null,
@@ -179,6 +199,20 @@ alter table events enable row level security;
 alter table events force row level security;
 create policy tenant_isolation on events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on events to lanewise_service;
+
+create table exchange_days (
+  tenant_id integer not null,
+  day date not null,
+  usd_per_cad double precision not null,
+  published date not null,
+  constraint exchange_days_pkey PRIMARY KEY (tenant_id, day),
+  constraint exchange_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint exchange_days_usd_per_cad_check CHECK (((usd_per_cad >= (0.4)::double precision) AND (usd_per_cad <= (1.2)::double precision)))
+);
+alter table exchange_days enable row level security;
+alter table exchange_days force row level security;
+create policy tenant_isolation on exchange_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on exchange_days to lanewise_service;
 
 create table expiry_notices (
   tenant_id integer not null,
@@ -406,6 +440,12 @@ create table lanes (
   quoted_basis text,
   quoted_fuel_cents integer,
   quoted_accessorials_cents integer,
+  customer_currency text,
+  truck_currency text,
+  quoted_currency text,
+  customer_charges text,
+  truck_charges text,
+  quoted_charges text,
   signed_at jsonb not null default '{}'::jsonb,
   created_by integer,
   created_at timestamp with time zone not null,
@@ -444,6 +484,7 @@ create table lanes (
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
   constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
   constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
@@ -459,6 +500,7 @@ create table lanes (
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
   constraint lanes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
   constraint lanes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_quoted_currency_check CHECK ((quoted_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
   constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
@@ -466,9 +508,10 @@ create table lanes (
   constraint lanes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
   constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint lanes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)));
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)) AND (COALESCE(truck_currency, 'USD'::text) = COALESCE(customer_currency, 'USD'::text)));
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
@@ -477,6 +520,7 @@ CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
+CREATE INDEX lanes_with_cad ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_currency = 'CAD'::text) OR (customer_currency = 'CAD'::text) OR (truck_currency = 'CAD'::text));
 CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
 alter table lanes enable row level security;
 alter table lanes force row level security;
@@ -566,6 +610,7 @@ create table pilots (
   stopped_at timestamp with time zone,
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
+  announced_at timestamp with time zone,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
@@ -787,8 +832,7 @@ grant insert, select, update on tenant_facts to lanewise_service;
 create unlogged table tenant_windows (
   tenant_id integer not null,
   taken double precision[] not null,
-  constraint tenant_windows_pkey PRIMARY KEY (tenant_id),
-  constraint tenant_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+  constraint tenant_windows_pkey PRIMARY KEY (tenant_id)
 ) with (fillfactor=50);
 alter table tenant_windows enable row level security;
 alter table tenant_windows force row level security;
@@ -802,9 +846,7 @@ create table tenants (
   win_probability_method text not null default 'at_or_below'::text,
   created_at timestamp with time zone not null,
   time_zone text not null default 'UTC'::text,
-  floor_margin_pct double precision,
-  floor_margin_cents integer,
-  floor_rate_per_mile_cents integer,
+  pricing_rules jsonb not null default '[]'::jsonb,
   quote_valid_days integer,
   expired_counts_as_lost boolean not null default false,
   default_basis text not null default 'all_in'::text,
@@ -813,9 +855,7 @@ create table tenants (
   sandbox_id integer,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
-  constraint tenants_floor_margin_cents_check CHECK (((floor_margin_cents >= 0) AND (floor_margin_cents <= 999999999))),
-  constraint tenants_floor_margin_pct_check CHECK (((floor_margin_pct >= (0)::double precision) AND (floor_margin_pct <= (90)::double precision))),
-  constraint tenants_floor_rate_per_mile_cents_check CHECK (((floor_rate_per_mile_cents >= 0) AND (floor_rate_per_mile_cents <= 999999999))),
+  constraint tenants_pricing_rules_check CHECK ((jsonb_typeof(pricing_rules) = 'array'::text)),
   constraint tenants_quote_valid_days_check CHECK (((quote_valid_days >= 1) AND (quote_valid_days <= 365))),
   constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
   constraint tenants_tenant_id_check CHECK ((tenant_id > 0)),
@@ -868,14 +908,14 @@ create view counted_lanes with (security_invoker=true) as
     equipment_code,
     quoted_customer_name,
         CASE
-            WHEN (quoted_basis IS NULL) THEN quoted_rate_cents
-            ELSE on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN quoted_rate_cents
+            ELSE on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
         END AS quoted_rate_cents,
         CASE
-            WHEN (quoted_basis IS NULL) THEN estimated_cost_cents
-            ELSE on_basis(estimated_cost_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN estimated_cost_cents
+            ELSE on_basis(usd_cents(estimated_cost_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
         END AS estimated_cost_cents,
-    market_rate_cents,
+    usd_cents(market_rate_cents, quoted_currency, usd_per_cad) AS market_rate_cents,
     miles,
     pickup_date,
         CASE
@@ -887,12 +927,12 @@ create view counted_lanes with (security_invoker=true) as
     outcome_source,
     decided_at,
         CASE
-            WHEN (customer_basis IS NULL) THEN customer_rate_cents
-            ELSE on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted)
+            WHEN ((customer_basis IS NULL) AND (customer_currency IS NULL)) THEN customer_rate_cents
+            ELSE on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted)
         END AS customer_rate_cents,
         CASE
-            WHEN (truck_basis IS NULL) THEN truck_cost_cents
-            ELSE on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
+            WHEN ((truck_basis IS NULL) AND (truck_currency IS NULL)) THEN truck_cost_cents
+            ELSE on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted)
         END AS truck_cost_cents,
     truck_cost_source,
     customer_name,
@@ -908,6 +948,12 @@ create view counted_lanes with (security_invoker=true) as
     quoted_basis,
     quoted_fuel_cents,
     quoted_accessorials_cents,
+    customer_currency,
+    truck_currency,
+    quoted_currency,
+    customer_charges,
+    truck_charges,
+    quoted_charges,
     signed_at,
     created_by,
     created_at,
@@ -932,6 +978,7 @@ create view counted_lanes with (security_invoker=true) as
     void_reason,
     advice,
         CASE
+            WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
             WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
             ELSE NULL::text
@@ -978,6 +1025,12 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.quoted_basis,
             lanes_1.quoted_fuel_cents,
             lanes_1.quoted_accessorials_cents,
+            lanes_1.customer_currency,
+            lanes_1.truck_currency,
+            lanes_1.quoted_currency,
+            lanes_1.customer_charges,
+            lanes_1.truck_charges,
+            lanes_1.quoted_charges,
             lanes_1.signed_at,
             lanes_1.created_by,
             lanes_1.created_at,
@@ -1004,9 +1057,11 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
+            lanes_1.cad_day,
+            exchange.usd_per_cad,
             fuel_cents(COALESCE(of_customer.mills_per_mile, of_brokerage.mills_per_mile), lanes_1.miles) AS rate_fuel,
             fuel_cents(of_brokerage.mills_per_mile, lanes_1.miles) AS cost_fuel
-           FROM ((( SELECT lanes_2.tenant_id,
+           FROM (((( SELECT lanes_2.tenant_id,
                     lanes_2.lane_id,
                     lanes_2.lane_ref,
                     lanes_2.request_id,
@@ -1048,6 +1103,12 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.quoted_basis,
                     lanes_2.quoted_fuel_cents,
                     lanes_2.quoted_accessorials_cents,
+                    lanes_2.customer_currency,
+                    lanes_2.truck_currency,
+                    lanes_2.quoted_currency,
+                    lanes_2.customer_charges,
+                    lanes_2.truck_charges,
+                    lanes_2.quoted_charges,
                     lanes_2.signed_at,
                     lanes_2.created_by,
                     lanes_2.created_at,
@@ -1076,15 +1137,20 @@ create view counted_lanes with (security_invoker=true) as
                         CASE
                             WHEN (((lanes_2.quoted_basis <> owners.wanted) AND (lanes_2.quoted_fuel_cents IS NULL)) OR ((lanes_2.customer_basis <> owners.wanted) AND (lanes_2.customer_fuel_cents IS NULL) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_basis <> owners.wanted) AND (lanes_2.truck_fuel_cents IS NULL) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
                             ELSE NULL::date
-                        END AS fuel_day
+                        END AS fuel_day,
+                        CASE
+                            WHEN ((lanes_2.quoted_currency = 'CAD'::text) OR ((lanes_2.customer_currency = 'CAD'::text) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_currency = 'CAD'::text) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
+                            ELSE NULL::date
+                        END AS cad_day
                    FROM (lanes lanes_2
                      JOIN ( SELECT tenants.tenant_id AS owner_id,
                             tenants.expired_counts_as_lost,
                             tenants.default_basis AS wanted
                            FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
              LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
-             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))) lanes
-  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis) IS NULL) OR ((on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) IS NOT NULL)))));
+             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))
+             LEFT JOIN exchange_days exchange ON (((exchange.tenant_id = lanes_1.tenant_id) AND (exchange.day = lanes_1.cad_day))))) lanes
+  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency, truck_currency) IS NULL) OR ((on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -1126,11 +1192,26 @@ AS $function$
     if facts = 1 and cardinality(changed_lanes) > 0 then
       -- After the lock, so that times follow the order of versions.
       moment := clock_timestamp();
-      insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
-      select one.tenant_id, changed.lane, new_facts, moment
-      from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
-      where one.tenant_id = tenant
-      on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      -- Citus plans an insert from a query for every shard, and locks them all: then the writes of every tenant would wait
+      -- while a shard moves to another worker. So on Citus, the values of many lanes are part of the text.
+      if cardinality(changed_lanes) = 1 then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        values (tenant, changed_lanes[1], new_facts, moment)
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      elsif current_setting('citus.propagate_set_commands', true) is null then
+        insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at)
+        select one.tenant_id, changed.lane, new_facts, moment
+        from public.tenants as one cross join (select distinct unnest(changed_lanes) as lane) as changed
+        where one.tenant_id = tenant
+        on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at;
+      else
+        execute format(
+          'insert into public.lane_versions as known (tenant_id, lane_id, version, changed_at) values %s
+           on conflict (tenant_id, lane_id) do update set version = excluded.version, changed_at = excluded.changed_at',
+          (select string_agg(format('(%s, %s, %s, %L)', tenant, lane, new_facts, moment), ', ')
+           from (select distinct unnest(changed_lanes) as lane) as changed)
+        );
+      end if;
     end if;
     return jsonb_build_object('facts', new_facts, 'access', new_access);
   end $function$;
@@ -1151,6 +1232,7 @@ AS $function$
     quoted_by text;
     basis text;
     event_lane jsonb;
+    subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
@@ -1170,11 +1252,16 @@ AS $function$
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
     values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
-    insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
-    from public.event_endpoints
-    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
-      and kind = any (event_types);
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all.
+    for subscriber in
+      select endpoint_id from public.event_endpoints
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
+      order by endpoint_id
+    loop
+      insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+    end loop;
   end $function$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
@@ -1275,6 +1362,23 @@ AS $function$
 revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
 grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.broken_calibrations()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but a number.
+  declare
+    broken bigint;
+  begin
+    select count(*) into broken from public.calibration_checks where broken_at is not null;
+    return broken;
+  end $function$;
+revoke all on function broken_calibrations() from public;
+grant execute on function broken_calibrations() to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.brokerages_of_workers()
  RETURNS TABLE(group_id integer, worker text, brokerages bigint)
  LANGUAGE plpgsql
@@ -1345,12 +1449,20 @@ AS $function$
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -1393,12 +1505,20 @@ AS $function$
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -1592,6 +1712,17 @@ AS $function$
   $function$;
 revoke all on function claim_sign_in(text, integer, integer) from public;
 grant execute on function claim_sign_in(text, integer, integer) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.commit_without_waiting()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $function$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.customer_key(name text)
  RETURNS text
@@ -1862,28 +1993,36 @@ AS $function$
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
@@ -1948,7 +2087,7 @@ CREATE OR REPLACE FUNCTION public.note_secret_use(tenant integer, secret integer
 AS $function$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $function$;
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
@@ -1984,7 +2123,7 @@ AS $function$
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $function$;
@@ -2143,7 +2282,7 @@ AS $function$
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;
@@ -2163,6 +2302,25 @@ AS $function$
   end $function$;
 revoke all on function take_permit(integer, integer, double precision, boolean) from public;
 grant execute on function take_permit(integer, integer, double precision, boolean) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_to_check(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants.
+  begin
+    return query
+      select known.tenant_id from public.tenant_facts as known
+      join public.tenants as one on one.tenant_id = known.tenant_id
+      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
+      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+        and (checked.checked_at is null or checked.checked_at < before);
+  end $function$;
+revoke all on function tenants_to_check(timestamp with time zone) from public;
+grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
@@ -2191,6 +2349,22 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_heads_to_announce(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Pilots are few.
+  begin
+    return query
+      select pilot.tenant_id from public.pilots as pilot
+      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+  end $function$;
+revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
+grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
  RETURNS SETOF integer
@@ -2244,3 +2418,13 @@ AS $function$
   end $function$;
 revoke all on function unannounced_expiries(integer) from public;
 grant execute on function unannounced_expiries(integer) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.usd_cents(cents integer, currency text, usd_per_cad double precision)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select case when currency is null or currency = 'USD' then cents else floor(cents * usd_per_cad + 0.5)::integer end $function$;
+revoke all on function usd_cents(integer, text, double precision) from public;
+grant execute on function usd_cents(integer, text, double precision) to lanewise_service;

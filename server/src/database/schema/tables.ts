@@ -1,9 +1,9 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -12,14 +12,21 @@ import type {
   TeamMembersTable,
   TeamsTable,
 } from './customer-tables.ts'
-import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
-import type { PilotEntriesTable, PilotsTable } from './pilot-tables.ts'
+import type {
+  DieselPricesTable,
+  ExchangeDaysTable,
+  FuelDaysTable,
+  FuelPeriodsTable,
+  MarketKeysTable,
+  MarketRatesTable,
+} from './market-tables.ts'
+import type { PilotTables } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
 
 /** The tables as queries see them. The comments in migrations/*.sql explain the columns. */
-export interface Tables {
+export interface Tables extends PilotTables {
   installation: {
     singleton: Generated<boolean>
     id_key: Buffer
@@ -38,6 +45,7 @@ export interface Tables {
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
   fuel_days: FuelDaysTable
+  exchange_days: ExchangeDaysTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -56,8 +64,6 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
-  pilots: PilotsTable
-  pilot_entries: PilotEntriesTable
   event_endpoints: EventEndpointsTable
   event_secrets: EventSecretsTable
   events: EventsTable
@@ -90,15 +96,20 @@ type Moment = ColumnType<Date, Date, Date>
 type MaybeMoment = ColumnType<Date | null, Date | null | undefined, Date | null>
 type Json<T> = ColumnType<T, string, string>
 
+/** A pricing rule as it is stored. A rule that is off is a draft, or is kept for later. */
+export interface StoredRule extends PricingRule {
+  readonly isOn: boolean
+  readonly changedAt: string
+  readonly changedBy: number | null
+}
+
 interface TenantsTable {
   tenant_id: number
   name: string
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
   time_zone: Generated<string>
-  floor_margin_pct: Generated<number | null>
-  floor_margin_cents: Generated<number | null>
-  floor_rate_per_mile_cents: Generated<number | null>
+  pricing_rules: ColumnType<StoredRule[], string | undefined, string>
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
@@ -146,21 +157,6 @@ interface QuoteListSettingsTable {
   user_id: number
   version: number
   settings: Json<StoredQuoteListSettings>
-}
-
-interface DieselPricesTable {
-  tenant_id: number
-  week: string
-  mills: number
-}
-
-interface FuelPeriodsTable {
-  tenant_id: number
-  customer_key: string
-  customer_name: string
-  from_day: string
-  until_day: string | null
-  rule: Json<FuelRule>
 }
 
 interface ServiceTokensTable {
@@ -290,6 +286,8 @@ interface UnitColumns {
   text: string | null
   time: MaybeMoment
   basis: RateBasis | null
+  currency: Currency | null
+  charges: string | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -317,6 +315,8 @@ export interface LanesTable extends BookingColumns {
   quoted_basis: RateBasis | null
   quoted_fuel_cents: number | null
   quoted_accessorials_cents: number | null
+  quoted_currency: ColumnType<Currency | null, Currency | null | undefined, Currency | null>
+  quoted_charges: ColumnType<string | null, string | null | undefined, string | null>
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null
@@ -496,5 +496,5 @@ export type LaneRow = Selectable<LanesTable>
 interface CountedLanes extends LanesTable {
   outcome: ColumnType<Outcome, never, never>
   /** How amounts on the other basis were converted; null if none was. */
-  converted_by: ColumnType<'charges' | 'schedule' | null, never, never>
+  converted_by: ColumnType<'charges' | 'schedule' | 'exchange' | null, never, never>
 }

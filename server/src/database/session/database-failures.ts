@@ -20,6 +20,17 @@ export class BrokerageBusy extends DatabaseUnavailable {
   }
 }
 
+/**
+ * The rows of the brokerage are being moved to another worker of Citus, and its writes wait until the move is complete. This
+ * takes seconds; other brokerages are served. The client can retry the same request.
+ */
+export class BrokerageMoving extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'BrokerageMoving'
+  }
+}
+
 /** A row lock timed out: another transaction is changing the same row. */
 export class LockTimeout extends Error {
   constructor(cause: unknown) {
@@ -67,10 +78,23 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Query read timeout')
 }
 
-/** Converts a driver error to the error for the caller. `committing`: the transaction may have been committed. */
-export function translated(error: unknown, committing: boolean): unknown {
+/**
+ * Whether a lock timeout on Citus was a wait for the move of a shard. Rows of brokerages are locked on the workers, so a lock
+ * of the coordinator itself is that of a move, unless it is an advisory lock, or of a row in one of its own tables.
+ */
+function isMove(error: unknown): boolean {
+  const { where } = error as { readonly where?: unknown }
+  return typeof where !== 'string' || !/while executing command on|advisory_xact_lock|\btuple\b/.test(where)
+}
+
+/**
+ * Converts a driver error to the error for the caller. `committing`: the transaction may have been committed.
+ * `isDistributed`: the database has workers of Citus.
+ */
+export function translated(error: unknown, committing: boolean, isDistributed: boolean): unknown {
   const code = sqlState(error)
-  if (code === '55P03') return new LockTimeout(error)
+  if (code === '55P03')
+    return isDistributed && isMove(error) ? new BrokerageMoving(error) : new LockTimeout(error)
   const unavailable =
     isConnectionLost(error) ||
     (code !== undefined && (unavailableStates.has(code) || unavailableClasses.has(code.slice(0, 2))))

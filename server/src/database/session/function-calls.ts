@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import pg from 'pg'
 import { type BatchAnswer, batchCalls, type TenantCall } from './batch-calls.ts'
-import { ask, entering } from './connection.ts'
+import { ask, entering, timeoutsNow } from './connection.ts'
 import { isConnectionLost, translated } from './database-failures.ts'
 import type { FairConnections } from './fair-connections.ts'
-import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
+import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 
 interface FunctionKind {
   /** Whether a call whose answer was lost may have changed data. */
@@ -51,7 +51,6 @@ export type CallInTenant = <T>(
 interface FunctionCallParts {
   readonly connections: FairConnections
   readonly isDistributed: boolean
-  readonly inTenant: InTenant
   /** Called with the new versions of each tenant that a function changed. */
   readonly onVersions: VersionsListener
 }
@@ -64,6 +63,16 @@ interface FunctionCallParts {
 export function functionCalls(parts: FunctionCallParts): CallInTenant {
   const calls = new FunctionCalls(parts)
   return (tenant, name, values) => calls.call(name, { tenant, values })
+}
+
+/** A value as SQL text. */
+function literal(value: unknown): string {
+  if (value === null) return 'null'
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'::bytea`
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
+  if (typeof value === 'string') return pg.escapeLiteral(value)
+  throw new TypeError(`No SQL text for a value of the type ${typeof value}.`)
 }
 
 class FunctionCalls {
@@ -98,7 +107,7 @@ class FunctionCalls {
     // On a distributed database, a worker knows the tenant only inside a transaction, which the first write or an explicit
     // `begin` opens there.
     if (this.#parts.isDistributed && (!kind.writes || kind.readsFirst === true))
-      return this.#callInTransaction(name, call)
+      return this.#sendAsTransaction(name, call, kind)
     // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
     const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
       from (select ${entering('$1')} as tenant offset 0) as entered`
@@ -110,14 +119,12 @@ class FunctionCalls {
     return value
   }
 
-  #callInTransaction<T>(name: SchemaFunction, { tenant, values }: TenantCall): Promise<T> {
-    return this.#parts.inTenant(tenant, async (transaction) => {
-      const given = sql.join([tenant, ...values])
-      const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
-        transaction,
-      )
-      return rows[0]?.value as T
-    })
+  /** One message with a whole transaction. PostgreSQL accepts no parameters in it, so the values are part of the text. */
+  async #sendAsTransaction<T>(name: SchemaFunction, call: TenantCall, kind: FunctionKind): Promise<T> {
+    const { tenant, values } = call
+    const text = `begin; select ${entering(`'${Number(tenant)}'`, timeoutsNow())};
+      select ${name}(${[Number(tenant), ...values.map(literal)].join(', ')}) as value; commit`
+    return this.#message<T>(text, undefined, kind, { owner: tenant, calls: [call] })
   }
 
   async #sendBatch<T>(
@@ -160,20 +167,22 @@ class FunctionCalls {
 
   async #message<T>(
     text: string,
-    values: readonly unknown[],
+    values: readonly unknown[] | undefined,
     { writes, moves }: FunctionKind,
     { owner, calls }: { owner: TenantId | null; calls: readonly TenantCall[] },
   ): Promise<T> {
     const { client, release } = await this.#parts.connections.lend(owner)
     let broken = false
     try {
-      const { rows } = await ask(client, text, values)
-      return rows[0]?.value as T
+      // A message with several statements has a result for each.
+      const results = [await ask(client, text, values)].flat()
+      return results.flatMap(({ rows }) => rows).find((row) => 'value' in row)?.value as T
     } catch (error) {
       // The message commits itself: an error from PostgreSQL came before the commit, but a lost connection may not have.
       broken = isConnectionLost(error)
       if (broken && moves) for (const { tenant } of calls) this.#parts.onVersions(tenant, null)
-      throw translated(error, broken && writes)
+      if (!broken && values === undefined) await ask(client, 'rollback').catch(() => (broken = true))
+      throw translated(error, broken && writes, this.#parts.isDistributed)
     } finally {
       release(broken)
     }

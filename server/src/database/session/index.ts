@@ -3,7 +3,7 @@
  */
 export type { ChangedTenants } from './changed-tenants.ts'
 export { roleTimeouts } from './connection.ts'
-export { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+export { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
@@ -38,4 +38,4 @@ export {
   transactionKinds,
   watchedDatabase,
 } from './transaction-watch.ts'
-export { type Worker, workersAway } from './workers.ts'
+export { transferFaults, type Worker, workersAway } from './workers.ts'

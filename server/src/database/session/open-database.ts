@@ -119,11 +119,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.readOnly !== true) await outsideTenants(makeInstallation)
   const key = await outsideTenants(installationKey)
   const isDistributed = await outsideTenants(hasWorkers)
+  transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
     identifiers: identifiers(key),
     inTenant,
-    callInTenant: functionCalls({ connections, isDistributed, inTenant, onVersions: versions.notify }),
+    callInTenant: functionCalls({ connections, isDistributed, onVersions: versions.notify }),
     outsideTenants,
     changedTenants: (since, watched = () => []) =>
       workers.around((reachable) =>
@@ -181,6 +182,8 @@ function versionsListeners(): { add(listener: VersionsListener): void; readonly 
 class Transactions {
   readonly #connections: FairConnections
   readonly #onVersions: VersionsListener
+  /** Known only after the first transaction. */
+  isDistributed = false
   readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
   #chainHeads = new Map<string, ChainHead>()
 
@@ -223,7 +226,7 @@ class Transactions {
       if (isGivenUp(error) && tenant !== null) busyMs = stillRunsMs(client, timeouts)
       if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
-      throw translated(error, committing)
+      throw translated(error, committing, this.isDistributed)
     } finally {
       release(broken, busyMs)
     }

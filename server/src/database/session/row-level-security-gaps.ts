@@ -7,6 +7,7 @@ const reviewedFunctions = sql.raw(
     'brokerages_of_workers',
     'changed_tenants',
     'changed_tenants_among',
+    'broken_calibrations',
     'claim_sign_in',
     'due_endpoints',
     'erase_sandbox_rows',
@@ -14,7 +15,9 @@ const reviewedFunctions = sql.raw(
     'release_sign_in',
     'sign_in_of',
     'stalled_undos',
+    'tenants_to_check',
     'tenants_with_ended_quotes',
+    'tenants_with_heads_to_announce',
     'tenants_with_pilots_behind',
     'unannounced_expiries',
   ]

@@ -1,4 +1,4 @@
-import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+import { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
 import type { Database } from './open-database.ts'
 
 /**
@@ -13,6 +13,8 @@ export const databaseFailures = [
   'no-connection',
   /** One brokerage has too many transactions at once. Other brokerages are served. */
   'brokerage-busy',
+  /** A shard of Citus is being moved, and writes to its brokerages wait. */
+  'brokerage-moving',
   /** A statement timed out. */
   'too-slow',
   'lock-timeout',
@@ -34,6 +36,7 @@ export type TransactionWatch = (kind: TransactionKind) => (failure: DatabaseFail
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof LockTimeout) return 'lock-timeout'
   if (error instanceof BrokerageBusy) return 'brokerage-busy'
+  if (error instanceof BrokerageMoving) return 'brokerage-moving'
   if (error instanceof DatabaseUnavailable) {
     const { cause } = error
     if (isTooSlow(cause)) return 'too-slow'

@@ -12,7 +12,17 @@ export interface Worker {
   readonly up: boolean
   /** The number of brokerages with people whose rows it has: those that get 503 while it is away. */
   readonly brokerages: number
+  /** Bytes of the write-ahead log that it keeps for the transfer of shards to another worker; 0 if it is away. */
+  readonly transferWalBytes: number
+  /** The most that it keeps; null without a limit, or if it is away. */
+  readonly transferWalBytesMax: number | null
 }
+
+/** Run on a worker: the bytes that the slots of transfers keep, and the limit in megabytes, -1 for none. */
+const keptWal = `
+  select coalesce(sum(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint
+    || ' ' || (select setting from pg_settings where name = 'max_slot_wal_keep_size')
+  from pg_replication_slots where slot_name like 'citus\\_shard\\_%'`
 
 /** A connection to a worker takes a few milliseconds. Without this limit, a machine that is off takes 30 seconds. */
 const workerConnectMs = 500
@@ -27,9 +37,13 @@ export async function readWorkers(transaction: TenantTransaction): Promise<reado
     transaction,
   )
   const { rows } = await sql<Worker>`
-    select known.worker as name, known.group_id as group, coalesce(asked.success, false) as up, known.brokerages::int as brokerages
+    select known.worker as name, known.group_id as group, coalesce(asked.success, false) as up,
+      known.brokerages::int as brokerages,
+      case when asked.success then split_part(asked.result, ' ', 1)::bigint else 0 end as "transferWalBytes",
+      case when asked.success
+        then nullif(split_part(asked.result, ' ', 2), '-1')::bigint * 1048576 end as "transferWalBytesMax"
     from brokerages_of_workers() as known
-    left join run_command_on_workers('select 1') as asked on asked.nodename || ':' || asked.nodeport = known.worker
+    left join run_command_on_workers(${keptWal}) as asked on asked.nodename || ':' || asked.nodeport = known.worker
     order by known.group_id
   `.execute(transaction)
   return rows
@@ -46,6 +60,22 @@ export function workersAway(workers: readonly Worker[]): string | null {
         `The worker ${name} does not answer: ${brokerages} of ${all} brokerages get 503.`,
     )
     .join(' ')
+}
+
+/** A sentence for each worker whose disk a transfer of shards could fill; empty if there is none. */
+export function transferFaults(workers: readonly Worker[]): readonly string[] {
+  return workers.flatMap(({ name, up, transferWalBytes, transferWalBytesMax }) => [
+    ...(up && transferWalBytesMax === null
+      ? [
+          `The worker ${name} has no max_slot_wal_keep_size: a transfer of shards that cannot finish would fill its disk.`,
+        ]
+      : []),
+    ...(transferWalBytes > 0
+      ? [
+          `The worker ${name} keeps ${Math.ceil(transferWalBytes / 1e6)} MB of write-ahead log for a transfer of shards.`,
+        ]
+      : []),
+  ])
 }
 
 /** The workers are asked at most once in this time, and this often while one is away. */

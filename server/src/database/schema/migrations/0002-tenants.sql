@@ -17,10 +17,8 @@ create table tenants (
   created_at timestamptz not null,
   -- The IANA time zone in which days and months of the pages begin.
   time_zone text not null default 'UTC',
-  -- The floors below which the tenant does not quote.
-  floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
-  floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
-  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999),
+  -- The pricing rules of the brokerage, a list (engine/src/rules/pricing-rules.ts). They are few, and always read together.
+  pricing_rules jsonb not null default '[]' check (jsonb_typeof(pricing_rules) = 'array'),
   -- A quote without a date of its own expires this many days after it was made; null: it does not expire.
   quote_valid_days integer check (quote_valid_days between 1 and 365),
   -- Whether statistics count an expired quote as lost. Otherwise they count it as pending.
@@ -129,6 +127,18 @@ create function set_tenant_on_workers(tenant text, lock_ms integer) returns void
 revoke all on function set_tenant_on_workers(text, integer) from public;
 grant execute on function set_tenant_on_workers(text, integer) to lanewise_service;
 
+-- Lets this transaction commit without waiting for the disk, on its Citus worker too: for records whose loss in a crash of the
+-- database is acceptable.
+create function commit_without_waiting() returns void
+  language plpgsql volatile
+  as $$
+  -- In the database, and apart from the functions that call it, for the same reason as set_tenant_on_workers.
+  begin
+    set local synchronous_commit = off;
+  end $$;
+revoke all on function commit_without_waiting() from public;
+grant execute on function commit_without_waiting() to lanewise_service;
+
 -- Sets the tenant of this transaction and its timeouts, and returns the tenant.
 create function enter_tenant(tenant text, statement_ms integer, lock_ms integer, idle_ms integer) returns text
   language plpgsql volatile
@@ -217,3 +227,20 @@ create policy tenant_isolation on fuel_days
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, delete on fuel_days to lanewise_service;
+
+-- The exchange rates that a tenant entered, for each day until the next one or for a month (engine/src/exchange-days.ts). Without
+-- a rate, amounts in Canadian dollars are kept out of statistics.
+create table exchange_days (
+  tenant_id integer not null references tenants,
+  day date not null,
+  usd_per_cad double precision not null check (usd_per_cad between 0.4 and 1.2),
+  -- The day for which the rate was entered.
+  published date not null,
+  primary key (tenant_id, day)
+);
+alter table exchange_days enable row level security;
+alter table exchange_days force row level security;
+create policy tenant_isolation on exchange_days
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on exchange_days to lanewise_service;

@@ -55,7 +55,7 @@ create function note_token_use(tenant integer, token integer, used_at timestampt
   -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
   -- may lose the last uses.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
     where tenant_id = tenant and token_id = token;
   end $$;
@@ -90,7 +90,7 @@ create function note_secret_use(tenant integer, secret integer, used_at timestam
   as $$
   -- In the database for the same reasons as note_token_use.
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
   end $$;
 revoke all on function note_secret_use(integer, integer, timestamptz) from public;

@@ -163,6 +163,7 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
     quoted_by text;
     basis text;
     event_lane jsonb;
+    subscriber integer;
   begin
     if not public.has_subscriber(tenant, kind) then
       return;
@@ -182,11 +183,16 @@ create function announce(tenant integer, kind text, of_lane lanes, about jsonb) 
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
     values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
-    insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
-    from public.event_endpoints
-    where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
-      and kind = any (event_types);
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all.
+    for subscriber in
+      select endpoint_id from public.event_endpoints
+      where tenant_id = tenant and (state in ('active', 'paused') or disabled_reason = 'failing')
+        and kind = any (event_types)
+      order by endpoint_id
+    loop
+      insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+      values (tenant, subscriber, new_number, of_lane.lane_id, moment, moment);
+    end loop;
   end $$;
 revoke all on function announce(integer, text, lanes, jsonb) from public;
 grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;

@@ -39,28 +39,36 @@ create function keep_calls(tenant integer, calls jsonb, kept integer, kept_from 
   declare
     last bigint;
     first_kept bigint;
+    call record;
     count constant integer := jsonb_array_length(calls);
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     -- This row is the lock: a reader never sees a call before it sees all calls with lower numbers.
     insert into public.tenant_counters as known (tenant_id, counter, last_number) values (tenant, 'call', count)
     on conflict (tenant_id, counter) do update set last_number = known.last_number + count
     returning last_number into last;
-    -- From the row of the tenant, so that on Citus the tenant's worker runs the insert.
-    insert into public.integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select one.tenant_id, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
-      call.status, call.problem, call.detail, call.request_id, token.token_id, call.duration_ms, call.network, call.not_kept
-    from public.tenants as one
-    cross join rows from (jsonb_to_recordset(calls) as (
-      called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )) with ordinality as call (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
-      duration_ms, network, not_kept, nth)
-    left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = call.jti
-    where one.tenant_id = tenant;
+    -- One by one: Citus plans an insert from a query for every shard, and locks them all. The calls are read from the row of
+    -- the tenant, so that on Citus the tenant's worker reads them.
+    for call in
+      select sent.*, token.token_id
+      from public.tenants as one
+      cross join rows from (jsonb_to_recordset(calls) as (
+        called_at timestamptz, operation text, method text, path text, query text, status smallint,
+        problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
+      )) with ordinality as sent (called_at, operation, method, path, query, status, problem, detail, request_id, jti,
+        duration_ms, network, not_kept, nth)
+      left join public.service_tokens as token on token.tenant_id = one.tenant_id and token.jti = sent.jti
+      where one.tenant_id = tenant
+      order by sent.nth
+    loop
+      insert into public.integration_calls (
+        tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
+        duration_ms, network, not_kept
+      )
+      values (tenant, last - count + call.nth, call.called_at, call.operation, call.method, call.path, call.query,
+        call.status, call.problem, call.detail, call.request_id, call.token_id, call.duration_ms, call.network,
+        call.not_kept);
+    end loop;
     if kept is not null then
       select call_id into first_kept from public.integration_calls
       where tenant_id = tenant and called_at >= kept_from
@@ -94,9 +102,10 @@ revoke all on function keep_calls_batch(integer[], jsonb[], integer[], timestamp
 grant execute on function keep_calls_batch(integer[], jsonb[], integer[], timestamptz[]) to lanewise_service;
 
 -- The times of a tenant's last admitted requests, oldest first, in epoch milliseconds of the database's clock. Unlogged: a
--- crash loses at most the last second.
+-- crash loses at most the last second. On Citus the table stays on the coordinator: a shard with an unlogged table cannot
+-- move while it is written, and a permit then takes no message to a worker. So it cannot reference tenants.
 create unlogged table tenant_windows (
-  tenant_id integer primary key references tenants,
+  tenant_id integer primary key,
   taken double precision[] not null
 ) with (fillfactor = 50);
 alter table tenant_windows enable row level security;
@@ -119,7 +128,7 @@ create function take_permit(tenant integer, max_count integer, window_ms double 
     times double precision[];
     now_ms double precision;
   begin
-    perform set_config('synchronous_commit', 'off', true);
+    perform public.commit_without_waiting();
     select taken into times from public.tenant_windows where tenant_id = tenant for update;
     if not found then
       insert into public.tenant_windows values (tenant, '{}') on conflict do nothing;

@@ -1,0 +1,352 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
+import { rateTypes } from './lane.ts'
+import { labelLengthMax, rulesMax, ruleTestQuotesMax } from './limits.ts'
+
+const confidences = ['high', 'medium', 'low', 'none'] as const
+/** What happens to a rate outside a rule. */
+export const outsides = ['warn', 'approval', 'block'] as const
+
+const percent = (description: string) =>
+  Type.Number({
+    description,
+    minimum: 0,
+    maximum: 99,
+    'x-expected':
+      'a number of percent from 0 to 99: a margin of 100 % or more of the rate would mean that the truck costs nothing',
+  })
+
+const margin = (what: string) => ({
+  margin_pct: Type.Optional(percent(`${what} margin in percent of the rate`)),
+  margin: Type.Optional(dollars(`${what} margin per load in dollars`)),
+  margin_per_mile: Type.Optional(dollars(`${what} margin per loaded mile in dollars`)),
+})
+
+const endOf = (end: string) =>
+  Type.Optional(
+    place(`Only quotes ${end} this place: a city as "Dallas, TX", or a state or province as "TX"`),
+  )
+
+export const RuleConditions = Type.Object(
+  {
+    customer: Type.Optional(
+      text('Only quotes for this customer, in any spelling of its name', labelLengthMax),
+    ),
+    origin: endOf('from'),
+    destination: endOf('to'),
+    area: Type.Optional(
+      oneOf('What the cities mean: place (the default) is the city itself, market is the market around it', [
+        'place',
+        'market',
+      ]),
+    ),
+    tier: Type.Optional(text('Only customers of this tier', 40)),
+    rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
+    equipment: Type.Optional(equipment('Only quotes with this equipment')),
+    miles_over: Type.Optional(wholeNumber('Only lanes of more loaded miles than this', 0, 10_000)),
+    miles_to: Type.Optional(wholeNumber('Only lanes of at most this many loaded miles', 1, 10_000)),
+    rate_type: Type.Optional(
+      oneOf('Only spot or only contract quotes. A quote that says neither is a spot quote', rateTypes),
+    ),
+    confidence_at_most: Type.Optional(
+      oneOf(
+        'Only lanes with at most this confidence, by their decided quotes of the last 600 days; low includes none',
+        confidences,
+      ),
+    ),
+  },
+  { description: 'The rule applies to quotes that meet all conditions; without conditions, to all quotes' },
+)
+
+export const RuleTerms = Type.Object(
+  {
+    minimum: Type.Optional(
+      Type.Object(
+        {
+          ...margin('Minimum'),
+          rate_per_mile: Type.Optional(dollars('Minimum rate per loaded mile in dollars')),
+        },
+        { description: 'The highest of the rates that the members demand' },
+      ),
+    ),
+    target: Type.Optional(Type.Object(margin('Target'), { description: 'The rate to quote' })),
+    maximum: Type.Optional(
+      Type.Object(margin('Maximum'), { description: 'The lowest of the rates that the members permit' }),
+    ),
+    round_to: Type.Optional(
+      wholeNumber('Rates to quote are rounded up to a multiple of these dollars', 1, 1000),
+    ),
+    valid_days: Type.Optional(wholeNumber('Days for which a quote is valid', 1, 365)),
+    outside: Type.Optional(
+      oneOf(
+        'What happens to a rate below the minimum or above the maximum. warn (the default): the quote is saved with a warning. approval: it needs the approval of an admin. block: it is refused',
+        outsides,
+      ),
+    ),
+  },
+  { description: 'Margins are over the truck cost. A part that is absent comes from a less specific rule' },
+)
+
+const amount = Type.Optional(Type.Number())
+const shownMargin = { margin_pct: amount, margin: amount, margin_per_mile: amount }
+export const ShownMargin = Type.Object(shownMargin)
+
+export const ShownMinimum = Type.Object({ ...shownMargin, rate_per_mile: amount })
+
+/** The conditions of a stored rule. Absent members are no condition. */
+export const ShownConditions = Type.Object({
+  customer: Type.Optional(Type.String()),
+  origin: Type.Optional(Type.String()),
+  destination: Type.Optional(Type.String()),
+  area: Type.Optional(Type.Enum(['place', 'market'])),
+  tier: Type.Optional(Type.String()),
+  rep_id: Type.Optional(Type.Integer()),
+  equipment: Type.Optional(Type.String()),
+  miles_over: Type.Optional(Type.Integer()),
+  miles_to: Type.Optional(Type.Integer()),
+  rate_type: Type.Optional(Type.Enum([...rateTypes])),
+  confidence_at_most: Type.Optional(Type.Enum([...confidences])),
+})
+
+/** The terms of a stored rule. */
+export const ShownTerms = Type.Object({
+  minimum: Type.Optional(ShownMinimum),
+  target: Type.Optional(ShownMargin),
+  maximum: Type.Optional(ShownMargin),
+  round_to: amount,
+  valid_days: Type.Optional(Type.Integer()),
+  outside: Type.Optional(Type.Enum([...outsides])),
+})
+
+const because = Type.String({ description: 'The conditions in words' })
+
+export const PricingRule = Type.Object({
+  rule_id: Type.Integer(),
+  on: Type.Boolean({ description: 'false: the rule is a draft, and applies to nothing' }),
+  conditions: ShownConditions,
+  terms: ShownTerms,
+  because,
+  changed_at: Type.String({ format: 'date-time' }),
+})
+
+export const PricingRules = Type.Object({ rules: Type.Array(PricingRule) })
+
+const exampleRule = {
+  rule_id: 3,
+  on: true,
+  conditions: { customer: 'Harvest Table Foods', miles_over: 1000 },
+  terms: { minimum: { margin_pct: 12 }, round_to: 25, outside: 'approval' as const },
+  because: 'customer Harvest Table Foods, over 1,000 miles',
+  changed_at: '2026-03-01T14:00:00.000Z',
+}
+
+const admin = { kind: 'dashboard', role: 'admin' } as const
+const ruleParams = Type.Object({ rule_id: recordId })
+const ruleBody = {
+  conditions: RuleConditions,
+  terms: RuleTerms,
+  on: Type.Optional(Type.Boolean({ description: 'Whether the rule applies; default true' })),
+}
+const order =
+  'Of the rules that apply to a quote, each part of the terms comes from the most specific rule that has it. More specific is, in this order: a customer, a corridor (a city before its market before its state, both ends before one), a tier, a person, an equipment type, a distance (the narrower), spot or contract, a confidence; then the newer rule'
+
+export const listPricingRules = endpoint({
+  name: 'list-pricing-rules',
+  method: 'GET',
+  path: '/api/pricing-rules',
+  summary: 'List the pricing rules',
+  description: `${order}. If a minimum is above the maximum of another rule, the minimum holds.`,
+  tag: 'Rules',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: PricingRules,
+  examples: { answer: { rules: [exampleRule] } },
+})
+
+export const addPricingRule = endpoint({
+  name: 'add-pricing-rule',
+  method: 'POST',
+  path: '/api/pricing-rules',
+  summary: 'Add a pricing rule',
+  description: `A brokerage has at most ${rulesMax} rules, and no two with the same conditions. test-pricing-rule shows before what a rule would have changed. ${order}.`,
+  tag: 'Rules',
+  who: admin,
+  body: Type.Object(ruleBody),
+  status: 201,
+  answer: PricingRule,
+  problems: ['state-conflict'],
+  examples: {
+    body: { conditions: exampleRule.conditions, terms: exampleRule.terms },
+    answer: exampleRule,
+  },
+})
+
+export const changePricingRule = endpoint({
+  name: 'change-pricing-rule',
+  method: 'PATCH',
+  path: '/api/pricing-rules/{rule_id}',
+  summary: 'Change a pricing rule',
+  description:
+    'Replaces the conditions, the terms, and whether the rule is on. Quotes that exist do not change.',
+  tag: 'Rules',
+  who: admin,
+  params: ruleParams,
+  body: Type.Object(ruleBody),
+  status: 200,
+  answer: PricingRule,
+  problems: ['not-found', 'state-conflict'],
+  examples: {
+    body: { conditions: exampleRule.conditions, terms: exampleRule.terms, on: false },
+    answer: { ...exampleRule, on: false },
+  },
+})
+
+export const removePricingRule = endpoint({
+  name: 'remove-pricing-rule',
+  method: 'DELETE',
+  path: '/api/pricing-rules/{rule_id}',
+  summary: 'Remove a pricing rule',
+  description: 'Quotes that exist do not change. Returns the remaining rules.',
+  tag: 'Rules',
+  who: admin,
+  params: ruleParams,
+  status: 200,
+  answer: PricingRules,
+  problems: ['not-found'],
+  examples: { answer: { rules: [] } },
+})
+
+const money = nullable(Type.Number())
+
+export const testPricingRule = endpoint({
+  name: 'test-pricing-rule',
+  method: 'POST',
+  path: '/api/pricing-rules/test',
+  summary: 'Test a pricing rule on past quotes',
+  description: `Applies the rules with and without this rule to the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes, with the truck cost that was expected when each was made. Shows which quotes it would have changed, and what the estimate says about that. Nothing is stored.`,
+  tag: 'Rules',
+  who: admin,
+  isRead: true,
+  body: Type.Object({
+    conditions: RuleConditions,
+    terms: RuleTerms,
+    replaces: Type.Optional({ ...recordId, description: 'The rule that this one would replace' }),
+  }),
+  status: 200,
+  answer: Type.Object({
+    because,
+    quotes: Type.Integer({ description: 'Past quotes that were compared' }),
+    applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
+    without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
+    no_rate: Type.Integer({
+      description: 'Of the quotes that meet the conditions, those whose minimum would be above the maximum',
+    }),
+    changed: Type.Integer({
+      description: 'Quotes whose rate the rule would have put outside or moved inside',
+    }),
+    changed_won: Type.Integer(),
+    changed_lost: Type.Integer(),
+    estimate: {
+      ...nullable(
+        Type.Object({
+          quotes: Type.Integer({ description: 'The changed quotes that can be estimated' }),
+          wins_before: Type.Number(),
+          wins_after: Type.Number(),
+          margin_before: Type.Number(),
+          margin_after: Type.Number(),
+          difference: Type.Number({ description: 'margin_after minus margin_before' }),
+          range_80: Type.Object({ low: Type.Number(), high: Type.Number() }),
+        }),
+      ),
+      description:
+        'An estimate: expected wins and margin of these quotes at their rates, and at the nearest rates that the rules would have allowed. null: too few of them have a cost',
+    },
+    sentence: Type.String(),
+    examples: Type.Array(
+      Type.Object({
+        lane_ref: Type.String(),
+        customer_name: Type.String(),
+        origin: Type.String(),
+        destination: Type.String(),
+        quoted_at: Type.String({ format: 'date-time' }),
+        outcome: Type.String(),
+        quoted_rate: Type.Number(),
+        allowed_rate: money,
+        detail: Type.String({ description: 'Which limit the rate is outside' }),
+      }),
+      { description: 'The newest changed quotes' },
+    ),
+  }),
+  problems: ['not-found'],
+  examples: {
+    body: { conditions: exampleRule.conditions, terms: exampleRule.terms },
+    answer: {
+      because: exampleRule.because,
+      quotes: 1800,
+      applies: 42,
+      without_cost: 3,
+      no_rate: 0,
+      changed: 9,
+      changed_won: 5,
+      changed_lost: 4,
+      estimate: {
+        quotes: 9,
+        wins_before: 5.2,
+        wins_after: 3.9,
+        margin_before: 610,
+        margin_after: 905,
+        difference: 295,
+        range_80: { low: 40, high: 520 },
+      },
+      sentence:
+        'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.',
+      examples: [],
+    },
+  },
+})
+
+export const RuleLimit = Type.Object({
+  rate: money,
+  missing: {
+    ...nullable(Type.Enum(['cost', 'miles'])),
+    description: 'What is unknown, so that the limit cannot be computed in full',
+  },
+  rule_id: Type.Integer(),
+  because,
+  outside: Type.Enum([...outsides]),
+  terms: ShownMinimum,
+})
+const limit = nullable(RuleLimit)
+
+/** The rules that apply to a quote, with `include=rules`. */
+export const AppliedRules = Type.Object({
+  minimum: limit,
+  target: limit,
+  maximum: limit,
+  round_to: money,
+  valid_days: nullable(Type.Integer()),
+  rate: {
+    ...money,
+    description:
+      'The rate to quote by the rules: the target or else the rate with the best expected margin, within the limits and rounded. null: neither is known',
+  },
+  verdict: Type.Enum(['within', ...outsides], {
+    description: 'What happens to proposed_rate: within the rules, or the strictest consequence',
+  }),
+  reasons: Type.Array(Type.String(), {
+    description: 'Why proposed_rate is outside, one sentence for each limit',
+  }),
+  explanation: Type.Array(Type.String(), {
+    description: 'Each limit in words, with the rule that it comes from and why that rule applies',
+  }),
+})
+
+/** Why a rate cannot be quoted without approval, or at all. */
+export const OutsideRule = Type.Object({
+  code: Type.Enum(['needs-approval', 'blocked']),
+  detail: Type.String({ description: 'The limit that the rate is outside, with its rule' }),
+})
+export const OutsideRules = Type.Array(OutsideRule, {
+  description: 'The rules that the rate is outside of and that do more than warn; empty if it can be quoted',
+})

@@ -1,0 +1,47 @@
+import type { Steps } from '../steps.ts'
+import {
+  type Estimator,
+  laneInSteps,
+  lanePrior,
+  offerPosition,
+  priceWeight,
+  referenceRateCents,
+} from './estimator.ts'
+import { emptyKnots } from './knots.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+import { posteriorOf, winMean } from './posterior.ts'
+
+/** The calibrated chances of winning a lane today. */
+export interface WinChances {
+  readonly at: (rateCents: number) => number
+  readonly referenceCents: number
+  readonly decided: number
+  /** What `bestRate` needs. */
+  readonly curve: {
+    readonly posterior: ReturnType<typeof posteriorOf>
+    readonly referenceCents: number
+    readonly priceWeight: number
+  }
+}
+
+/**
+ * The chances of winning a lane at any rate, computed once for many rates. Null if the brokerage has no quotes to learn from.
+ *
+ * @example finished(winChancesInSteps(estimator, lane, 781))?.at(200000) // 0.61
+ */
+export function* winChancesInSteps(
+  estimator: Estimator,
+  lane: LaneIdentity,
+  miles: number | null,
+): Steps<WinChances | null> {
+  const referenceCents = referenceRateCents(estimator, lane, miles)
+  const fold = yield* laneInSteps(estimator, lane.key)
+  if (referenceCents === null) return null
+  const posterior = posteriorOf(fold?.knots ?? emptyKnots(), lanePrior(estimator, lane))
+  return {
+    at: (rateCents) => winMean(posterior, offerPosition(estimator, lane, { rateCents, referenceCents })),
+    referenceCents,
+    decided: fold?.decided ?? 0,
+    curve: { posterior, referenceCents, priceWeight: priceWeight(estimator, lane) },
+  }
+}

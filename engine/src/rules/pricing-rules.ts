@@ -1,0 +1,493 @@
+import type { Confidence } from '../confidence.ts'
+import { formatDollars } from '../money.ts'
+
+/** A place of a rule: a city, the market around a city, or a state, with the key that lanes are matched by. */
+export interface RulePlace {
+  readonly kind: 'place' | 'market' | 'state'
+  readonly key: string
+  /** As it is shown. @example 'Dallas, TX' */
+  readonly text: string
+}
+
+export const confidenceOrder = ['none', 'low', 'medium', 'high'] as const satisfies readonly Confidence[]
+
+/** The quotes that a rule applies to: those that meet all its conditions. Without conditions, all quotes. */
+export interface RuleConditions {
+  readonly customer?: { readonly key: string; readonly text: string }
+  readonly origin?: RulePlace
+  readonly destination?: RulePlace
+  readonly tier?: string
+  readonly rep?: { readonly userId: number; readonly text: string }
+  readonly equipment?: string
+  /** Over this many loaded miles, and up to this many. */
+  readonly milesOver?: number
+  readonly milesTo?: number
+  readonly rateType?: 'spot' | 'contract'
+  /** The lane has at most this confidence: `low` includes `none`. */
+  readonly confidenceAtMost?: Confidence
+}
+
+/** A margin over the truck cost. With several members, the highest of the rates is the minimum or the target, and the lowest is the maximum. */
+export interface MarginTerms {
+  /** In percent of the rate, below 100. */
+  readonly pct?: number
+  readonly cents?: number
+  readonly centsPerMile?: number
+}
+
+/** A minimum. `rateCentsPerMile` is a rate, not a margin, and needs no cost. */
+export type MinimumTerms = MarginTerms & { readonly rateCentsPerMile?: number }
+
+export type Outside = 'warn' | 'approval' | 'block'
+
+export interface RuleTerms {
+  readonly minimum?: MinimumTerms
+  readonly target?: MarginTerms
+  readonly maximum?: MarginTerms
+  /** Rates are rounded up to a multiple of this. */
+  readonly roundToCents?: number
+  readonly validDays?: number
+  /** What happens to a rate below the minimum or above the maximum. */
+  readonly outside?: Outside
+}
+
+export interface PricingRule {
+  readonly ruleId: number
+  readonly conditions: RuleConditions
+  readonly terms: RuleTerms
+}
+
+/** What is known about a quote when rules are applied. Unknown facts meet no condition about them. */
+export interface QuoteFacts {
+  /** The keys of all names that count for the customer; empty if it is unknown. */
+  readonly customerKeys: readonly string[]
+  readonly tier: string | null
+  readonly origin: { readonly place: string; readonly market: string | null; readonly state: string }
+  readonly destination: { readonly place: string; readonly market: string | null; readonly state: string }
+  readonly equipmentCode: string | null
+  readonly miles: number | null
+  /** A quote of unknown type is a spot quote. */
+  readonly rateType: 'spot' | 'contract' | null
+  readonly repId: number | null
+  readonly confidence: Confidence
+}
+
+const placeWeight = { place: 3, market: 2, state: 1 } as const
+
+/**
+ * How specific conditions are, most important first: customer, corridor (a city before its market before its state), tier, rep,
+ * equipment, distance, spot or contract, confidence. The first difference decides between two rules.
+ */
+function specificity(conditions: RuleConditions): readonly number[] {
+  const { origin, destination } = conditions
+  const has = (value: unknown) => (value === undefined ? 0 : 1)
+  return [
+    has(conditions.customer),
+    (origin === undefined ? 0 : placeWeight[origin.kind]) +
+      (destination === undefined ? 0 : placeWeight[destination.kind]),
+    has(conditions.tier),
+    has(conditions.rep),
+    has(conditions.equipment),
+    Math.max(has(conditions.milesOver), has(conditions.milesTo)),
+    has(conditions.rateType),
+    has(conditions.confidenceAtMost),
+    // Of two ranges of miles, the narrower one.
+    -((conditions.milesTo ?? 100_000) - (conditions.milesOver ?? 0)),
+  ]
+}
+
+/** Orders rules, most specific first; of two equally specific rules, the newer one first. */
+function bySpecificity(one: PricingRule, other: PricingRule): number {
+  const [first, second] = [specificity(one.conditions), specificity(other.conditions)]
+  const at = first.findIndex((weight, place) => weight !== second[place])
+  return at < 0 ? other.ruleId - one.ruleId : (second[at] ?? 0) - (first[at] ?? 0)
+}
+
+/** Whether a quote meets all conditions. */
+export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
+  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
+  const { rateType, confidenceAtMost } = conditions
+  const at = (wanted: RulePlace | undefined, end: QuoteFacts['origin']) =>
+    wanted === undefined || end[wanted.kind] === wanted.key
+  const sameTier = (one: string | null) => one !== null && one.toLowerCase() === tier?.toLowerCase()
+  return (
+    (customer === undefined || facts.customerKeys.includes(customer.key)) &&
+    at(origin, facts.origin) &&
+    at(destination, facts.destination) &&
+    (tier === undefined || sameTier(facts.tier)) &&
+    (rep === undefined || facts.repId === rep.userId) &&
+    (equipment === undefined || facts.equipmentCode === equipment) &&
+    (milesOver === undefined || (facts.miles !== null && facts.miles > milesOver)) &&
+    (milesTo === undefined || (facts.miles !== null && facts.miles <= milesTo)) &&
+    (rateType === undefined || (facts.rateType ?? 'spot') === rateType) &&
+    (confidenceAtMost === undefined ||
+      confidenceOrder.indexOf(facts.confidence) <= confidenceOrder.indexOf(confidenceAtMost))
+  )
+}
+
+/** @example conditionsInWords({ customer: { key: 'harvest', text: 'Harvest' }, milesOver: 1000 }) // 'customer Harvest, over 1,000 miles' */
+export function conditionsInWords(conditions: RuleConditions): string {
+  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
+  const { rateType, confidenceAtMost } = conditions
+  const place = ({ kind, text }: RulePlace) => (kind === 'market' ? `the market of ${text}` : text)
+  const miles = (count: number) => count.toLocaleString('en-US')
+  const words = [
+    customer && `customer ${customer.text}`,
+    origin && destination ? `${place(origin)} to ${place(destination)}` : undefined,
+    origin && !destination ? `from ${place(origin)}` : undefined,
+    destination && !origin ? `to ${place(destination)}` : undefined,
+    tier && `tier ${tier}`,
+    rep && `rep ${rep.text}`,
+    equipment && `equipment ${equipment}`,
+    milesOver !== undefined && milesTo !== undefined
+      ? `over ${miles(milesOver)} and up to ${miles(milesTo)} miles`
+      : undefined,
+    milesOver !== undefined && milesTo === undefined ? `over ${miles(milesOver)} miles` : undefined,
+    milesTo !== undefined && milesOver === undefined ? `up to ${miles(milesTo)} miles` : undefined,
+    rateType && `${rateType} quotes`,
+    confidenceAtMost &&
+      (confidenceAtMost === 'none'
+        ? 'lanes without decided quotes'
+        : `at most ${confidenceAtMost} confidence`),
+  ].filter((one): one is string => typeof one === 'string')
+  return words.length === 0 ? 'all quotes' : words.join(', ')
+}
+
+/** A part of the terms, and the rule that it comes from. */
+interface FromRule<Value> {
+  readonly value: Value
+  readonly rule: PricingRule
+}
+
+/** The terms for a quote: each part is that of the most specific rule that has it. */
+export interface SelectedTerms {
+  readonly minimum: FromRule<NonNullable<RuleTerms['minimum']>> | null
+  readonly target: FromRule<MarginTerms> | null
+  readonly maximum: FromRule<MarginTerms> | null
+  readonly roundTo: FromRule<number> | null
+  readonly validDays: FromRule<number> | null
+  /** What happens below the minimum, and above the maximum: said by the rule that has it, or else by the most specific rule that says it. */
+  readonly belowMinimum: Outside
+  readonly aboveMaximum: Outside
+}
+
+/**
+ * Selects the terms for a quote.
+ *
+ * @example termsFor(rules, facts).minimum?.rule.ruleId // that of the most specific rule with a minimum
+ */
+export function termsFor(rules: readonly PricingRule[], facts: QuoteFacts): SelectedTerms {
+  const matching = rules.filter(({ conditions }) => meets(conditions, facts)).sort(bySpecificity)
+  const first = <Value>(part: (terms: RuleTerms) => Value | undefined): FromRule<Value> | null => {
+    for (const rule of matching) {
+      const value = part(rule.terms)
+      if (value !== undefined) return { value, rule }
+    }
+    return null
+  }
+  const minimum = first(({ minimum: part }) => part)
+  const maximum = first(({ maximum: part }) => part)
+  const outside = first(({ outside: part }) => part)?.value ?? 'warn'
+  return {
+    minimum,
+    target: first(({ target }) => target),
+    maximum,
+    roundTo: first(({ roundToCents }) => roundToCents),
+    validDays: first(({ validDays }) => validDays),
+    belowMinimum: minimum?.rule.terms.outside ?? outside,
+    aboveMaximum: maximum?.rule.terms.outside ?? outside,
+  }
+}
+
+/** The costs and the distance that the terms need. Null if unknown. */
+export interface RuleCosts {
+  /** The cost that the rep entered, if any. */
+  readonly enteredCents: number | null
+  /** The cost that the brokerage's own history expects, if any. */
+  readonly expectedCents: number | null
+  readonly miles: number | null
+}
+
+/** The rates that margin terms demand, in cents. Empty if they cannot be computed. */
+function ratesOf(
+  { pct, cents, centsPerMile }: MarginTerms,
+  costCents: number | null,
+  miles: number | null,
+): number[] {
+  if (costCents === null) return []
+  return [
+    ...(pct === undefined || pct >= 100 ? [] : [costCents / (1 - pct / 100)]),
+    ...(cents === undefined ? [] : [costCents + cents]),
+    ...(centsPerMile === undefined || miles === null ? [] : [costCents + centsPerMile * miles]),
+  ]
+}
+
+const needsCost = ({ pct, cents, centsPerMile }: MarginTerms) =>
+  pct !== undefined || cents !== undefined || centsPerMile !== undefined
+const needsMiles = ({ centsPerMile, rateCentsPerMile }: MinimumTerms) =>
+  centsPerMile !== undefined || rateCentsPerMile !== undefined
+
+/**
+ * The lowest rate of a minimum: the highest of the rates that its members demand. Null if none can be computed.
+ *
+ * @example minimumRateCents({ pct: 15 }, { costCents: 170000, miles: null }) // 200000
+ */
+export function minimumRateCents(
+  terms: MinimumTerms,
+  { costCents, miles }: { readonly costCents: number | null; readonly miles: number | null },
+): number | null {
+  const { rateCentsPerMile: perMile } = terms
+  const rates = [
+    ...ratesOf(terms, costCents, miles),
+    ...(perMile === undefined || miles === null ? [] : [perMile * miles]),
+  ].filter((rate) => rate > 0)
+  return rates.length === 0 ? null : Math.max(...rates)
+}
+
+/** The minimum of the rule for all quotes; empty without one. */
+export function minimumOfAll(rules: readonly PricingRule[]): MinimumTerms {
+  return rules.find(({ conditions }) => isForAll(conditions))?.terms.minimum ?? {}
+}
+
+export function isForAll(conditions: RuleConditions): boolean {
+  return Object.keys(conditions).length === 0
+}
+
+/** Whether two rules apply to exactly the same quotes because they have the same conditions. */
+export function sameConditions(one: RuleConditions, other: RuleConditions): boolean {
+  const keyOf = (conditions: RuleConditions) => {
+    const { customer, origin, destination, rep, tier, ...others } = conditions
+    const place = (end: RulePlace | undefined) => end && [end.kind, end.key]
+    return JSON.stringify([
+      customer?.key,
+      place(origin),
+      place(destination),
+      rep?.userId,
+      tier?.toLowerCase(),
+      Object.entries(others).sort(),
+    ])
+  }
+  return keyOf(one) === keyOf(other)
+}
+
+/** A limit of a quote: the rate in cents, or what is missing to compute it. Null without such terms. */
+interface Limit {
+  readonly rateCents: number | null
+  readonly missing: 'cost' | 'miles' | null
+  readonly rule: PricingRule
+  readonly outside: Outside
+}
+
+/** The rates that the rules allow and recommend. */
+export interface AppliedRules {
+  readonly minimum: Limit | null
+  readonly target: Omit<Limit, 'outside'> | null
+  readonly maximum: Limit | null
+  readonly roundTo: FromRule<number> | null
+  readonly validDays: FromRule<number> | null
+  /** The minimum is above the maximum. The minimum then holds, and no rate is within both. */
+  readonly contradicts: boolean
+}
+
+/**
+ * Computes the limits of a quote. A rule that only warns believes a cost that the rep entered. A rule that asks for approval or
+ * blocks does not: an entered cost below the expected one does not lower its minimum, and one above it does not raise its
+ * maximum.
+ *
+ * @example limitsOf(terms, { enteredCents: null, expectedCents: 170000, miles: 781 }).minimum?.rateCents // 200000 for 15 %
+ */
+export function limitsOf(terms: SelectedTerms, costs: RuleCosts): AppliedRules {
+  const { miles, enteredCents: entered, expectedCents: expected } = costs
+  const believed = entered ?? expected
+  const strict = (outside: Outside, choose: (one: number, other: number) => number) =>
+    outside === 'warn' || entered === null || expected === null ? believed : choose(entered, expected)
+  const missing = (terms: MinimumTerms, costCents: number | null) =>
+    needsCost(terms) && costCents === null
+      ? ('cost' as const)
+      : needsMiles(terms) && miles === null
+        ? ('miles' as const)
+        : null
+  const low = ({ value, rule }: FromRule<MinimumTerms>, costCents: number | null) => ({
+    rateCents: minimumRateCents(value, { costCents, miles }),
+    missing: missing(value, costCents),
+    rule,
+  })
+  const high = ({ value, rule }: FromRule<MarginTerms>, costCents: number | null) => {
+    const rates = ratesOf(value, costCents, miles)
+    return {
+      rateCents: rates.length === 0 ? null : Math.min(...rates),
+      missing: missing(value, costCents),
+      rule,
+    }
+  }
+  const minimum =
+    terms.minimum === null
+      ? null
+      : {
+          ...low(terms.minimum, strict(terms.belowMinimum, Math.max)),
+          outside: terms.belowMinimum,
+        }
+  const maximum =
+    terms.maximum === null
+      ? null
+      : {
+          ...high(terms.maximum, strict(terms.aboveMaximum, Math.min)),
+          outside: terms.aboveMaximum,
+        }
+  return {
+    minimum,
+    target: terms.target === null ? null : low(terms.target, believed),
+    maximum,
+    roundTo: terms.roundTo,
+    validDays: terms.validDays,
+    contradicts: (minimum?.rateCents ?? 0) > (maximum?.rateCents ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+/** Selects and computes: see `termsFor` and `limitsOf`. */
+export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, costs: RuleCosts): AppliedRules {
+  return limitsOf(termsFor(rules, facts), costs)
+}
+
+/** A rate of the rules: where it comes from. */
+export interface RuledRate {
+  readonly rateCents: number
+  readonly from: 'best' | 'target' | 'minimum' | 'maximum'
+}
+
+/**
+ * The rate to quote: the target, or else the best rate, at least the minimum and at most the maximum, rounded up to the
+ * multiple of the rules (down where rounding up would exceed the maximum). Null if neither a target nor a best rate is known.
+ *
+ * @example ruledRate(applied, 191234)?.rateCents // 200000 with a minimum of $2,000
+ */
+export function ruledRate(applied: AppliedRules, bestCents: number | null): RuledRate | null {
+  const { minimum, target, maximum, roundTo, contradicts } = applied
+  const wanted = target?.rateCents ?? bestCents
+  const low = minimum?.rateCents ?? 0
+  const high = contradicts ? Number.POSITIVE_INFINITY : (maximum?.rateCents ?? Number.POSITIVE_INFINITY)
+  if (wanted === null) return low > 0 ? { rateCents: rounded(low, roundTo, high), from: 'minimum' } : null
+  const from =
+    wanted < low ? 'minimum' : wanted > high ? 'maximum' : target?.rateCents == null ? 'best' : 'target'
+  return { rateCents: rounded(Math.min(Math.max(wanted, low), high), roundTo, high), from }
+}
+
+function rounded(rateCents: number, roundTo: FromRule<number> | null, highCents: number): number {
+  if (roundTo === null || !(roundTo.value > 0)) return rateCents
+  const up = Math.ceil(rateCents / roundTo.value - 1e-9) * roundTo.value
+  const down = Math.floor(highCents / roundTo.value) * roundTo.value
+  return up <= highCents || down <= 0 ? up : down
+}
+
+/** Whether a rate is within the rules: the strictest consequence, and a sentence for each limit that it breaks. */
+export interface RuleVerdict {
+  readonly state: 'within' | Outside
+  readonly reasons: readonly { readonly ruleId: number; readonly outside: Outside; readonly detail: string }[]
+}
+
+const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval', 'block']
+
+/** Rates are compared in whole cents: a minimum of $1,999.991 is met by $2,000 and not by $1,999.99. */
+const wholeUp = (cents: number) => Math.ceil(cents - 1e-6)
+
+/**
+ * Whether a rate is within the rules. A limit of a rule that asks for approval or blocks, and that cannot be computed, is
+ * broken: otherwise leaving the cost away would be a way around it.
+ *
+ * @example checkRate(applied, 190000).state // 'approval', below a minimum that asks for approval
+ */
+export function checkRate({ minimum, maximum, contradicts }: AppliedRules, rateCents: number): RuleVerdict {
+  const reasons: { ruleId: number; outside: Outside; detail: string }[] = []
+  const rate = formatDollars(rateCents)
+  const add = ({ rule, outside }: Limit, detail: string) =>
+    reasons.push({
+      ruleId: rule.ruleId,
+      outside,
+      detail: `${detail} (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
+    })
+  for (const [limit, name] of [
+    [minimum, 'minimum'],
+    [maximum, 'maximum'],
+  ] as const) {
+    if (limit === null || limit.missing === null || limit.outside === 'warn') continue
+    const needed =
+      limit.missing === 'cost'
+        ? 'no truck cost is known: enter the expected cost'
+        : 'the miles of the lane are unknown'
+    if (limit.rateCents === null || limit.missing === 'cost')
+      add(limit, `The ${name} margin cannot be checked, because ${needed}`)
+  }
+  if (minimum?.rateCents != null && rateCents < wholeUp(minimum.rateCents)) {
+    add(minimum, `${rate} is below the minimum of ${formatDollars(wholeUp(minimum.rateCents))}`)
+  }
+  if (maximum?.rateCents != null && !contradicts && rateCents > Math.floor(maximum.rateCents + 1e-6)) {
+    add(maximum, `${rate} is above the maximum of ${formatDollars(Math.floor(maximum.rateCents + 1e-6))}`)
+  }
+  return { state: strictest(reasons), reasons }
+}
+
+/** The verdict on a rate that cannot be compared with the costs, because it includes other charges. */
+export function checkUnknownRate({ minimum, maximum }: AppliedRules): RuleVerdict {
+  const reasons = [minimum, maximum]
+    .filter((limit) => limit !== null)
+    .filter(({ outside }) => outside !== 'warn')
+    .map(({ rule, outside }) => ({
+      ruleId: rule.ruleId,
+      outside,
+      detail: `The margin cannot be checked, because the fuel charge of the rate is unknown: say what the rate includes (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
+    }))
+  return { state: strictest(reasons), reasons }
+}
+
+function strictest(reasons: RuleVerdict['reasons']): RuleVerdict['state'] {
+  return reasons.reduce<RuleVerdict['state']>(
+    (worst, { outside }) => (severity.indexOf(outside) > severity.indexOf(worst) ? outside : worst),
+    'within',
+  )
+}
+
+/** @example marginInWords({ pct: 15, cents: 15000 }) // '15% and $150' */
+function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTerms): string {
+  return [
+    ...(pct === undefined ? [] : [`${pct}% margin`]),
+    ...(cents === undefined ? [] : [`${formatDollars(cents)} margin`]),
+    ...(centsPerMile === undefined ? [] : [`${formatDollars(centsPerMile)} margin per mile`]),
+    ...(rateCentsPerMile === undefined ? [] : [`${formatDollars(rateCentsPerMile)} per mile`]),
+  ].join(' and ')
+}
+
+/**
+ * Each limit of the rules in words, with its reason.
+ *
+ * @example appliedInWords(applied) // ['Minimum $2,000 (15% margin), because: customer Harvest, over 1,000 miles.']
+ */
+export function appliedInWords(applied: AppliedRules): string[] {
+  const { minimum, target, maximum, roundTo, validDays, contradicts } = applied
+  const because = ({ conditions }: PricingRule) => `because: ${conditionsInWords(conditions)}`
+  const part = (name: string, limit: Omit<Limit, 'outside'> | null, terms: MinimumTerms | undefined) => {
+    if (limit === null || terms === undefined) return []
+    const amount =
+      limit.rateCents === null ? '' : ` ${formatDollars(100 * Math.ceil(limit.rateCents / 100 - 1e-6))}`
+    const unknown =
+      limit.missing === null
+        ? ''
+        : limit.missing === 'cost'
+          ? ', but the truck cost is unknown'
+          : ', but the miles are unknown'
+    return [`${name}${amount} (${marginInWords(terms)})${unknown}, ${because(limit.rule)}.`]
+  }
+  return [
+    ...part('Minimum', minimum, minimum?.rule.terms.minimum),
+    ...part('Target', target, target?.rule.terms.target),
+    ...part('Maximum', maximum, maximum?.rule.terms.maximum),
+    ...(contradicts
+      ? ['The minimum is above the maximum: the minimum holds, and the maximum is ignored.']
+      : []),
+    ...(roundTo === null ? [] : [`Rounded up to ${formatDollars(roundTo.value)}, ${because(roundTo.rule)}.`]),
+    ...(validDays === null
+      ? []
+      : [
+          `Valid for ${validDays.value} ${validDays.value === 1 ? 'day' : 'days'}, ${because(validDays.rule)}.`,
+        ]),
+  ]
+}

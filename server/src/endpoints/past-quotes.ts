@@ -1,0 +1,63 @@
+import { identityOf } from '#engine/book/quote-book.ts'
+import { type WinChances, winChancesInSteps } from '#engine/estimate/win-chance.ts'
+import type { PastQuote } from '#engine/rules/rule-test.ts'
+import { type PastQuoteRow, pastQuotes } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import { factsOf } from './applied-rules.ts'
+import type { Parts } from './parts.ts'
+
+/** A quote of the past with today's chances of winning its lane. */
+export interface EstimatedPastQuote extends PastQuote {
+  readonly row: PastQuoteRow
+  readonly chances: WinChances | null
+}
+
+/** The newest quotes as they were made, each with today's chances of its lane. A lane is estimated once. */
+export async function estimatedPastQuotes(
+  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
+  which: { readonly since: Date; readonly limit: number },
+  { books, database }: Pick<Parts, 'books' | 'database'>,
+): Promise<EstimatedPastQuote[]> {
+  const open = await books.read(tenant)
+  const { estimator } = await open.quotes.advice(now)
+  const rows = await database.inTenant(tenant, (transaction) => pastQuotes(transaction, tenant, which))
+  const known = new Map<string, WinChances | null>()
+  const quotes: EstimatedPastQuote[] = []
+  for (const row of rows) {
+    const identity = identityOf({
+      originKey: row.origin_key,
+      destinationKey: row.destination_key,
+      originState: row.origin_state,
+      destinationState: row.destination_state,
+      equipmentCode: row.equipment_code,
+    })
+    let chances = known.get(identity.key)
+    if (chances === undefined) {
+      chances = await yieldBetweenSteps(winChancesInSteps(estimator, identity, row.miles))
+      known.set(identity.key, chances)
+    }
+    const parties = {
+      customerKeys: row.customer_keys,
+      tier: row.tier,
+      repId: row.created_by,
+      rateType: row.rate_type,
+    }
+    quotes.push({
+      laneRef: row.lane_ref,
+      lane: identity.key,
+      rateCents: row.quoted_rate_cents,
+      outcome: row.outcome,
+      facts: factsOf(row, parties, chances?.decided ?? 0),
+      costs: {
+        enteredCents: row.estimated_cost_cents,
+        expectedCents: row.expected_cost_cents,
+        miles: row.miles,
+      },
+      chanceAt: chances?.at ?? null,
+      chances,
+      row,
+    })
+  }
+  return quotes
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  call,
+  type Integration,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let broker: Integration
+let owner: string
+
+/** Dallas to Atlanta with a known cost of about $1,650. */
+beforeAll(async () => {
+  app = await testApp()
+  broker = await makeIntegration(app)
+  owner = broker.tenant.owner
+  for (const rate of [1800, 1850, 1900, 1950, 2000, 2100, 2200, 2300]) {
+    const lane = await makeLane(app, broker.tenant, { rate, outcome: rate < 2000 ? 'won' : 'lost' })
+    if (rate < 2000) {
+      await pushUpdate(app, broker, { lane_ref: lane.lane_ref, customer_rate: rate, truck_cost: 1650 })
+    }
+  }
+})
+afterAll(() => app.close())
+
+const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+const post = (path: string, body: object, token = owner) => call(app, 'POST', path, { token, body })
+const quote = (customer: string, rate: number, more: object = {}, token = owner) =>
+  post(
+    '/api/quote-requests',
+    { customer_name: customer, lanes: [{ ...lane, quoted_rate: rate, ...more }] },
+    token,
+  )
+const advice = async (query: Record<string, string | number>) =>
+  (
+    await call(
+      app,
+      'GET',
+      `/api/advice/markup?${new URLSearchParams({ ...lane, proposed_rate: '2000', include: 'rules', ...Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])) })}`,
+      { token: owner },
+    )
+  ).body.rules
+const addRule = async (conditions: object, terms: object, tenant: MadeTenant = broker.tenant) => {
+  const { status, body } = await post('/api/pricing-rules', { conditions, terms }, tenant.owner)
+  expect(status).toBe(201)
+  return body.rule_id as number
+}
+const removeRule = (id: number) => call(app, 'DELETE', `/api/pricing-rules/${id}`, { token: owner })
+
+describe('a rule', () => {
+  test('applies to its quotes, and says why', async () => {
+    const id = await addRule(
+      { customer: 'Harvest  table foods', miles_over: 500 },
+      { minimum: { margin_pct: 20 }, round_to: 25, valid_days: 3, outside: 'approval' },
+    )
+    const rules = await advice({ customer: 'HARVEST TABLE FOODS' })
+    expect(rules).toMatchObject({
+      minimum: { rule_id: id, outside: 'approval', because: 'customer Harvest  table foods, over 500 miles' },
+      verdict: 'approval',
+      round_to: 25,
+      valid_days: 3,
+    })
+    expect(rules.rate % 25).toBe(0)
+    expect(rules.minimum.rate).toBeGreaterThan(2000)
+    expect(rules.reasons[0]).toContain('$2,000 is below the minimum of')
+    expect(rules.explanation[0]).toContain('because: customer Harvest  table foods, over 500 miles.')
+    expect(await advice({ customer: 'Others' })).toMatchObject({ minimum: null, verdict: 'within' })
+
+    const refused = await quote('Harvest Table Foods', 2000)
+    expect(refused).toMatchObject({ status: 422, body: { code: 'outside-rules' } })
+    expect(refused.body.errors).toEqual([
+      {
+        pointer: '/lanes/0/quoted_rate',
+        code: 'needs-approval',
+        detail: expect.stringContaining(`rule ${id}`),
+      },
+    ])
+    const saved = await quote('Harvest Table Foods', 2500)
+    expect(saved.status).toBe(201)
+    const days =
+      (Date.parse(saved.body.lanes[0].valid_until) - Date.parse(saved.body.created_at)) / 86_400_000
+    expect(days).toBe(3)
+    const again = await post(`/api/lanes/${saved.body.lanes[0].lane_ref}/requote`, { quoted_rate: 1900 })
+    expect(again).toMatchObject({ status: 422, body: { code: 'outside-rules' } })
+    await removeRule(id)
+  })
+
+  test('holds for names that were merged into its customer, and for those that it was merged into', async () => {
+    const id = await addRule({ customer: 'Polar Foods' }, { minimum: { margin_pct: 30 }, outside: 'block' })
+    await post('/api/customers/merges', { from: 'Polar Foods Inc', into: 'Polar Foods' })
+    expect((await quote('POLAR foods inc', 2000)).body.errors[0].code).toBe('blocked')
+    await post('/api/customers/merges', { from: 'Polar Foods', into: 'Arctic' })
+    expect((await quote('Arctic', 2000)).body.errors[0].code).toBe('blocked')
+    await removeRule(id)
+  })
+
+  test('cannot be avoided with a short distance, a low cost, or a rate of unknown charges', async () => {
+    const id = await addRule({ miles_over: 500 }, { minimum: { margin_pct: 15 }, outside: 'approval' })
+    const ways = [
+      { miles: 10 },
+      { estimated_cost: 100 },
+      { quoted_basis: 'linehaul' },
+      { miles: 10, estimated_cost: 1 },
+    ]
+    for (const way of ways) expect((await quote('Any', 1700, way)).status).toBe(422)
+    const member = await makePerson(app, broker.tenant, 'member')
+    expect((await quote('Any', 1700, {}, member.token)).status).toBe(422)
+    expect((await quote('Any', 2500)).status).toBe(201)
+    await removeRule(id)
+  })
+
+  test('that asks for approval asks for a cost where none is known', async () => {
+    const fresh = await makeTenant(app)
+    await addRule({}, { minimum: { margin_pct: 10 }, outside: 'block' }, fresh)
+    const refused = await quote('Any', 2000, {}, fresh.owner)
+    expect(refused.body.errors[0].detail).toContain('no truck cost is known: enter the expected cost')
+    expect((await quote('Any', 2000, { estimated_cost: 1000 }, fresh.owner)).status).toBe(201)
+    expect((await quote('Any', 2000, { estimated_cost: 1900 }, fresh.owner)).status).toBe(422)
+  })
+
+  test('that only warns refuses nothing, and a rule that is off applies to nothing', async () => {
+    const id = await addRule({}, { minimum: { margin_pct: 50 } })
+    const warned = await quote('Any', 2000)
+    expect(warned).toMatchObject({ status: 201, body: { lanes: [{ warnings: [{ code: 'below_floor' }] }] } })
+    const off = { conditions: {}, terms: { minimum: { margin_pct: 50 }, outside: 'block' }, on: false }
+    await call(app, 'PATCH', `/api/pricing-rules/${id}`, { token: owner, body: off })
+    expect((await quote('Any', 2000)).body.lanes[0].warnings).toEqual([])
+    await removeRule(id)
+  })
+
+  test('a repeated request returns what it made, also after a rule was added', async () => {
+    const body = {
+      customer_name: 'Repeated',
+      request_key: '6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
+      lanes: [{ ...lane, quoted_rate: 1700 }],
+    }
+    const first = await post('/api/quote-requests', body)
+    const id = await addRule({}, { minimum: { margin_pct: 50 }, outside: 'block' })
+    const second = await post('/api/quote-requests', body)
+    expect(second.body.request_id).toBe(first.body.request_id)
+    await removeRule(id)
+  })
+})
+
+test('the floors of the settings are the rule for all quotes', async () => {
+  const tenant = await makeTenant(app)
+  const patch = (floors: object) =>
+    call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors } })
+  expect((await patch({ margin_pct: 8, margin: 150 })).body.floors).toEqual({
+    margin_pct: 8,
+    margin: 150,
+    rate_per_mile: null,
+  })
+  const { rules } = (await call(app, 'GET', '/api/pricing-rules', { token: tenant.owner })).body
+  expect(rules).toMatchObject([
+    { rule_id: 1, conditions: {}, terms: { minimum: { margin_pct: 8, margin: 150 } }, because: 'all quotes' },
+  ])
+  const body = { conditions: {}, terms: { minimum: { margin_pct: 9 }, outside: 'approval' } }
+  await call(app, 'PATCH', '/api/pricing-rules/1', { token: tenant.owner, body })
+  expect((await patch({ margin_pct: 10 })).body.floors).toMatchObject({ margin_pct: 10, margin: null })
+  const after = (await call(app, 'GET', '/api/pricing-rules', { token: tenant.owner })).body.rules
+  expect(after[0].terms).toEqual({ minimum: { margin_pct: 10 }, outside: 'approval' })
+})
+
+describe('a wrong rule', () => {
+  test.each([
+    [
+      'a margin of 100 %',
+      { conditions: {}, terms: { minimum: { margin_pct: 100 } } },
+      '/terms/minimum/margin_pct',
+    ],
+    [
+      'a minimum above the maximum',
+      { conditions: {}, terms: { minimum: { margin_pct: 20 }, maximum: { margin_pct: 10 } } },
+      '/terms/maximum/margin_pct',
+    ],
+    ['no terms', { conditions: { equipment: 'V' }, terms: {} }, '/terms'],
+    [
+      'an empty range of miles',
+      { conditions: { miles_over: 500, miles_to: 500 }, terms: { round_to: 5 } },
+      '/conditions/miles_to',
+    ],
+    ['an unknown place', { conditions: { origin: 'Nowhere' }, terms: { round_to: 5 } }, '/conditions/origin'],
+    ['an unknown person', { conditions: { rep_id: 999 }, terms: { round_to: 5 } }, '/conditions/rep_id'],
+  ])('with %s is refused with the field, and changes nothing', async (_, body, pointer) => {
+    const { status, body: answer } = await post('/api/pricing-rules', body)
+    expect(status).toBe(422)
+    expect(answer.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer)
+    expect((await call(app, 'GET', '/api/pricing-rules', { token: owner })).body.rules).toEqual([])
+  })
+
+  test('with the conditions of another rule would contradict it', async () => {
+    const id = await addRule({ customer: 'Harvest', origin: 'TX' }, { minimum: { margin_pct: 10 } })
+    const same = {
+      conditions: { customer: 'HARVEST', origin: 'Texas' },
+      terms: { maximum: { margin_pct: 5 } },
+    }
+    const { status, body } = await post('/api/pricing-rules', same)
+    expect([status, body.code]).toEqual([409, 'state-conflict'])
+    expect(body.detail).toContain(`Rule ${id} has the same conditions`)
+    await removeRule(id)
+  })
+})
+
+test('a test on past quotes shows which would have changed, and stores nothing', async () => {
+  const { status, body } = await post('/api/pricing-rules/test', {
+    conditions: { equipment: 'V' },
+    terms: { minimum: { margin_pct: 18 }, outside: 'approval' },
+  })
+  expect(status).toBe(200)
+  expect(body.applies).toBe(body.quotes)
+  expect(body.changed).toBeGreaterThan(0)
+  expect(body.changed_won + body.changed_lost).toBeLessThanOrEqual(body.changed)
+  expect(body.estimate).toMatchObject({
+    difference: expect.any(Number),
+    range_80: { low: expect.any(Number) },
+  })
+  expect(body.estimate.wins_after).toBeLessThan(body.estimate.wins_before)
+  expect(body.sentence).toContain('An estimate:')
+  expect(body.examples[0]).toMatchObject({
+    lane_ref: expect.any(String),
+    detail: expect.stringContaining('minimum'),
+  })
+  expect(body.examples[0].allowed_rate).toBeGreaterThan(body.examples[0].quoted_rate)
+  expect((await call(app, 'GET', '/api/pricing-rules', { token: owner })).body.rules).toEqual([])
+  const none = await post('/api/pricing-rules/test', { conditions: { tier: 'Z' }, terms: { round_to: 5 } })
+  expect(none.body).toMatchObject({
+    applies: 0,
+    sentence: 'No past quote meets the conditions of this rule.',
+  })
+})
