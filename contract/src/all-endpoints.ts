@@ -19,6 +19,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
+import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
@@ -192,6 +193,8 @@ export const allEndpoints = [
   unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
+  listExchangeRates,
+  addExchangeRates,
   getLane,
   listShipments,
   exportShipments,
