@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
+import { marketSourceOf } from './seeded-fuel.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
+import { password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {

@@ -8,7 +8,7 @@ import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
 import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
-import { fuelRowsOf } from './seeded-fuel.ts'
+import { fuelRowsOf, marketRateDay, marketRateRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
@@ -49,12 +49,6 @@ const ruleOfCustomer = (label: Label, ids: TenantIds) => {
   const text = `${canaryOf(label)}tenants-pricing_rules`
   return { ...ruleOfA, ruleId: ids.import, conditions: { customer: { key: text.toLowerCase(), text } } }
 }
-
-/** The date of the seeded market rate. */
-export const marketRateDay = new Date('2025-12-01T00:00:00Z')
-
-/** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
-export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
@@ -198,20 +192,7 @@ function rowsOf(
         }),
       },
     ],
-    market_rates: [
-      {
-        scope: 'lane',
-        source: marketSourceOf(ids),
-        basis: 'all_in',
-        currency: 'USD',
-        as_of: marketRateDay,
-        low_cents: null,
-        high_cents: null,
-        mid_cents: cents,
-        said_at: earlier(24),
-        entered_by: 'push',
-      },
-    ],
+    ...marketRateRowsOf(ids, cents, earlier(24)),
     market_keys: [
       {
         secret_id: 1,
@@ -222,9 +203,6 @@ function rowsOf(
         failures: 0,
         retry_at: null,
       },
-    ],
-    exchange_days: [
-      { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
     ],
     ...fuelRowsOf(label),
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
