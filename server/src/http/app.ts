@@ -24,6 +24,7 @@ import {
 } from '#contract/limits.ts'
 import { callers } from '../access/index.ts'
 import {
+  approvalEndpoints,
   auditEndpoints,
   backtestEndpoint,
   credentialEndpoints,
@@ -100,6 +101,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   markLanesEndpoint,
   ...quoteListSettingsEndpoints,
   ...customerEndpoints,
+  ...approvalEndpoints,
   ...pricingRuleEndpoints,
   ...fuelEndpoints,
   ...voidQuoteEndpoints,

@@ -23,6 +23,7 @@ export {
 } from './migrate.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type {
+  ApprovalRow,
   GivenAdvice,
   JsonRow,
   KeptValue,
