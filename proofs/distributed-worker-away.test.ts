@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TenantId } from '#server/database/session/index.ts'
+import { distribute, migrate, notSpread, readMigrations } from '#server/database/schema/index.ts'
+import { openDatabase, type TenantId } from '#server/database/session/index.ts'
 import { readiness } from '#server/watching/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
-import { citusUrl, distributedDatabase } from '#testing/citus-database.ts'
+import { citusDatabase, citusUrl, distributedDatabase } from '#testing/citus-database.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 import { type CitusCluster, startCitusCluster } from './citus-cluster.ts'
@@ -100,4 +101,60 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     await expect.poll(workersCheck, { timeout: 5_000 }).toMatchObject({ holds: true, detail: null })
     expect((await other.database.changedTenants(next)).covered).toBeUndefined()
   }, 120_000)
+
+  test('a coordinator that is killed and started again loses nothing acknowledged, and no instance needs a restart', async () => {
+    const brokerage = await makeIntegration(app)
+    const { lane_ref: ref } = await makeLane(app, brokerage.tenant)
+    const rateAt = async (at: TestApp) =>
+      (await call(at, 'GET', `/api/lanes/${ref}`, { token: brokerage.tenant.owner })).body.customer_rate
+    let seconds = Math.floor(app.now / 1000)
+    const update = (rate: number) =>
+      pushUpdate(app, brokerage, { lane_ref: ref, customer_rate: rate, truck_cost: 1000 }, ++seconds)
+    for (let rate = 2001; rate <= 2010; rate++) expect((await update(rate)).status).toBe(200)
+    cluster.coordinator.stop('kill')
+    expect((await update(3000)).status).toBe(503)
+    cluster.coordinator.start()
+    for (const at of [app, other]) {
+      await expect
+        .poll(() => markupOf(at, brokerage), { timeout: 30_000, message: 'the instance answers again' })
+        .toBe(200)
+      expect(await rateAt(at)).toBe(2010)
+    }
+    expect((await update(2500)).status).toBe(200)
+    await expect.poll(() => rateAt(other), { timeout: 5_000 }).toBe(2500)
+  }, 120_000)
+
+  test('a worker that is lost in the middle of npm run distribute or of a migration leaves a database with which both go on', async () => {
+    const [, second] = cluster.workers
+    if (second === undefined) throw new Error('no worker')
+    const undistributed = await citusDatabase(cluster.url)
+    const options = { shards: 4, stopped: () => false }
+    let tables = 0
+    const broken = distribute(undistributed.owner, {
+      ...options,
+      onTable: () => {
+        if (++tables === 3) second.stop('kill')
+      },
+    })
+    await expect(broken).rejects.toThrow()
+    second.start()
+    const moved: unknown[] = []
+    await distribute(undistributed.owner, { ...options, onTable: (table) => moved.push(table.moved) })
+    expect(moved.filter((rows) => rows === 'before')).toHaveLength(3)
+
+    const planted = {
+      name: '9999-planted.sql',
+      sql: 'create table planted (tenant_id integer not null references tenants, note text, primary key (tenant_id))',
+    }
+    const migrations = [...(await readMigrations()), planted]
+    second.stop('kill')
+    await expect(migrate(undistributed.owner, () => {}, migrations)).rejects.toThrow(
+      '9999-planted.sql failed',
+    )
+    second.start()
+    await migrate(undistributed.owner, () => {}, migrations)
+    const service = await openDatabase({ connection: undistributed.service })
+    expect(await service.outsideTenants(notSpread)).toEqual([])
+    await service.close()
+  }, 200_000)
 })

@@ -1,4 +1,4 @@
-import { fuel } from '#server/database/queries/index.ts'
+import { conversions, fuel } from '#server/database/queries/index.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 
 /** The database functions of diesel prices and fuel surcharge schedules. */
@@ -20,6 +20,18 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
   ),
   'fuel.fuelOfDay': returnsResult(({ transaction, tenant }) =>
     fuel.fuelOfDay(transaction, tenant, null, '2020-03-02'),
+  ),
+  'conversions.conversionsChanged': changesRows(({ transaction, tenant }) =>
+    conversions.conversionsChanged(transaction, tenant),
+  ),
+  'conversions.listExchangeRates': returnsResult(({ transaction, tenant }) =>
+    conversions.listExchangeRates(transaction, tenant, 5),
+  ),
+  'conversions.putExchangeRates': changesRows(({ transaction, tenant }) =>
+    conversions.putExchangeRates(transaction, tenant, [{ day: '2020-03-03', usdPerCad: 0.75 }]),
+  ),
+  'conversions.usdPerCadOn': returnsResult(({ transaction, tenant }) =>
+    conversions.usdPerCadOn(transaction, tenant, '2020-03-02'),
   ),
   'fuel.newestDieselPrices': returnsResult(({ transaction, tenant }) =>
     fuel.newestDieselPrices(transaction, tenant, '2020-03-05', 8),

@@ -8,7 +8,14 @@ async function main(): Promise<number> {
   try {
     const child = spawn(
       'vitest',
-      ['run', 'proofs/distributed.test.ts', 'proofs/distributed-', ...process.argv.slice(2)],
+      // One file after the other: several start clusters of their own.
+      [
+        'run',
+        '--no-file-parallelism',
+        'proofs/distributed.test.ts',
+        'proofs/distributed-',
+        ...process.argv.slice(2),
+      ],
       {
         stdio: 'inherit',
         env: { ...process.env, LANEWISE_TEST_CITUS_URL: cluster.url },

@@ -232,6 +232,11 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/fuel/diesel-prices',
     body: { text: 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879\n' },
   }),
+  'list-exchange-rates': () => ({ path: '/api/exchange-rates' }),
+  'add-exchange-rates': () => ({
+    path: '/api/exchange-rates',
+    body: { rates: [{ day: '2026-03-02', usd_per_cad: 0.7312 }] },
+  }),
   'change-quote-list-settings': () => ({
     path: '/api/quote-list-settings',
     body: { version: 0, default_view: 'My quotes' },

@@ -10,7 +10,7 @@ import { tenantsOf } from '../scale/plan.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 import { type BookedLane, lanesToBook } from './updates.ts'
 
-const samples = 20
+const samples = 100
 /** When to read from the other process, in milliseconds after the acknowledgment; within the tenant's rate limit. */
 const pollsMs = [0, 8, 16, 25, 35, 50, 75, 100, 1_250, 1_500, 2_000]
 

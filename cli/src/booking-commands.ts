@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { operations } from '#client/operations.ts'
 import { bodyBytes } from '#client/sign.ts'
+import { readSentCharges } from '#server/csv/index.ts'
 import {
   addressText,
   explainSignature,
@@ -24,9 +25,13 @@ interface UpdateOptions {
   readonly customerBasis?: string
   readonly customerFuel?: string
   readonly customerAccessorials?: string
+  readonly customerCharges?: string
+  readonly customerCurrency?: string
   readonly truckBasis?: string
   readonly truckFuel?: string
   readonly truckAccessorials?: string
+  readonly truckCharges?: string
+  readonly truckCurrency?: string
   readonly body?: string
 }
 
@@ -72,9 +77,13 @@ const addShipmentUpdate: AddCommands = (program, action) => {
     .option('--customer-basis <basis>', 'what the customer rate includes: linehaul or all_in')
     .option('--customer-fuel <dollars>', 'the fuel charge of the customer rate')
     .option('--customer-accessorials <dollars>', 'the accessorial charges of the customer rate')
+    .option('--customer-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
+    .option('--customer-currency <currency>', 'the currency of the customer rate: USD or CAD')
     .option('--truck-basis <basis>', 'what the truck cost includes: linehaul or all_in')
     .option('--truck-fuel <dollars>', 'the fuel charge of the truck cost')
     .option('--truck-accessorials <dollars>', 'the accessorial charges of the truck cost')
+    .option('--truck-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
+    .option('--truck-currency <currency>', 'the currency of the truck cost: USD or CAD')
     .option('--body <file>', 'the whole body as JSON; - for the standard input')
     .addHelpText(
       'after',
@@ -250,6 +259,13 @@ export async function readBytes(run: Run, name: string): Promise<Buffer> {
   }
 }
 
+/** Charges by name, as they are sent. @throws CommandFailed */
+export function chargesTyped(text: string, option: string) {
+  const read = readSentCharges(text)
+  if ('value' in read) return read.value
+  throw new CommandFailed(2, `${option} must be ${read.wrong}; it is ${JSON.stringify(text)}.`)
+}
+
 /** The body of an update, with amounts exactly as typed. */
 function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array {
   if (laneRef === undefined)
@@ -261,7 +277,9 @@ function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array
     carrier_mc: own.carrierMc,
     booked_at: own.bookedAt,
     customer_basis: own.customerBasis,
+    customer_currency: own.customerCurrency,
     truck_basis: own.truckBasis,
+    truck_currency: own.truckCurrency,
   }
   const amounts = [
     ['customer_rate', own.customerRate, '--customer-rate'],
@@ -271,12 +289,19 @@ function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array
     ['truck_fuel', own.truckFuel, '--truck-fuel'],
     ['truck_accessorials', own.truckAccessorials, '--truck-accessorials'],
   ] as const
+  const charges = [
+    ['customer_charges', own.customerCharges, '--customer-charges'],
+    ['truck_charges', own.truckCharges, '--truck-charges'],
+  ] as const
   const members = [
     ...Object.entries(texts).flatMap(([name, value]) =>
       value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`],
     ),
     ...amounts.flatMap(([name, value, option]) =>
       value === undefined ? [] : [`"${name}":${decimal(value, option)}`],
+    ),
+    ...charges.flatMap(([name, value, option]) =>
+      value === undefined ? [] : [`"${name}":${JSON.stringify(chargesTyped(value, option))}`],
     ),
   ]
   return bodyBytes(`{${members.join(',')}}`)

@@ -9,12 +9,14 @@ import {
   readBasis,
   readCharge,
   readCost,
+  readCurrency,
   readDay,
   readMiles,
   readMoment,
   readMoney,
   readOutcome,
   readReason,
+  readSentCharges,
   readText,
 } from '#server/csv/index.ts'
 import {
@@ -41,6 +43,8 @@ const pushFields = [
   'quoted_basis',
   'quoted_fuel',
   'quoted_accessorials',
+  'quoted_charges',
+  'quoted_currency',
   'customer_name',
   'rep_name',
   'quoted_at',
@@ -86,6 +90,7 @@ function means(field: PushField, header: string): boolean {
   // A file of quotes has one amount, so a charge without another name is that of the quoted rate.
   if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
   if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
+  if (field === 'quoted_charges' && isNamed('customer_charges', header)) return true
   return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
 }
 
@@ -185,6 +190,8 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       undefined,
     quoted_fuel: amount('quoted_fuel', readCharge),
     quoted_accessorials: amount('quoted_accessorials', readCharge),
+    quoted_charges: read('quoted_charges', readSentCharges),
+    quoted_currency: read('quoted_currency', readCurrency),
     customer_name: read('customer_name', readText),
     rep_name: read('rep_name', readText),
     quoted_at: time('quoted_at'),

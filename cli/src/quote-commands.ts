@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
-import { readBytes } from './booking-commands.ts'
+import { chargesTyped, readBytes } from './booking-commands.ts'
 import { serviceClient, sessionClient } from './clients.ts'
 import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
@@ -21,6 +21,8 @@ const outcomeReasons = [
   'other',
 ] as const satisfies readonly Body<'set-outcome'>['reason'][]
 
+type SentLane = Body<'create-quote-request'>['lanes'][number]
+
 interface QuoteOptions {
   readonly customer: string
   readonly reference?: string
@@ -28,6 +30,8 @@ interface QuoteOptions {
   readonly quotedBasis?: string
   readonly quotedFuel?: string
   readonly quotedAccessorials?: string
+  readonly quotedCharges?: string
+  readonly currency?: string
   readonly marketRate?: string
   readonly pickupDate?: string
 }
@@ -42,6 +46,8 @@ const addQuote: AddCommands = (program, action) => {
     .option('--quoted-basis <basis>', 'what the rate includes: linehaul or all_in')
     .option('--quoted-fuel <dollars>', 'the fuel charge of the rate')
     .option('--quoted-accessorials <dollars>', 'the accessorial charges of the rate')
+    .option('--quoted-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
+    .option('--currency <currency>', 'the currency of all amounts: USD or CAD')
     .option('--market-rate <dollars>', 'the market rate at quote time')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
@@ -65,10 +71,14 @@ const addQuote: AddCommands = (program, action) => {
               ...given({
                 estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
                 // The service checks the word.
-                quoted_basis:
-                  own.quotedBasis as Body<'create-quote-request'>['lanes'][number]['quoted_basis'],
+                quoted_basis: own.quotedBasis as SentLane['quoted_basis'],
                 quoted_fuel: amount(own.quotedFuel, '--quoted-fuel'),
                 quoted_accessorials: amount(own.quotedAccessorials, '--quoted-accessorials'),
+                quoted_charges:
+                  own.quotedCharges === undefined
+                    ? undefined
+                    : chargesTyped(own.quotedCharges, '--quoted-charges'),
+                quoted_currency: own.currency as SentLane['quoted_currency'],
                 market_rate: amount(own.marketRate, '--market-rate'),
                 pickup_date: own.pickupDate,
               }),

@@ -20,6 +20,7 @@ import {
   rotateEventSecret,
   testEventEndpoint,
 } from './event-endpoints.ts'
+import { addExchangeRates, listExchangeRates } from './exchange.ts'
 import { firstSteps } from './first-steps.ts'
 import { changeFuelSchedule, getFuel, getFuelSurcharge, loadDieselPrices } from './fuel.ts'
 import {
@@ -197,6 +198,8 @@ export const allEndpoints = [
   unmergeCustomer,
   changeFuelSchedule,
   loadDieselPrices,
+  listExchangeRates,
+  addExchangeRates,
   getLane,
   listShipments,
   exportShipments,

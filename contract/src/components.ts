@@ -8,6 +8,7 @@ import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } fr
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
 import { LaneChanged } from './events.ts'
+import { ExchangeRate } from './exchange.ts'
 import {
   dollars,
   email,
@@ -56,7 +57,7 @@ import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
 import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
-import { ComparedBasis } from './rate-basis.ts'
+import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
 import { ServiceToken } from './service-token.ts'
@@ -289,6 +290,11 @@ export const components: Readonly<
     schema: FuelStep,
     description: 'A step of a fuel surcharge table: from this diesel price, this surcharge per mile',
   },
+  ExchangeRate: {
+    schema: ExchangeRate,
+    description: 'The exchange rate of the Canadian dollar from a day on',
+  },
+  NamedCharge: { schema: NamedCharge, description: 'An accessorial charge by name' },
   QuoteView: { schema: QuoteView, description: 'A saved view of the list of quotes' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },

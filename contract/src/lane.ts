@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
-import { shownBasis, shownCharge } from './rate-basis.ts'
+import { currencies, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
@@ -77,6 +77,8 @@ export const Lane = Type.Object({
   quoted_basis: shownBasis('the quoted rate'),
   quoted_fuel: shownCharge('fuel charge', 'the quoted rate'),
   quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
+  quoted_charges: shownCharges('the quoted rate'),
+  quoted_currency: shownCurrency('the quoted rate'),
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
@@ -92,15 +94,23 @@ export const Lane = Type.Object({
   margin: {
     ...money,
     description:
-      'customer_rate minus truck_cost, if both are known. Amounts on different bases are compared on the default basis; null if that is not possible',
+      'customer_rate minus truck_cost, if both are known, in their currency. Amounts on different bases or in different currencies are compared on the default basis in US dollars; null if that is not possible',
+  },
+  margin_currency: {
+    ...nullable(Type.Enum([...currencies])),
+    description: 'The currency of margin; null without one',
   },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
   customer_basis: shownBasis('the customer rate'),
   customer_fuel: shownCharge('fuel charge', 'the customer rate'),
   customer_accessorials: shownCharge('accessorial charges', 'the customer rate'),
+  customer_charges: shownCharges('the customer rate'),
+  customer_currency: shownCurrency('the customer rate'),
   truck_basis: shownBasis('the truck cost'),
   truck_fuel: shownCharge('fuel charge', 'the truck cost'),
   truck_accessorials: shownCharge('accessorial charges', 'the truck cost'),
+  truck_charges: shownCharges('the truck cost'),
+  truck_currency: shownCurrency('the truck cost'),
   carrier_name: nullable(Type.String()),
   carrier_notes: nullable(Type.String()),
   market_rate: money,
@@ -158,6 +168,8 @@ export const exampleLane: Lane = {
   quoted_basis: null,
   quoted_fuel: null,
   quoted_accessorials: null,
+  quoted_charges: null,
+  quoted_currency: null,
   customer_rate: 2150,
   estimated_cost: 1820,
   expected_cost: { amount: 1805, low: 1640, high: 1990 },
@@ -166,10 +178,15 @@ export const exampleLane: Lane = {
   customer_basis: 'all_in',
   customer_fuel: 312.4,
   customer_accessorials: null,
+  customer_charges: null,
+  customer_currency: null,
   truck_basis: 'all_in',
   truck_fuel: null,
   truck_accessorials: null,
+  truck_charges: null,
+  truck_currency: null,
   margin: 359.5,
+  margin_currency: 'USD',
   margin_pct: 16.7,
   carrier_name: 'Blue Mesa Trucking',
   carrier_notes: 'MC-481920',
@@ -199,6 +216,7 @@ export const openLane: Lane = {
   customer_fuel: null,
   truck_basis: null,
   margin: null,
+  margin_currency: null,
   margin_pct: null,
   carrier_name: null,
   carrier_notes: null,

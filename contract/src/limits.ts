@@ -174,6 +174,12 @@ export const changesPageMax = 500
 export const pilotEntriesPageMax = 1_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
+/** Accessorial charges of an amount by name. A bill of lading has a few. */
+export const chargesPerAmountMax = 20
+/** Days of an exchange table in one call: thirty years of working days. */
+export const exchangeRatesMax = 8_000
+export const exchangeRatesShown = 30
+
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */
 export const fuelPeriodsMax = 20
 export const fuelStepsMax = 60

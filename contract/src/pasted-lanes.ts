@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable } from './fields.ts'
 import { pastedLengthMax, pastedRowsMax } from './limits.ts'
-import { rateBases } from './rate-basis.ts'
+import { currencies, rateBases } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const pastedFields = [
@@ -19,6 +19,7 @@ export const pastedFields = [
   'market',
   'pickup',
   'customer',
+  'currency',
 ] as const
 
 const dollars = nullable(Type.Number({ description: 'Dollars' }))
@@ -70,10 +71,15 @@ export const readPastedLanes = endpoint({
           description:
             'What the rate was, by the name of its column; null if the name does not say it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
         },
-        converted_by: {
-          ...nullable(Type.Enum(['charges', 'schedule'])),
+        currency: {
+          ...nullable(Type.Enum([...currencies])),
           description:
-            'How the rate and the cost were converted: by the fuel charge of the row, or by the fuel schedule of today; null if they were not',
+            'The currency of the amounts as pasted, if a column says it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, the row has an error',
+        },
+        converted_by: {
+          ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),
+          description:
+            'How the rate and the cost were converted: by the fuel charge of the row, by the fuel schedule of today, or also by its exchange rate; null if they were not',
         },
         market: dollars,
         pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
@@ -107,6 +113,7 @@ export const readPastedLanes = endpoint({
           cost: null,
           fuel: null,
           basis: null,
+          currency: null,
           converted_by: null,
           market: null,
           pickup: null,

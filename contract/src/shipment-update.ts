@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, sentLaneRef, text, time } from './fields.ts'
 import { nameLengthMax } from './limits.ts'
-import { accessorialsOf, basisOf, fuelOf } from './rate-basis.ts'
+import { accessorialsOf, basisOf, chargesOf, currencyOf, fuelOf } from './rate-basis.ts'
 
 export const shipmentUpdate = endpoint({
   name: 'shipment-update',
@@ -23,9 +23,13 @@ export const shipmentUpdate = endpoint({
     customer_basis: Type.Optional(basisOf('customer_rate')),
     customer_fuel: Type.Optional(fuelOf('customer_rate')),
     customer_accessorials: Type.Optional(accessorialsOf('customer_rate')),
+    customer_charges: Type.Optional(chargesOf('customer_rate')),
+    customer_currency: Type.Optional(currencyOf('customer_rate and its charges')),
     truck_basis: Type.Optional(basisOf('truck_cost')),
     truck_fuel: Type.Optional(fuelOf('truck_cost')),
     truck_accessorials: Type.Optional(accessorialsOf('truck_cost')),
+    truck_charges: Type.Optional(chargesOf('truck_cost')),
+    truck_currency: Type.Optional(currencyOf('truck_cost and its charges')),
     booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
     cancelled: Type.Optional(
       Type.Boolean({

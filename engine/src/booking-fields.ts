@@ -1,12 +1,17 @@
-import type { RateBasis } from './rate-basis.ts'
+import type { Currency, RateBasis } from './rate-basis.ts'
 
-/** How the value of a field is stored: whole cents, text, a time in epoch milliseconds, or what an amount includes. */
-export type BookingUnit = 'cents' | 'text' | 'time' | 'basis'
+/**
+ * How the value of a field is stored: whole cents, text, a time in epoch milliseconds, what an amount includes, its currency, or
+ * charges by name as `chargesText` writes them.
+ */
+export type BookingUnit = 'cents' | 'text' | 'time' | 'basis' | 'currency' | 'charges'
 interface UnitValues {
   readonly cents: number
   readonly text: string
   readonly time: number
   readonly basis: RateBasis
+  readonly currency: Currency
+  readonly charges: string
 }
 
 /**
@@ -151,6 +156,46 @@ export const bookingTable = {
     column: 'truck_accessorials_cents',
     unit: 'cents',
     csv: 'Truck accessorials',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerCurrency: {
+    shown: 'customer_currency',
+    sent: 'customer_currency',
+    column: 'customer_currency',
+    unit: 'currency',
+    csv: 'Customer currency',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerCharges: {
+    shown: 'customer_charges',
+    sent: 'customer_charges',
+    column: 'customer_charges',
+    unit: 'charges',
+    csv: 'Customer charges',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckCurrency: {
+    shown: 'truck_currency',
+    sent: 'truck_currency',
+    column: 'truck_currency',
+    unit: 'currency',
+    csv: 'Truck currency',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckCharges: {
+    shown: 'truck_charges',
+    sent: 'truck_charges',
+    column: 'truck_charges',
+    unit: 'charges',
+    csv: 'Truck charges',
     cancellation: 'clears',
     audited: true,
     inEvents: true,

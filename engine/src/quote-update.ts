@@ -11,6 +11,7 @@ export const pushedQuoteFields = [
   'quotedRate',
   'estimatedCost',
   'quotedBasis',
+  'quotedCurrency',
   'quotedFuel',
   'quotedAccessorials',
   'customer',

@@ -4,6 +4,8 @@
  */
 
 export type RateBasis = 'linehaul' | 'all_in'
+/** The currencies of amounts. Statistics are in US dollars. */
+export type Currency = 'USD' | 'CAD'
 
 /** An amount in whole cents with what it includes. A null basis was not said: the default basis is assumed. */
 export interface AmountOnBasis {
@@ -13,11 +15,14 @@ export interface AmountOnBasis {
   readonly fuelCents: number | null
   /** Null if none are known. */
   readonly accessorialCents: number | null
+  /** Null or absent: US dollars. */
+  readonly currency?: Currency | null
 }
 
 /**
  * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted,
- * because the fuel charge is not known or nothing would be left.
+ * because the fuel charge is not known, nothing would be left,
+ * or the amount is in Canadian dollars.
  *
  * The SQL function `on_basis` has the same rule, for statistics; a test compares the two.
  *
@@ -25,7 +30,8 @@ export interface AmountOnBasis {
  * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in') // null
  */
 export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number | null {
-  const { cents, basis, fuelCents, accessorialCents } = amount
+  const { cents, basis, fuelCents, accessorialCents, currency } = amount
+  if (currency === 'CAD') return null
   if (basis === null || basis === wanted) return cents
   if (fuelCents === null) return null
   const charges = fuelCents + (accessorialCents ?? 0)
@@ -43,22 +49,25 @@ export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
 export interface LandedAmounts {
   readonly revenueCents: number
   readonly costCents: number
+  readonly currency: Currency
 }
 
 /**
  * AR and AP as they are if they are on the same basis, else both on the default basis. Null if one of them cannot be
- * converted.
+ * converted, or if their currencies differ.
  *
- * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050 }
+ * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050, currency: 'USD' }
  */
 export function landedOnOneBasis(
   revenue: AmountOnBasis,
   cost: AmountOnBasis,
   assumed: RateBasis,
 ): LandedAmounts | null {
+  const currency = revenue.currency ?? 'USD'
+  if (currency !== (cost.currency ?? 'USD')) return null
   if ((revenue.basis ?? assumed) === (cost.basis ?? assumed)) {
-    return { revenueCents: revenue.cents, costCents: cost.cents }
+    return { revenueCents: revenue.cents, costCents: cost.cents, currency }
   }
   const [revenueCents, costCents] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
-  return revenueCents === null || costCents === null ? null : { revenueCents, costCents }
+  return revenueCents === null || costCents === null ? null : { revenueCents, costCents, currency }
 }

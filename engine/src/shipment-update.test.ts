@@ -67,6 +67,8 @@ const valuesOf = {
   text: fc.constantFrom('A', 'B'),
   time: fc.integer({ min: 1, max: 3 }),
   basis: fc.constantFrom('linehaul', 'all_in'),
+  currency: fc.constantFrom('USD', 'CAD'),
+  charges: fc.constantFrom('detention 75.00', 'lumper 20.00'),
 } as const
 const fieldsSent = fc.record(
   ofEachBookingField(sentBookingFields, (field) => valuesOf[bookingTable[field].unit] as fc.Arbitrary<never>),

@@ -2,7 +2,14 @@ import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { lanesPerRequestMax, pastedLengthMax } from '#contract/limits.ts'
 import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
 import type { DeskLane } from './desk-draft.ts'
-import { columnWords, laneOf, type PastedRow, type ReadPaste, usePaste } from './desk-paste.ts'
+import {
+  columnWords,
+  convertedWords,
+  laneOf,
+  type PastedRow,
+  type ReadPaste,
+  usePaste,
+} from './desk-paste.ts'
 
 const previewed = 200
 const errorsShown = 12
@@ -191,8 +198,11 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
         {
           key: 'read',
           header: 'Status',
-          cell: ({ errors, warnings }) =>
-            errors.length > 0 ? 'Error' : warnings.length > 0 ? 'Check the rate' : 'OK',
+          cell: ({ errors, warnings, converted_by: how }) => {
+            if (errors.length > 0) return 'Error'
+            if (warnings.length > 0) return 'Check the rate'
+            return how === null ? 'OK' : convertedWords[how]
+          },
         },
       ]}
     />

@@ -64,6 +64,14 @@ const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> =
   market: 'market rate',
   pickup: 'pickup date',
   customer: 'customer',
+  currency: 'currency',
+}
+
+/** How the amounts of a row were converted, in words. */
+export const convertedWords: Readonly<Record<NonNullable<PastedRow['converted_by']>, string>> = {
+  charges: 'Converted by its fuel charge',
+  schedule: 'Converted by the fuel schedule',
+  exchange: 'Converted from Canadian dollars',
 }
 
 /** @example columnWords({ column: 4, name: 'Sell Rate', field: 'rate' }) // 'Sell Rate: rate' */

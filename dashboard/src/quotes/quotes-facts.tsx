@@ -23,9 +23,27 @@ const none = '–'
 /** The facts of a quote. Missing values are dashes. */
 export function QuoteFacts({ lane }: { lane: Lane }) {
   const { expected_cost: expected } = lane
-  const quotedCharges = chargesWords(lane.quoted_basis, lane.quoted_fuel, lane.quoted_accessorials)
-  const customerCharges = chargesWords(lane.customer_basis, lane.customer_fuel, lane.customer_accessorials)
-  const truckCharges = chargesWords(lane.truck_basis, lane.truck_fuel, lane.truck_accessorials)
+  const quotedCharges = chargesWords({
+    basis: lane.quoted_basis,
+    fuel: lane.quoted_fuel,
+    accessorials: lane.quoted_accessorials,
+    charges: lane.quoted_charges,
+    currency: lane.quoted_currency,
+  })
+  const customerCharges = chargesWords({
+    basis: lane.customer_basis,
+    fuel: lane.customer_fuel,
+    accessorials: lane.customer_accessorials,
+    charges: lane.customer_charges,
+    currency: lane.customer_currency,
+  })
+  const truckCharges = chargesWords({
+    basis: lane.truck_basis,
+    fuel: lane.truck_fuel,
+    accessorials: lane.truck_accessorials,
+    charges: lane.truck_charges,
+    currency: lane.truck_currency,
+  })
   return (
     <Paper withBorder p="md">
       <dl className="quotes-facts">
@@ -82,11 +100,27 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
 }
 
 /** What an amount includes, in words; null if nothing was said, so that the default of the brokerage is assumed. */
-function chargesWords(basis: Lane['quoted_basis'], fuel: number | null, accessorials: number | null) {
+function chargesWords({
+  basis,
+  fuel,
+  accessorials,
+  charges,
+  currency,
+}: {
+  basis: Lane['quoted_basis']
+  fuel: number | null
+  accessorials: number | null
+  charges: Lane['quoted_charges']
+  currency: Lane['quoted_currency']
+}) {
+  const named = charges?.map(({ name, amount }) => `${name} ${dollars(amount)}`).join(', ')
   const parts = [
+    ...(currency === 'CAD' ? ['Canadian dollars'] : []),
     ...(basis === null ? [] : [basisNames[basis]]),
     ...(fuel === null ? [] : [`fuel ${dollars(fuel)}`]),
-    ...(accessorials === null ? [] : [`accessorials ${dollars(accessorials)}`]),
+    ...(accessorials === null
+      ? []
+      : [`accessorials ${dollars(accessorials)}${named === undefined ? '' : ` (${named})`}`]),
   ]
   return parts.length === 0
     ? null

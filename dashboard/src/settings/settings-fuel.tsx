@@ -2,6 +2,7 @@ import { Stack } from '@mantine/core'
 import { useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { DieselPrices } from './settings-fuel-diesel.tsx'
+import { ExchangeRates } from './settings-fuel-exchange.tsx'
 import { FuelSchedules } from './settings-fuel-schedules.tsx'
 import { TryFuel } from './settings-fuel-try.tsx'
 
@@ -21,6 +22,7 @@ export function FuelSettings() {
       <DieselPrices fuel={fuel.data} mayChange={mayChange} />
       <FuelSchedules schedules={fuel.data.schedules} mayChange={mayChange} />
       <TryFuel />
+      <ExchangeRates mayChange={mayChange} />
     </Stack>
   )
 }

@@ -4,17 +4,24 @@ import { counted } from './formats.ts'
 
 export const basisNames: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
-/** The basis of the amounts of an answer, and the quotes that were converted to it or kept apart. */
+/** The basis and currency of the amounts of an answer, and the quotes that were converted to them or kept apart. */
 export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
   if (basis === undefined) return null
-  const other = basis.amounts === 'all_in' ? 'linehaul' : 'all_in'
+  const other = basisNames[basis.amounts === 'all_in' ? 'linehaul' : 'all_in']
+  const { charges, schedule, exchange } = basis.converted_by
+  const apart = basis.kept_apart - basis.kept_apart_in_cad
   return (
     <Text component="p" size="xs" c="dimmed">
-      Rates, costs and margins are {basisNames[basis.amounts]}.
-      {basis.converted > 0 &&
-        ` ${counted(basis.converted, 'quote')} with ${basisNames[other]} amounts converted${basis.converted_by.schedule === 0 ? ' by their charges' : `: ${basis.converted_by.charges} by their charges, ${basis.converted_by.schedule} by the fuel schedule of the day`}.`}
-      {basis.kept_apart > 0 &&
-        ` ${counted(basis.kept_apart, 'quote')} with ${basisNames[other]} amounts not counted: neither their fuel charge nor the surcharge of the day is known.`}
+      Rates, costs and margins are {basisNames[basis.amounts]}, in US dollars.
+      {charges > 0 && ` ${counted(charges, 'quote')} with ${other} amounts converted by their charges.`}
+      {schedule > 0 &&
+        ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of their day.`}
+      {exchange > 0 &&
+        ` ${counted(exchange, 'quote')} with Canadian dollars converted by the exchange rate of their day.`}
+      {apart > 0 &&
+        ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither their fuel charge nor the surcharge of their day is known.`}
+      {basis.kept_apart_in_cad > 0 &&
+        ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of their day, or their fuel charge, is not known.`}
     </Text>
   )
 }

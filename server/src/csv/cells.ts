@@ -2,7 +2,8 @@ import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { chargesText, readCharges } from '#engine/named-charges.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { americanAmount } from '#engine/written-amount.ts'
 
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
@@ -60,7 +61,8 @@ const otherCurrency = /€|£|\b(CAD|MXN|EUR|GBP)\b|\b(CA?|MX)\s?\$/i
  */
 export function readMoney(text: string): Cell<number> {
   if (isFormula(text)) return { wrong: formulaWrong }
-  if (otherCurrency.test(text)) return { wrong: 'in US dollars; other currencies are not converted' }
+  if (otherCurrency.test(text))
+    return { wrong: 'in US dollars, or without a currency beside a column Currency that says CAD' }
   const amount = americanAmount(
     text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/\s*(?:USD|US\$)$/i, ''),
   )
@@ -101,6 +103,35 @@ export function readBasis(text: string): Cell<RateBasis> {
   return /^(allin|allinrate|allinclusive|total|flat|withfuel|includingfuel|fuelincluded)$/.test(word)
     ? { value: 'all_in' }
     : { wrong: 'linehaul or all_in' }
+}
+
+/** Reads a currency. @example readCurrency('Canadian dollars') // { value: 'CAD' } */
+export function readCurrency(text: string): Cell<Currency> {
+  const word = foldedWords(text).replaceAll(' ', '')
+  if (/^(us|usd|usdollars?|dollars?)$/.test(word) || text.trim() === '$') return { value: 'USD' }
+  return /^(ca|can|cad|cdn|canadiandollars?|cadollars?)$/.test(word)
+    ? { value: 'CAD' }
+    : { wrong: 'USD or CAD; other currencies are not stored' }
+}
+
+/** Reads accessorial charges by name. @example readNamedCharges('detention 75; lumper 120') // { value: 'detention 75.00; lumper 120.00' } */
+export function readNamedCharges(text: string): Cell<string> {
+  if (isFormula(text)) return { wrong: formulaWrong }
+  const charges = readCharges(text)
+  return charges === null
+    ? {
+        wrong:
+          'charges such as "detention 75; lumper 120", each name once (a column with one amount is accessorials or a rate)',
+      }
+    : { value: chargesText(charges) }
+}
+
+/** Charges by name in the form of the API: dollars. @example readSentCharges('detention 75') // { value: [{ name: 'detention', amount: 75 }] } */
+export function readSentCharges(text: string): Cell<{ name: string; amount: number }[]> {
+  const read = readNamedCharges(text)
+  return 'wrong' in read
+    ? read
+    : { value: (readCharges(read.value) ?? []).map(({ name, cents }) => ({ name, amount: cents / 100 })) }
 }
 
 /** Reads miles up to 10,000. Zero means unknown. */

@@ -69,4 +69,29 @@ export const chargeFields = {
     description: 'the accessorial charges that the carrier is paid',
     aliases: ['Carrier Accessorials', 'Carrier Accessorial Charges', 'Accessorial Cost', 'AP Accessorials'],
   },
+  quoted_charges: {
+    description: 'accessorial charges of the quoted rate by name, such as "detention 75; lumper 120"',
+    aliases: ['Quote Charges'],
+  },
+  quoted_currency: {
+    description:
+      'USD or CAD: the currency of the quoted rate, and of the other amounts without a currency of their own',
+    aliases: ['Currency', 'Currency Code', 'Rate Currency', 'Quote Currency'],
+  },
+  customer_charges: {
+    description: 'accessorial charges of the customer by name, such as "detention 75; lumper 120"',
+    aliases: ['Accessorial Detail', 'Accessorial Details', 'AR Charges'],
+  },
+  customer_currency: {
+    description: 'USD or CAD: the currency of the customer rate',
+    aliases: ['Revenue Currency', 'AR Currency', 'Billing Currency', 'Invoice Currency'],
+  },
+  truck_charges: {
+    description: 'accessorial charges of the carrier by name, such as "detention 75; lumper 120"',
+    aliases: ['AP Charges', 'Carrier Accessorial Detail'],
+  },
+  truck_currency: {
+    description: 'USD or CAD: the currency of the truck cost',
+    aliases: ['Cost Currency', 'Carrier Currency', 'AP Currency', 'Pay Currency'],
+  },
 } as const satisfies Record<string, ImportField>

@@ -212,7 +212,6 @@ export const importFields = {
       'Invoice Amount',
       'Invoiced Amount',
       'Customer Charge',
-      'Customer Charges',
       'Customer Total',
       'Customer Price',
       'Customer Pay',

@@ -39,8 +39,11 @@ afterAll(async () => {
   await receiver.close()
 })
 
+const accessorialsOf = (field: BookingField): BookingField =>
+  field === 'customerCharges' ? 'customerAccessorialsCents' : 'truckAccessorialsCents'
+
 /** A value that no other field has, in the form of the API. */
-function distinctive(field: BookingField, turn = 0): string | number {
+function distinctive(field: BookingField, turn = 0): unknown {
   const nth = bookingFields.indexOf(field) + 1
   switch (bookingTable[field].unit) {
     case 'cents':
@@ -52,11 +55,27 @@ function distinctive(field: BookingField, turn = 0): string | number {
       return `2026-03-${10 + turn}T00:00:${10 + nth}.000Z`
     case 'basis':
       return turn === 0 ? 'linehaul' : 'all_in'
+    case 'currency':
+      return turn === 0 ? 'CAD' : 'USD'
+    case 'charges':
+      // They are the accessorial charges of the same update.
+      return [{ name: `charge ${turn}`, amount: distinctive(accessorialsOf(field), turn) }]
   }
 }
 
 /** A value in the form of an exported file. */
-const inCsv = (value: unknown) => (typeof value === 'number' ? value.toFixed(2) : String(value))
+const inCsv = (value: unknown) => (typeof value === 'number' ? value.toFixed(2) : String(inHistory(value)))
+
+/** A value in the history of a lane: charges by name are text there. */
+function inHistory(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map(({ name, amount }) => `${name} ${amount.toFixed(2)}`).join('; ')
+}
+
+/** Charges by name follow the accessorial charges, so neither changes alone. */
+const changesAlone = sentBookingFields.filter(
+  (field) => bookingTable[field].unit !== 'charges' && !field.endsWith('AccessorialsCents'),
+)
 
 const named = (fields: readonly BookingField[], value: (field: BookingField) => unknown) =>
   Object.fromEntries(fields.map((field) => [bookingTable[field].shown, value(field)]))
@@ -103,7 +122,7 @@ async function expectEverywhere(
 ): Promise<void> {
   expect(await laneOf(ref)).toMatchObject(named(fields, value))
   const change = await newestChange(ref)
-  expect(change.after).toMatchObject(named(audited(fields), value))
+  expect(change.after).toMatchObject(named(audited(fields), (field) => inHistory(value(field))))
   const event = await eventOf(ref, 'lane.booked', change.change_id)
   expect(event.lane).toMatchObject(named(fields, value))
   expect(event.changed).toEqual(
@@ -123,7 +142,7 @@ describe('a signed update', () => {
     await expectEverywhere(ref, sentBookingFields, distinctive)
   })
 
-  test.each(sentBookingFields)('of %s alone changes that field and leaves every other one', async (field) => {
+  test.each(changesAlone)('of %s alone changes that field and leaves every other one', async (field) => {
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await sendAll(ref, [field], 1)
@@ -192,7 +211,7 @@ test('an imported file can set every field that a signed update can set', async 
   const { tenant } = await makeIntegration(app)
   const quoted = { origin: 'Dallas TX', destination: 'Atlanta GA', equipment: 'Van', quoted_at: '2026-03-01' }
   const booked = Object.fromEntries(
-    sentBookingFields.map((field) => [bookingTable[field].sent, distinctive(field)]),
+    sentBookingFields.map((field) => [bookingTable[field].sent, inHistory(distinctive(field))]),
   )
   const response = await fetch(`${app.url}/api/imports`, {
     method: 'POST',
@@ -206,7 +225,14 @@ test('an imported file can set every field that a signed update can set', async 
 })
 
 test('every field has a column of its unit', async () => {
-  const types = { cents: 'integer', text: 'text', time: 'timestamp with time zone', basis: 'text' } as const
+  const types = {
+    cents: 'integer',
+    text: 'text',
+    time: 'timestamp with time zone',
+    basis: 'text',
+    currency: 'text',
+    charges: 'text',
+  } as const
   const { rows } = await owner.query<{ column_name: string; data_type: string }>(
     `select column_name, data_type from information_schema.columns where table_name = 'lanes'`,
   )
@@ -221,7 +247,7 @@ test('every field has a column of its unit', async () => {
 const fixedColumns = `
   tenant_id lane_id lane_ref request_id lane_number quote_count origin destination origin_key destination_key origin_state
   destination_state origin_market destination_market equipment equipment_code quoted_customer_name quoted_rate_cents
-  quoted_basis quoted_fuel_cents quoted_accessorials_cents estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
+  quoted_basis quoted_fuel_cents quoted_accessorials_cents quoted_charges quoted_currency estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
   expected_cost_high_cents created_by created_at updated_at import_id import_fingerprint import_said search_text customer_key
   external_id rep_name rate_type valid_until quote_signed_at advice`
   .trim()

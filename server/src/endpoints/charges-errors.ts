@@ -1,16 +1,41 @@
+import type { Static } from 'typebox'
 import type { FieldError } from '#contract/errors.ts'
-import type { amountsWithBasis, RateBasis } from '#contract/rate-basis.ts'
+import type { amountsWithBasis, chargesOf, RateBasis } from '#contract/rate-basis.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import { chargesFault, chargesText, sumOfCharges } from '#engine/named-charges.ts'
 import { chargesFit } from '#engine/rate-basis.ts'
 
 type Of = (typeof amountsWithBasis)[number]
+type SentCharges = Static<ReturnType<typeof chargesOf>>
 type Sent<Amount extends string, O extends Of> = { readonly [A in Amount]?: number } & {
   readonly [B in `${O}_basis`]?: RateBasis
-} & { readonly [C in `${O}_fuel` | `${O}_accessorials`]?: number }
+} & { readonly [C in `${O}_fuel` | `${O}_accessorials`]?: number } & {
+  readonly [N in `${O}_charges`]?: SentCharges
+}
+
+const namedCents = (charges: SentCharges) =>
+  charges.map(({ name, amount }) => ({ name: name.trim(), cents: centsFromDollars(amount) ?? 0 }))
+
+/** Sent charges as they are stored. @example storedCharges([{ name: 'detention', amount: 75 }]) // 'detention 75.00' */
+export function storedCharges(charges: SentCharges): string {
+  return chargesText(namedCents(charges))
+}
 
 /**
- * The error of charges that are not less than the amount that contains them. If the basis was not sent, such charges cannot be
- * told from those beside a linehaul amount, so the sender has to say it. `pointer` is where the fields are.
+ * The accessorial charges that were sent, in whole cents: the amount, else the sum of the charges by name; null if neither was.
+ */
+export function accessorialCents(
+  accessorials: number | undefined,
+  charges: SentCharges | undefined,
+): number | null {
+  if (accessorials !== undefined) return centsFromDollars(accessorials)
+  return charges === undefined ? null : sumOfCharges(namedCents(charges))
+}
+
+/**
+ * The errors of charges: by name and not the accessorial charges that were sent, or not less than the amount that contains
+ * them. If the basis was not sent, such charges cannot be told from those beside a linehaul amount, so the sender has to say
+ * it. `pointer` is where the fields are.
  *
  * @example chargesErrors('quoted', 'quoted_rate', { quoted_rate: 300, quoted_basis: 'all_in', quoted_fuel: 300 }) // one error
  */
@@ -20,18 +45,32 @@ export function chargesErrors<Amount extends string, O extends Of>(
   sent: Sent<Amount, O>,
   pointer = '',
 ): FieldError[] {
-  const fields = sent as Readonly<Record<string, number | RateBasis | undefined>>
-  const cents = (name: string) => {
-    const dollars = fields[name]
-    return typeof dollars === 'number' ? centsFromDollars(dollars) : null
+  const fields = sent as Readonly<Record<string, unknown>>
+  const dollars = (name: string) => (typeof fields[name] === 'number' ? fields[name] : undefined)
+  const named = fields[`${of}_charges`] as SentCharges | undefined
+  const wrong = (name: string, detail: string): FieldError[] => [
+    { pointer: `${pointer}/${name}`, code: 'invalid', detail },
+  ]
+  const fault = named === undefined ? null : chargesFault(namedCents(named))
+  if (fault !== null) return wrong(`${of}_charges`, `${of}_charges ${fault}.`)
+  const accessorials = accessorialCents(dollars(`${of}_accessorials`), named)
+  if (named !== undefined && sumOfCharges(namedCents(named)) !== accessorials) {
+    const sum = dollarsFromCents(sumOfCharges(namedCents(named)))
+    return wrong(
+      `${of}_accessorials`,
+      `${of}_accessorials must be the sum of ${of}_charges, which is ${sum}, or absent; it is ${dollars(`${of}_accessorials`)}.`,
+    )
   }
-  const amountCents = cents(amount)
+  const sentAmountDollars = dollars(amount)
+  const amountCents = sentAmountDollars === undefined ? null : centsFromDollars(sentAmountDollars)
   if (amountCents === null) return []
   const basis = fields[`${of}_basis`] === 'linehaul' ? 'linehaul' : 'all_in'
-  const [fuel, accessorials] = [cents(`${of}_fuel`), cents(`${of}_accessorials`)]
+  const fuelDollars = dollars(`${of}_fuel`)
+  const fuel = fuelDollars === undefined ? null : centsFromDollars(fuelDollars)
   const sentAmount = { cents: amountCents, basis, fuelCents: fuel, accessorialCents: accessorials } as const
   if (chargesFit(sentAmount, 'all_in')) return []
-  const field = fuel === null ? `${of}_accessorials` : `${of}_fuel`
-  const detail = `The charges of ${amount} must be less than ${amount} (${dollarsFromCents(amountCents)}), which contains them if it is all_in; they are ${dollarsFromCents((fuel ?? 0) + (accessorials ?? 0))}. If they are paid besides it, send ${of}_basis: linehaul.`
-  return [{ pointer: `${pointer}/${field}`, code: 'invalid', detail }]
+  return wrong(
+    fuel === null ? `${of}_accessorials` : `${of}_fuel`,
+    `The charges of ${amount} must be less than ${amount} (${dollarsFromCents(amountCents)}), which contains them if it is all_in; they are ${dollarsFromCents((fuel ?? 0) + (accessorials ?? 0))}. If they are paid besides it, send ${of}_basis: linehaul.`,
+  )
 }

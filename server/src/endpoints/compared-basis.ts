@@ -11,13 +11,15 @@ import type { AskedLane } from '../lanes/index.ts'
 import type { Parts } from './parts.ts'
 
 /** The basis of an answer, in the form of the API. */
-export function basisAnswer({ basis, convertedBy, keptApart }: BasisCounts): ComparedBasis {
-  const { charges, schedule } = convertedBy
+export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: BasisCounts): ComparedBasis {
+  const { charges, schedule, exchange } = convertedBy
   return {
+    currency: 'USD',
     amounts: basis,
-    converted: charges + schedule,
-    converted_by: { charges, schedule },
+    converted: charges + schedule + exchange,
+    converted_by: { charges, schedule, exchange },
     kept_apart: keptApart,
+    kept_apart_in_cad: keptApartInCad,
   }
 }
 

@@ -65,7 +65,14 @@ describe('200', () => {
         points: [],
         points_total: 0,
         months: [],
-        basis: { amounts: 'all_in', converted: 0, converted_by: { charges: 0, schedule: 0 }, kept_apart: 0 },
+        basis: {
+          currency: 'USD',
+          amounts: 'all_in',
+          converted: 0,
+          converted_by: { charges: 0, schedule: 0, exchange: 0 },
+          kept_apart: 0,
+          kept_apart_in_cad: 0,
+        },
       },
     ])
   })

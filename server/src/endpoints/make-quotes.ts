@@ -9,7 +9,7 @@ import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
-import { chargesErrors } from './charges-errors.ts'
+import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
@@ -57,13 +57,23 @@ function newLane(
 }
 
 /** What a quoted rate includes, in the columns of a lane. */
-function quotedCharges(sent: Pick<LaneToQuote, 'quoted_basis' | 'quoted_fuel' | 'quoted_accessorials'>) {
+function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
   return {
     quoted_basis: sent.quoted_basis ?? null,
     quoted_fuel_cents: cents(sent.quoted_fuel),
-    quoted_accessorials_cents: cents(sent.quoted_accessorials),
+    quoted_accessorials_cents: accessorialCents(sent.quoted_accessorials, sent.quoted_charges),
+    quoted_charges: sent.quoted_charges === undefined ? null : storedCharges(sent.quoted_charges),
+    quoted_currency: sent.quoted_currency ?? null,
   }
 }
+
+const chargeMembers = [
+  'quoted_basis',
+  'quoted_fuel',
+  'quoted_accessorials',
+  'quoted_charges',
+  'quoted_currency',
+] as const
 
 function keptAdvice({ going_rate, best_rate, ...shown }: NonNullable<LaneToQuote['advice']>): GivenAdvice {
   return { ...shown, going_rate: going_rate ?? null, best_rate: best_rate ?? null }
@@ -86,6 +96,7 @@ type ToCheck = Pick<
   | 'quoted_basis'
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
+  | 'quoted_currency'
 > & { readonly quoted_customer_name: string }
 
 /** Checks the rate of each lane, in the order of the lanes. */
@@ -128,15 +139,15 @@ function validUntil({ validDays }: CheckedRate<'quoted_rate'>, now: number): Dat
 
 /** The cost and the charges of a further quote: those of the quote before it, unless others are sent. */
 function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
-  const saysCharges = (['quoted_basis', 'quoted_fuel', 'quoted_accessorials'] as const).some(
-    (field) => body[field] !== undefined,
-  )
-  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents } = before
+  const saysCharges = chargeMembers.some((field) => body[field] !== undefined)
+  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency } =
+    before
   const charges = saysCharges
     ? quotedCharges(body)
-    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents }
-  // The earlier cost is on the earlier basis.
-  const isSame = charges.quoted_basis === quoted_basis
+    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency }
+  // The earlier cost is on the earlier basis and in the earlier currency.
+  const isSame =
+    charges.quoted_basis === quoted_basis && (charges.quoted_currency ?? 'USD') === (quoted_currency ?? 'USD')
   return {
     ...charges,
     estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
@@ -144,8 +155,8 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
 }
 
 /** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
-function charges({ quoted_basis: basis, quoted_fuel: fuel, quoted_accessorials: more }: LaneToQuote) {
-  const said = [basis ?? null, fuel ?? null, more ?? null]
+function charges(lane: LaneToQuote) {
+  const said = chargeMembers.map((member) => lane[member] ?? null)
   return said.every((value) => value === null) ? [] : said
 }
 

@@ -238,7 +238,14 @@ describe('200', () => {
       suggested_rate: null,
       rate_band: { floor: null, median: null, ceiling: null },
       verdict: expect.stringMatching(/.+\.$/),
-      basis: { amounts: 'all_in', converted: 0, converted_by: { charges: 0, schedule: 0 }, kept_apart: 0 },
+      basis: {
+        currency: 'USD',
+        amounts: 'all_in',
+        converted: 0,
+        converted_by: { charges: 0, schedule: 0, exchange: 0 },
+        kept_apart: 0,
+        kept_apart_in_cad: 0,
+      },
     })
   })
 

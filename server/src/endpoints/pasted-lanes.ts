@@ -1,9 +1,10 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { readPastedLanes } from '#contract/pasted-lanes.ts'
+import { usdCents } from '#engine/exchange-days.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
-import { fuel, people } from '../database/queries/index.ts'
+import { conversions, fuel, people } from '../database/queries/index.ts'
 import { readPasted } from '../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
@@ -45,15 +46,16 @@ function placesOf({ origin, destination }: PastedRow) {
 const basisWords: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
 
 /**
- * The rows with rates and costs on the default basis, converted by their own fuel charge, else by the fuel schedule of today.
- * A row that cannot be converted has an error.
+ * The rows with rates and costs in US dollars on the default basis: Canadian dollars are converted by the exchange rate of
+ * today, and the basis by their own fuel charge, else by the fuel schedule of today. A row that cannot be converted has an
+ * error.
  */
 async function onDefaultBasis(
   rows: readonly PastedRow[],
   { caller: { tenant }, now }: AskedBy,
   { database }: Pick<Parts, 'database'>,
 ): Promise<ConvertedRow[]> {
-  if (rows.every(({ basis }) => basis === null)) return rows.map(asPasted)
+  if (rows.every(({ basis, currency }) => basis === null && currency !== 'CAD')) return rows.map(asPasted)
   return database.inTenant(tenant, async (transaction) => {
     const wanted = await people.defaultBasisOf(transaction, tenant)
     const today = new Date(now).toISOString().slice(0, 10)
@@ -61,15 +63,41 @@ async function onDefaultBasis(
     for (const customer of new Set(rows.filter(({ fuel }) => fuel === null).map((row) => row.customer))) {
       perMile.set(customer, await fuel.fuelOfDay(transaction, tenant, customer, today))
     }
-    return rows.map((row) => convertedRow(row, wanted, perMile.get(row.customer)?.rate ?? null))
+    const usdPerCad = await conversions.usdPerCadOn(transaction, tenant, today)
+    return rows.map((row) => {
+      const inUsd = row.currency === 'CAD' ? rowInUsd(row, usdPerCad) : asPasted(row)
+      return inUsd.errors.length > row.errors.length
+        ? inUsd
+        : convertedRow(inUsd, wanted, perMile.get(row.customer)?.rate ?? null)
+    })
   })
+}
+
+/** A row in Canadian dollars with its amounts in US dollars; with an error if the rate of today is not known. */
+function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
+  if (usdPerCad === null) {
+    const detail =
+      'The row is in Canadian dollars, and no exchange rate of today is entered. Enter one in Settings, or paste US dollars'
+    return { ...asPasted(row), errors: [...row.errors, { detail, suggestions: [] }] }
+  }
+  const inUsd = (dollars: number | null) =>
+    dollars === null ? null : dollarsIfKnown(usdCents(centsFromDollars(dollars) ?? 0, usdPerCad))
+  const { rate, cost, fuel, market } = row
+  return {
+    ...row,
+    rate: inUsd(rate),
+    cost: inUsd(cost),
+    fuel: inUsd(fuel),
+    market: inUsd(market),
+    converted_by: 'exchange',
+  }
 }
 
 const asPasted = (row: PastedRow): ConvertedRow => ({ ...row, converted_by: null })
 
-function convertedRow(row: PastedRow, wanted: RateBasis, millsPerMile: number | null): ConvertedRow {
+function convertedRow(row: ConvertedRow, wanted: RateBasis, millsPerMile: number | null): ConvertedRow {
   const { basis, rate, cost } = row
-  if (basis === null || basis === wanted || rate === null) return asPasted(row)
+  if (basis === null || basis === wanted || rate === null) return row
   const miles = placesOf(row)?.miles ?? null
   const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
   const fuelCents = row.fuel === null ? scheduled : centsFromDollars(row.fuel)
@@ -82,13 +110,13 @@ function convertedRow(row: PastedRow, wanted: RateBasis, millsPerMile: number | 
   const convertedRate = converted(rate)
   if (convertedRate === null) {
     const detail = `The rate is ${basisWords[basis]} by the name of its column, and your rates are ${basisWords[wanted]}. Add a column with the fuel surcharge, set a fuel schedule in Settings, or name the column Rate if it is ${basisWords[wanted]}`
-    return { ...asPasted(row), errors: [...row.errors, { detail, suggestions: [] }] }
+    return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
   }
   return {
     ...row,
     rate: convertedRate,
     cost: cost === null ? null : converted(cost),
-    converted_by: row.fuel === null ? 'schedule' : 'charges',
+    converted_by: row.converted_by ?? (row.fuel === null ? 'schedule' : 'charges'),
   }
 }
 

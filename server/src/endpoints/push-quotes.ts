@@ -31,7 +31,7 @@ import {
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, repOf, sealForecasts } from '../pilot/index.ts'
-import { chargesErrors } from './charges-errors.ts'
+import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 import {
@@ -61,7 +61,8 @@ const sentNames: Readonly<Record<PushedQuoteField, readonly (keyof Quote)[]>> = 
   estimatedCost: ['estimated_cost'],
   quotedBasis: ['quoted_basis'],
   quotedFuel: ['quoted_fuel'],
-  quotedAccessorials: ['quoted_accessorials'],
+  quotedAccessorials: ['quoted_accessorials', 'quoted_charges'],
+  quotedCurrency: ['quoted_currency'],
   customer: ['customer_name'],
   rep: ['rep_name'],
   quotedAt: ['quoted_at'],
@@ -109,9 +110,12 @@ function readQuote(item: Partial<Quote>, now: number, errors: FieldError[]): Rea
   set('estimatedCost', 'estimated_cost', (dollars) => ({ estimated_cost_cents: centsFromDollars(dollars) }))
   set('quotedBasis', 'quoted_basis', (basis) => ({ quoted_basis: basis }))
   set('quotedFuel', 'quoted_fuel', (dollars) => ({ quoted_fuel_cents: centsFromDollars(dollars) }))
-  set('quotedAccessorials', 'quoted_accessorials', (dollars) => ({
-    quoted_accessorials_cents: centsFromDollars(dollars),
-  }))
+  const accessorials = accessorialCents(item.quoted_accessorials, item.quoted_charges)
+  if (accessorials !== null) {
+    const named = item.quoted_charges === undefined ? null : storedCharges(item.quoted_charges)
+    columns.set('quotedAccessorials', { quoted_accessorials_cents: accessorials, quoted_charges: named })
+  }
+  set('quotedCurrency', 'quoted_currency', (currency) => ({ quoted_currency: currency }))
   set('customer', 'customer_name', (name) => ({ quoted_customer_name: name }))
   set('rep', 'rep_name', (name) => ({ rep_name: name }))
   set('quotedAt', 'quoted_at', (time) => ({ created_at: moment(time) }))

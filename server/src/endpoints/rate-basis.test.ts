@@ -59,10 +59,12 @@ async function imported({ tenant }: Integration, file: string, query = '') {
 }
 
 const allIn = {
+  currency: 'USD',
   amounts: 'all_in',
   converted: 0,
-  converted_by: { charges: 0, schedule: 0 },
+  converted_by: { charges: 0, schedule: 0, exchange: 0 },
   kept_apart: 0,
+  kept_apart_in_cad: 0,
 }
 
 describe('amounts on two bases', () => {
@@ -304,6 +306,177 @@ describe('with a fuel schedule', () => {
       { rate: 2128.45, basis: 'linehaul', converted_by: 'schedule', errors: [] },
     ])
   })
+})
+
+describe('Canadian dollars', () => {
+  const enter = (ours: Integration, body: object) =>
+    call(app, 'POST', '/api/exchange-rates', { token: ours.tenant.owner, body })
+  const today = '2026-06-01'
+
+  test('are stored with their currency at every point of entry, and counted only with an exchange rate of their day', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await makeLane(app, ours.tenant, { rate: 2000, outcome: 'won' })
+    const before = await answers(ours)
+    await push(ours, [
+      quoteToPush('C-1', { quoted_rate: 3000, estimated_cost: 2000, quoted_currency: 'CAD' }),
+    ])
+    const desk = await call(app, 'POST', '/api/quote-requests', {
+      token: ours.tenant.owner,
+      body: {
+        customer_name: 'Harvest Table Foods',
+        lanes: [
+          {
+            origin: 'Dallas, TX',
+            destination: 'Atlanta, GA',
+            equipment: 'V',
+            quoted_rate: 1,
+            quoted_currency: 'CAD',
+          },
+        ],
+      },
+    })
+    expect(desk.body.lanes[0]).toMatchObject({ quoted_rate: 1, quoted_currency: 'CAD' })
+    const run = await imported(
+      ours,
+      'From,To,Equip,Quote Date,Status,Sell Rate,Carrier Pay,Currency\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,CAD\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,MXN\n',
+    )
+    expect(run.errors).toMatchObject([
+      { row: 3, column: 'Currency', detail: expect.stringContaining('USD or CAD') },
+    ])
+    // A signed update: AR in US dollars, AP in Canadian dollars.
+    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2200, outcome: 'lost' })
+    await pushUpdate(app, ours, {
+      lane_ref: ref,
+      customer_rate: 2200,
+      truck_cost: 2500,
+      truck_currency: 'CAD',
+    })
+    const apart = { converted: 0, kept_apart: 4, kept_apart_in_cad: 4 }
+    const after = await answers(ours)
+    expect(after).toMatchObject({
+      markup: { ...before.markup, basis: apart },
+      insight: { history: before.insight.history, basis: apart },
+      performance: { totals: { shipments: 0 }, basis: apart },
+      record: { basis: apart },
+      shipments: { totals: { shipments: 0 }, basis: { kept_apart_in_cad: 2 } },
+    })
+    const lane = async (of: string) =>
+      (await call(app, 'GET', `/api/lanes/${of}`, { token: ours.tenant.owner })).body
+    expect(await lane(ref)).toMatchObject({ truck_currency: 'CAD', margin: null, margin_currency: null })
+
+    expect(await enter(ours, { rates: [{ day: today, usd_per_cad: 0.8 }] })).toMatchObject({
+      status: 200,
+      body: { changed: 1 },
+    })
+    const priced = await answers(ours)
+    // 2,000, 2,200, 3,000 x 0.8 and 1 x 0.8. The import of March has no rate.
+    expect(priced).toMatchObject({
+      insight: { history: { total_quotes: 4, avg_rate_usd: 1650.2 } },
+      markup: { basis: { converted_by: { exchange: 3 }, kept_apart: 1, kept_apart_in_cad: 1 } },
+      performance: { totals: { shipments: 1, customer_rate: 2200, truck_cost: 2000, margin: 200 } },
+    })
+    expect(await lane(ref)).toMatchObject({ truck_cost: 2500, margin: 200, margin_currency: 'USD' })
+    // A corrected rate changes the next answer.
+    await enter(ours, { text: `date,FXUSDCAD\n${today},1.6\n` })
+    expect((await answers(ours)).performance.totals).toMatchObject({ truck_cost: 1562.5, margin: 637.5 })
+  })
+
+  test('of a pasted row are converted by the rate of today, and refused without one', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const pasted = async () =>
+      (
+        await call(app, 'POST', '/api/pasted-lanes', {
+          token: ours.tenant.owner,
+          body: {
+            text: 'Origin\tDestination\tEquipment\tRate\tCurrency\nDallas, TX\tAtlanta, GA\tV\t2500\tCAD',
+          },
+        })
+      ).body.rows[0]
+    expect(await pasted()).toMatchObject({
+      rate: 2500,
+      currency: 'CAD',
+      errors: [{ detail: expect.stringContaining('no exchange rate of today') }],
+    })
+    await enter(ours, { rates: [{ day: today, usd_per_cad: 0.8 }] })
+    expect(await pasted()).toMatchObject({
+      rate: 2000,
+      currency: 'CAD',
+      converted_by: 'exchange',
+      errors: [],
+    })
+  })
+
+  test('exchange rates in the other direction, twice for a day, or unreadable are refused and change nothing', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const wrong = await Promise.all([
+      enter(ours, { rates: [{ day: today, usd_per_cad: 1.35 }] }),
+      enter(ours, { text: `date,FXCADUSD\n${today},1.35` }),
+      enter(ours, {
+        rates: [
+          { day: today, usd_per_cad: 0.7 },
+          { day: today, usd_per_cad: 0.8 },
+        ],
+      }),
+      enter(ours, { text: `day,rate\n${today},0.7` }),
+      enter(ours, {}),
+    ])
+    expect(wrong.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
+    expect(wrong.map(({ body }) => body.errors[0]?.pointer)).toEqual([
+      '/rates/0/usd_per_cad',
+      '/text',
+      '/rates/1/day',
+      '/text',
+      '/rates',
+    ])
+    const { body } = await call(app, 'GET', '/api/exchange-rates', { token: ours.tenant.owner })
+    expect(body.rates).toEqual([])
+  })
+})
+
+test('charges by name are the accessorial charges, at every point of entry, and are shown by name', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const quoted_charges = [
+    { name: 'detention', amount: 75 },
+    { name: 'lumper', amount: 120.5 },
+  ]
+  const linehaul = { quoted_basis: 'linehaul', quoted_rate: 1500, quoted_fuel: 300 }
+  await push(ours, [quoteToPush('N-1', { ...linehaul, quoted_charges })])
+  const lanes = async () => (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body.lanes
+  expect((await lanes())[0]).toMatchObject({ quoted_accessorials: 195.5, quoted_charges })
+  expect((await answers(ours)).insight.history).toMatchObject({ avg_rate_usd: 1995.5 })
+  // A total that is sent later without names replaces them.
+  await pushSigned(
+    app,
+    ours,
+    pushQuotes,
+    { quotes: [{ external_id: 'N-1', quoted_accessorials: 200 }] },
+    seconds() + 1,
+  )
+  expect((await lanes())[0]).toMatchObject({ quoted_accessorials: 200, quoted_charges: null })
+  const { lane_ref: ref } = (await lanes())[0]
+  await pushUpdate(app, ours, { lane_ref: ref, truck_cost: 1700, truck_charges: quoted_charges })
+  await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 2000, customer_accessorials: 10 })
+  expect((await lanes())[0]).toMatchObject({
+    truck_accessorials: 195.5,
+    truck_charges: quoted_charges,
+    customer_charges: null,
+  })
+  await imported(
+    ours,
+    'From,To,Equip,Quote Date,Sell Rate,Quoted Charges\n"Dallas, TX","Atlanta, GA",V,3/1/2026,2000,"detention: $75; lumper 120.5"\n',
+  )
+  const file = (await lanes()).find((lane: { quoted_rate: number }) => lane.quoted_rate === 2000)
+  expect(file).toMatchObject({ quoted_accessorials: 195.5, quoted_charges })
+  const { body } = await push(ours, [
+    quoteToPush('N-2', { quoted_charges, quoted_accessorials: 100 }),
+    quoteToPush('N-3', { quoted_charges: [...quoted_charges, { name: ' Lumper', amount: 1 }] }),
+    quoteToPush('N-4', { quoted_rate: 190, quoted_charges }),
+  ])
+  expect(body.results.map((one: { errors: { pointer: string }[] }) => one.errors[0]?.pointer)).toEqual([
+    '/quoted_accessorials',
+    '/quoted_charges',
+    '/quoted_accessorials',
+  ])
 })
 
 test('pasted linehaul rates are converted to the default basis, and refused without a fuel charge', async () => {

@@ -31,7 +31,10 @@ type LaneToCheck = Pick<
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<NewLane, 'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents'>
+  readonly quoted?: Pick<
+    NewLane,
+    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
+  >
   /** The customer, whose fuel schedule and rules may apply. */
   readonly customerName: string | null
   readonly repId: number | null
@@ -55,6 +58,7 @@ function onBasis(lane: LaneToCheck, wanted: RateBasis, millsPerMile: number | nu
         basis: lane.quoted?.quoted_basis ?? null,
         fuelCents: lane.quoted?.quoted_fuel_cents ?? scheduled,
         accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
+        currency: lane.quoted?.quoted_currency ?? null,
       },
       wanted,
     )

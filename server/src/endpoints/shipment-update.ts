@@ -12,7 +12,7 @@ import {
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
 import {
   type BookedLaneRow,
@@ -25,7 +25,7 @@ import {
   outcomeValues,
   type ShipmentBooking,
 } from '../database/queries/index.ts'
-import { chargesErrors } from './charges-errors.ts'
+import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { Reply, serve } from './endpoint-call.ts'
 import { noLane } from './named-lane.ts'
 
@@ -38,6 +38,8 @@ const readUnit = {
   text: (value: unknown) => value as string,
   time: (value: unknown) => readTime(value as string),
   basis: (value: unknown) => value as RateBasis,
+  currency: (value: unknown) => value as Currency,
+  charges: (value: unknown) => storedCharges(value as SentUnits['charges']),
 } as const satisfies Record<BookingUnit, (value: unknown) => string | number | null>
 
 /** The wire type of a value, by its unit. */
@@ -46,6 +48,8 @@ interface SentUnits {
   readonly text: string
   readonly time: string
   readonly basis: RateBasis
+  readonly currency: Currency
+  readonly charges: Parameters<typeof storedCharges>[0]
 }
 /** Compile-time check: the contract has every field, with the same unit. */
 type SentFields = {
@@ -59,7 +63,19 @@ function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpda
     const value = sent[bookingTable[field].sent]
     return value === undefined ? [] : [[field, readUnit[bookingTable[field].unit](value)]]
   })
-  return Object.fromEntries(carried)
+  return { ...accessorialsOfNames(body), ...Object.fromEntries(carried) }
+}
+
+/** The accessorial charges that follow from charges by name, where only those were sent. */
+function accessorialsOfNames(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
+  const [customer, truck] = [
+    accessorialCents(undefined, body.customer_charges),
+    accessorialCents(undefined, body.truck_charges),
+  ]
+  return {
+    ...(customer === null ? {} : { customerAccessorialsCents: customer }),
+    ...(truck === null ? {} : { truckAccessorialsCents: truck }),
+  }
 }
 
 const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)

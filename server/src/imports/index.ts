@@ -1,6 +1,7 @@
 /**
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
+
 export {
   basisFields,
   type ColumnMatch,
@@ -13,6 +14,7 @@ export {
 export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { storeDieselPrices } from './diesel-prices.ts'
+export { readExchangeFile } from './exchange-file.ts'
 export { type ImportEnd, importFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'

@@ -20,6 +20,8 @@ const quoteColumns = {
   quotedBasis: 'quoted_basis',
   quotedFuelCents: 'quoted_fuel_cents',
   quotedAccessorialsCents: 'quoted_accessorials_cents',
+  quotedCharges: 'quoted_charges',
+  quotedCurrency: 'quoted_currency',
   marketRateCents: 'market_rate_cents',
   miles: 'miles',
   pickupDate: 'pickup_date',

@@ -18,6 +18,7 @@ import {
   foldedHeader,
   type ImportFieldName,
   readCharge,
+  readCurrency,
   readDay,
   readMoney,
   readText,
@@ -49,6 +50,8 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   market_rate: 'market',
   pickup_date: 'pickup',
   customer_name: 'customer',
+  quoted_currency: 'currency',
+  customer_currency: 'currency',
 }
 
 /** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
@@ -134,6 +137,7 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   market: isMoney,
   pickup: isDate,
   customer: isWord,
+  currency: isWord,
 }
 
 /** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */
@@ -344,6 +348,7 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
     cost: amount('cost', 'estimated cost'),
     fuel: fuel === null ? null : dollarsFromCents(fuel),
     basis,
+    currency: read('currency', 'currency', readCurrency),
     market: amount('market', 'market rate'),
     pickup: read('pickup', 'pickup date', readDay),
     customer: read('customer', 'customer', readText),

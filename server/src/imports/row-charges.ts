@@ -6,8 +6,18 @@ import {
   sentBookingFields,
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
-import { type AmountOnBasis, chargesFit } from '#engine/rate-basis.ts'
-import { type Cell, readBasis, readCharge, readCost, readMoney, readText } from '../csv/index.ts'
+import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
+import { type AmountOnBasis, type Currency, chargesFit } from '#engine/rate-basis.ts'
+import {
+  type Cell,
+  readBasis,
+  readCharge,
+  readCost,
+  readCurrency,
+  readMoney,
+  readNamedCharges,
+  readText,
+} from '../csv/index.ts'
 import type { Columns } from './columns.ts'
 import type { RowReader } from './row-reader.ts'
 
@@ -24,6 +34,10 @@ export function readBookingCells(row: RowReader, now: number): BookingCells {
         return row.past(sent, now)
       case 'basis':
         return row.readCached(sent, readBasis)
+      case 'currency':
+        return row.readCached(sent, readCurrency)
+      case 'charges':
+        return row.readCached(sent, readNamedCharges)
     }
   })
   return cells as BookingCells
@@ -51,9 +65,47 @@ function checkCharges(
   )
 }
 
-/** The booking with the basis that the file says for amounts whose row does not say it. */
-export function withAssumedBases(cells: BookingCells, row: RowReader, bases: Columns['bases']): BookingCells {
-  const { customerRateCents: ar, truckCostCents: ap } = cells
+/** A booking with the currency that its row says for all amounts. */
+type RowBooking = BookingCells & { readonly rowCurrency: Currency | null }
+
+/** The accessorial charges: the amount, else the sum of the charges by name. Adds an error if they differ. */
+function accessorialsOf(
+  row: RowReader,
+  of: 'quoted' | 'customer' | 'truck',
+  total: number | null,
+  charges: string | null,
+): number | null {
+  if (charges === null) return total
+  const sum = sumOfCharges(readCharges(charges) ?? [])
+  if (total !== null && total !== sum) {
+    row.wrong(
+      `${of}_accessorials`,
+      `must be the sum of the charges by name, which is ${formatDollars(sum)}, or empty`,
+    )
+  }
+  return sum
+}
+
+/**
+ * The booking with what the file says for amounts whose row does not say it: the basis, the currency of the row, and the
+ * accessorial charges that follow from charges by name.
+ */
+export function withAssumedBases(read: BookingCells, row: RowReader, bases: Columns['bases']): RowBooking {
+  const { customerRateCents: ar, truckCostCents: ap } = read
+  const ofRow = row.readCached('quoted_currency', readCurrency)
+  const cells = {
+    ...read,
+    customerCurrency: read.customerCurrency ?? (ar === null ? null : ofRow),
+    truckCurrency: read.truckCurrency ?? (ap === null ? null : ofRow),
+    customerAccessorialsCents: accessorialsOf(
+      row,
+      'customer',
+      read.customerAccessorialsCents,
+      read.customerCharges,
+    ),
+    truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
+    rowCurrency: ofRow,
+  }
   const customerBasis = cells.customerBasis ?? (ar === null ? null : (bases.customer_rate?.basis ?? null))
   const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
   checkCharges(
@@ -87,14 +139,18 @@ export function withAssumedBases(cells: BookingCells, row: RowReader, bases: Col
 export function readQuotedCharges(
   row: RowReader,
   quotedRate: number | null,
-  end: BookingCells,
+  end: RowBooking,
   bases: Columns['bases'],
 ) {
   const said = row.readCached('quoted_basis', readBasis)
+  const named = row.readCached('quoted_charges', readNamedCharges)
+  const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const charges = {
     quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
     quotedFuel: row.read('quoted_fuel', readCharge) ?? end.customerFuelCents,
-    quotedAccessorials: row.read('quoted_accessorials', readCharge) ?? end.customerAccessorialsCents,
+    quotedAccessorials: total ?? end.customerAccessorialsCents,
+    quotedCharges: total === null ? end.customerCharges : named,
+    quotedCurrency: end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null),
   }
   checkCharges(
     row,

@@ -65,7 +65,10 @@ describe('amounts', () => {
 
   it.each(['€1850', '1.850,00 €', 'CAD 1850', 'C$1,850', 'MX$ 1850'])(
     'does not take %s for dollars',
-    (text) => expect(readMoney(text)).toEqual({ wrong: 'in US dollars; other currencies are not converted' }),
+    (text) =>
+      expect(readMoney(text)).toEqual({
+        wrong: 'in US dollars, or without a currency beside a column Currency that says CAD',
+      }),
   )
 
   it('reads miles with or without a unit, zero as unknown', () => {

@@ -9,7 +9,7 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type Cell,
@@ -41,6 +41,8 @@ export interface ReportedQuote {
   readonly quotedBasis?: RateBasis
   readonly quotedFuelCents?: number
   readonly quotedAccessorialsCents?: number
+  readonly quotedCharges?: string
+  readonly quotedCurrency?: Currency
   readonly marketRateCents?: number
   readonly miles?: number
   readonly pickupDate?: string
@@ -254,6 +256,8 @@ interface LaneCells {
   readonly quotedBasis: RateBasis | null
   readonly quotedFuel: number | null
   readonly quotedAccessorials: number | null
+  readonly quotedCharges: string | null
+  readonly quotedCurrency: Currency | null
   readonly marketRate: number | null
   /** As given. */
   readonly miles: number | null
@@ -278,6 +282,8 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     quoted_basis: cells.quotedBasis,
     quoted_fuel_cents: cells.quotedFuel,
     quoted_accessorials_cents: cells.quotedAccessorials,
+    quoted_charges: cells.quotedCharges,
+    quoted_currency: cells.quotedCurrency,
     market_rate_cents: cells.marketRate,
     pickup_date: cells.pickupDate,
     outcome,
@@ -300,6 +306,8 @@ function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): 
       ...given('quotedBasis', cells.quotedBasis),
       ...given('quotedFuelCents', cells.quotedFuel),
       ...given('quotedAccessorialsCents', cells.quotedAccessorials),
+      ...given('quotedCharges', cells.quotedCharges),
+      ...given('quotedCurrency', cells.quotedCurrency),
       ...given('marketRateCents', cells.marketRate),
       ...given('miles', cells.knownMiles),
       ...given('pickupDate', cells.pickupDate),
@@ -324,6 +332,8 @@ function contentOf({ end, ...cells }: LaneCells, hasId: boolean, row: RowReader)
     hasId || row.has('quoted_basis') ? cells.quotedBasis : null,
     cells.quotedFuel,
     cells.quotedAccessorials,
+    cells.quotedCharges,
+    cells.quotedCurrency,
   ]
   return JSON.stringify([
     cells.origin.key,

@@ -7,7 +7,8 @@ import {
   bookingTable,
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { type LandedAmounts, landedOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { chargesOf } from '#engine/named-charges.ts'
+import { type Currency, type LandedAmounts, landedOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
   type BookedColumns,
@@ -83,9 +84,14 @@ export function shownLane(
     quoted_basis: lane.quoted_basis ?? null,
     quoted_fuel: dollarsIfKnown(lane.quoted_fuel_cents ?? null),
     quoted_accessorials: dollarsIfKnown(lane.quoted_accessorials_cents ?? null),
+    quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
+    quoted_currency: lane.quoted_currency ?? null,
     expected_cost: expectedCost(lane),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
+    customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),
+    truck_charges: chargesAnswer(lane.truck_charges, lane.truck_accessorials_cents),
     margin: dollarsIfKnown(marginCents),
+    margin_currency: landed?.currency ?? null,
     margin_pct: marginCents === null ? null : percentOf(marginCents, landed?.revenueCents ?? 0),
     market_rate: dollarsIfKnown(lane.market_rate_cents),
     miles: lane.miles,
@@ -115,12 +121,14 @@ function landedOf(lane: BookedColumns, assumed: RateBasis): LandedAmounts | null
       basis: lane.customer_basis ?? null,
       fuelCents: lane.customer_fuel_cents ?? null,
       accessorialCents: lane.customer_accessorials_cents ?? null,
+      currency: lane.customer_currency ?? null,
     },
     {
       cents: ap,
       basis: lane.truck_basis ?? null,
       fuelCents: lane.truck_fuel_cents ?? null,
       accessorialCents: lane.truck_accessorials_cents ?? null,
+      currency: lane.truck_currency ?? null,
     },
     assumed,
   )
@@ -132,6 +140,9 @@ interface ShownUnits {
   readonly text: string
   readonly time: string
   readonly basis: RateBasis
+  readonly currency: Currency
+  /** They are not text in an answer: `shownLane` lists them. */
+  readonly charges: never
 }
 type ShownBooking = {
   readonly [F in BookingField as BookingName<'shown', F>]: ShownUnits[BookingUnitOf<F>] | null
@@ -151,6 +162,14 @@ function bookingAnswer(lane: BookedColumns): {
 
 function plain(value: string | Date | null): string | null {
   return value instanceof Date ? value.toISOString() : value
+}
+
+/** The charges by name, or null. An event from before them lacks the columns. */
+function chargesAnswer(text: string | null | undefined, accessorialCents: number | null | undefined) {
+  const charges = chargesOf(text ?? null, accessorialCents ?? null)
+  return charges.length === 0
+    ? null
+    : charges.map(({ name, cents }) => ({ name, amount: dollarsFromCents(cents) }))
 }
 
 type EngineColumns = Pick<LaneRow, UnshownLaneColumn>

@@ -4,12 +4,24 @@ import { csvHead, csvLines } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 
+/** Charges by name, as an import reads them. */
+function charges(named: Lane['quoted_charges']): string | null {
+  return named?.map(({ name, amount }) => `${name} ${money(amount)}`).join('; ') ?? null
+}
+
 type Column = readonly [header: string, cell: (lane: Lane) => string | number | null]
 
 /** The column of a booking field. Amounts have two decimals. */
 function booked(field: CsvBookingField): Column {
   const { csv, shown, unit } = bookingTable[field]
-  return [csv, (lane) => (unit === 'cents' ? money(lane[shown] as number | null) : lane[shown])]
+  return [
+    csv,
+    (lane) => {
+      const value = lane[shown]
+      if (unit === 'cents') return money(value as number | null)
+      return Array.isArray(value) ? charges(value) : value
+    },
+  ]
 }
 /** Booking fields with a column next to a related one. The other booking fields follow the margin. */
 const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
@@ -38,6 +50,8 @@ const columns: readonly Column[] = [
   ['Quoted basis', (lane) => lane.quoted_basis],
   ['Quoted fuel', (lane) => money(lane.quoted_fuel)],
   ['Quoted accessorials', (lane) => money(lane.quoted_accessorials)],
+  ['Quoted charges', (lane) => charges(lane.quoted_charges)],
+  ['Currency', (lane) => lane.quoted_currency],
   ['Estimated cost', (lane) => money(lane.estimated_cost)],
   ['Cost from AP history', (lane) => money(lane.expected_cost?.amount ?? null)],
   ['Market rate', (lane) => money(lane.market_rate)],

@@ -1,6 +1,6 @@
 import { dollarsIfKnown } from '#engine/money.ts'
 import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { type Currency, centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -132,10 +132,11 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
     basis: RateBasis | null,
     fuelCents: number | null,
     accessorialCents: number | null,
+    currency: Currency | null,
   ) =>
     cents === null
       ? null
-      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents }, wanted))
+      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents, currency }, wanted))
   const isVoid = lane.voided_at !== null
   return {
     lane_ref: lane.lane_ref,
@@ -148,18 +149,21 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
       lane.quoted_basis,
       lane.quoted_fuel_cents,
       lane.quoted_accessorials_cents,
+      lane.quoted_currency,
     ),
     revenue: amount(
       lane.customer_rate_cents,
       lane.customer_basis,
       lane.customer_fuel_cents,
       lane.customer_accessorials_cents,
+      lane.customer_currency,
     ),
     cost: amount(
       lane.truck_cost_cents,
       lane.truck_basis,
       lane.truck_fuel_cents,
       lane.truck_accessorials_cents,
+      lane.truck_currency,
     ),
   }
 }

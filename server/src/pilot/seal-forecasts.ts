@@ -37,6 +37,7 @@ export interface QuoteToForecast {
     | 'quoted_basis'
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
+    | 'quoted_currency'
   >
 }
 
@@ -144,6 +145,7 @@ function onBasis(lane: QuoteToForecast['lane'], cents: number, { settings }: Pri
       basis: lane.quoted_basis ?? null,
       fuelCents: lane.quoted_fuel_cents ?? null,
       accessorialCents: lane.quoted_accessorials_cents ?? null,
+      currency: lane.quoted_currency ?? null,
     },
     settings.basis,
   )

@@ -10,21 +10,27 @@ function says(basis: RateBasis): RawBuilder<boolean> {
   return sql<boolean>`(lanes.quoted_basis = ${word} or lanes.customer_basis = ${word} or lanes.truck_basis = ${word})`
 }
 
+/** Whether an amount of a lane is in Canadian dollars. The condition of the index lanes_with_cad. */
+const inCad = sql<boolean>`(lanes.quoted_currency = 'CAD' or lanes.customer_currency = 'CAD' or lanes.truck_currency = 'CAD')`
+
 /**
- * Whether the tenant `one` has a lane with an amount that is not on its default basis: one read of an index. It names the
- * tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
+ * Whether the tenant `one` has a lane with an amount on the other basis or in the other currency: two reads of an index. It
+ * names the tenant in each subquery: with `one.tenant_id`, Citus would refuse it or ask every worker.
  */
 export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basis
   when 'all_in' then exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('linehaul')})
-  else exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('all_in')}) end)`
+  else exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('all_in')}) end
+  or exists (select from lanes where lanes.tenant_id = ${tenant} and ${inCad}))`
 
 /** The basis in which amounts are compared, and the lanes with an amount on the other one. */
 export interface BasisCounts {
   readonly basis: RateBasis
-  /** Lanes whose amounts statistics convert by their own charges, or by the fuel schedule of the day. */
-  readonly convertedBy: { readonly charges: number; readonly schedule: number }
+  /** Lanes whose amounts statistics convert by their own charges, the fuel schedule of the day, or its exchange rate. */
+  readonly convertedBy: { readonly charges: number; readonly schedule: number; readonly exchange: number }
   /** Lanes that statistics leave out, because an amount cannot be converted. */
   readonly keptApart: number
+  /** Those of them with an amount in Canadian dollars. */
+  readonly keptApartInCad: number
 }
 
 /** The basis of a brokerage's statistics over the lanes of a filter, and how many of them were not on it. */
@@ -39,24 +45,29 @@ export async function readBasisCounts(
     .where('one.tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
   if (!mixed) return { basis, ...noneConverted }
-  const { rows } = await sql<{ charges: number; schedule: number; keptApart: number }>`
+  const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
     select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
-      count(*) filter (where how is null) as "keptApart"
+      count(*) filter (where how = 'exchange') as exchange, count(*) filter (where how is null) as "keptApart",
+      count(*) filter (where how is null and in_cad) as "keptApartInCad"
     from (
       select (
         select coalesce(counted.converted_by, 'none') from counted_lanes as counted
         where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
-      ) as how
+      ) as how, coalesce(${inCad}, false) as in_cad
       from lanes
-      where tenant_id = ${tenant} and ${says(basis === 'all_in' ? 'linehaul' : 'all_in')}
+      where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
         and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
     ) as other
   `.execute(transaction)
   const [found] = rows
   if (found === undefined) return { basis, ...noneConverted }
-  const { keptApart, ...convertedBy } = found
-  return { basis, convertedBy, keptApart }
+  const { keptApart, keptApartInCad, ...convertedBy } = found
+  return { basis, convertedBy, keptApart, keptApartInCad }
 }
 
-/** The counts of a brokerage whose amounts are all on its default basis. */
-export const noneConverted = { convertedBy: { charges: 0, schedule: 0 }, keptApart: 0 }
+/** The counts of a brokerage whose amounts are all in US dollars on its default basis. */
+export const noneConverted = {
+  convertedBy: { charges: 0, schedule: 0, exchange: 0 },
+  keptApart: 0,
+  keptApartInCad: 0,
+}

@@ -7,7 +7,8 @@ import {
   fuelCustomerKey,
 } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
-import { accessChanged, type TenantId } from '../session/index.ts'
+import type { TenantId } from '../session/index.ts'
+import { conversionsChanged } from './conversions.ts'
 
 /** A period of a schedule, with the name of its customer; an empty name for the schedule of the brokerage. */
 export interface CustomerFuelPeriod extends FuelPeriod {
@@ -105,16 +106,6 @@ async function computeFuelDays(
   }
   if (days.length === 0 && numDeletedRows === 0n) return
   await conversionsChanged(transaction, tenant)
-}
-
-/** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
-async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
-  accessChanged(transaction)
-  await transaction
-    .updateTable('tenants')
-    .set((row) => ({ conversions: row('conversions', '+', 1) }))
-    .where('tenant_id', '=', tenant)
-    .execute()
 }
 
 /** The surcharges of a day in mills per mile, not rounded; null if it is not known. */

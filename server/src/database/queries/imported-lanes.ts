@@ -118,6 +118,8 @@ const ofUnit = {
   text: ['text', texts],
   time: ['timestamptz', timestamps],
   basis: ['text', texts],
+  currency: ['text', texts],
+  charges: ['text', texts],
 } as const
 
 /** The columns that are sent. Those of the request are stored with the request, or with both. */
@@ -143,6 +145,8 @@ const columns: readonly Column[] = [
   own('quoted_basis', 'text', texts),
   own('quoted_fuel_cents', 'integer', int4s),
   own('quoted_accessorials_cents', 'integer', int4s),
+  own('quoted_currency', 'text', texts),
+  own('quoted_charges', 'text', texts),
   own('market_rate_cents', 'integer', int4s),
   own('miles', 'double precision', float8s),
   own('pickup_date', 'date', days),

@@ -118,10 +118,11 @@ interface SortKey {
   readonly hasNulls: boolean
 }
 
-/** Amounts on two bases are not subtracted: such lanes are last. */
+/** Amounts on two bases or in two currencies are not subtracted: such lanes are last. */
 const comparableMarginCents = sql<
   number | null
->`case when lanes.customer_basis is not distinct from lanes.truck_basis then ${landedMarginCents} end`
+>`case when lanes.customer_basis is not distinct from lanes.truck_basis
+  and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD') then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 
@@ -266,7 +267,7 @@ export async function quoteOrigins(
   )
 }
 
-/** AR and AP of booked lanes on the default basis, by lane_id, also converted by the fuel schedule. Without lanes that cannot be. */
+/** AR and AP of booked lanes in US dollars on the default basis, by lane_id, as statistics convert them. Without lanes that cannot be. */
 export async function landedAmounts(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -280,7 +281,7 @@ export async function landedAmounts(
     .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
     .$narrowType<{ revenueCents: number; costCents: number }>()
     .execute()
-  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, landed]))
+  return new Map(rows.map(({ lane_id: laneId, ...landed }) => [laneId, { ...landed, currency: 'USD' }]))
 }
 
 /** The names of users of this brokerage, including removed ones, by user id. */

@@ -23,6 +23,8 @@ export type NewLane = Pick<
   | 'quoted_basis'
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+  | 'quoted_charges'
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
@@ -260,6 +262,8 @@ export async function insertRequote(
     | 'quoted_basis'
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
+    | 'quoted_currency'
+    | 'quoted_charges'
     | 'market_rate_cents'
     | 'pickup_date'
     | 'expected_cost_cents'
@@ -306,6 +310,8 @@ export async function insertRequote(
       quoted_basis: next.quoted_basis ?? null,
       quoted_fuel_cents: next.quoted_fuel_cents ?? null,
       quoted_accessorials_cents: next.quoted_accessorials_cents ?? null,
+      quoted_currency: next.quoted_currency ?? null,
+      quoted_charges: next.quoted_charges ?? null,
       estimated_cost_cents: next.estimated_cost_cents,
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,

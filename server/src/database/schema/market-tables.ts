@@ -1,6 +1,22 @@
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
+import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { MarketScope } from '#engine/market-rate.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+
+export interface DieselPricesTable {
+  tenant_id: number
+  week: string
+  mills: number
+}
+
+export interface FuelPeriodsTable {
+  tenant_id: number
+  customer_key: string
+  customer_name: string
+  from_day: string
+  until_day: string | null
+  rule: ColumnType<FuelRule, string, string>
+}
 
 /** The surcharges of a schedule by day: see 0002-tenants.sql. */
 export interface FuelDaysTable {
@@ -8,6 +24,14 @@ export interface FuelDaysTable {
   customer_key: string
   day: string
   mills_per_mile: number
+}
+
+/** The exchange rate of each day, and the day for which it was entered. */
+export interface ExchangeDaysTable {
+  tenant_id: number
+  day: string
+  usd_per_cad: number
+  published: string
 }
 
 export interface MarketRatesTable {

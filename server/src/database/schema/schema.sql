@@ -226,6 +226,20 @@ alter table events force row level security;
 create policy tenant_isolation on events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on events to lanewise_service;
 
+create table exchange_days (
+  tenant_id integer not null,
+  day date not null,
+  usd_per_cad double precision not null,
+  published date not null,
+  constraint exchange_days_pkey PRIMARY KEY (tenant_id, day),
+  constraint exchange_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint exchange_days_usd_per_cad_check CHECK (((usd_per_cad >= (0.4)::double precision) AND (usd_per_cad <= (1.2)::double precision)))
+);
+alter table exchange_days enable row level security;
+alter table exchange_days force row level security;
+create policy tenant_isolation on exchange_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select on exchange_days to lanewise_service;
+
 create table expiry_notices (
   tenant_id integer not null,
   endpoint_id integer not null,
@@ -452,6 +466,12 @@ create table lanes (
   quoted_basis text,
   quoted_fuel_cents integer,
   quoted_accessorials_cents integer,
+  customer_currency text,
+  truck_currency text,
+  quoted_currency text,
+  customer_charges text,
+  truck_charges text,
+  quoted_charges text,
   signed_at jsonb not null default '{}'::jsonb,
   created_by integer,
   created_at timestamp with time zone not null,
@@ -490,6 +510,7 @@ create table lanes (
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
   constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
   constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
@@ -505,6 +526,7 @@ create table lanes (
   constraint lanes_quote_count_check CHECK ((quote_count >= 1)),
   constraint lanes_quoted_accessorials_cents_check CHECK (((quoted_accessorials_cents >= 0) AND (quoted_accessorials_cents <= 999999999))),
   constraint lanes_quoted_basis_check CHECK ((quoted_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
+  constraint lanes_quoted_currency_check CHECK ((quoted_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_quoted_fuel_cents_check CHECK (((quoted_fuel_cents >= 0) AND (quoted_fuel_cents <= 999999999))),
   constraint lanes_quoted_rate_cents_check CHECK (((quoted_rate_cents >= 0) AND (quoted_rate_cents <= 999999999))),
   constraint lanes_rate_type_check CHECK ((rate_type = ANY (ARRAY['spot'::text, 'contract'::text]))),
@@ -512,9 +534,10 @@ create table lanes (
   constraint lanes_truck_basis_check CHECK ((truck_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_truck_cost_cents_check CHECK (((truck_cost_cents >= 0) AND (truck_cost_cents <= 999999999))),
   constraint lanes_truck_cost_source_check CHECK ((truck_cost_source = ANY (ARRAY['dashboard'::text, 'tms'::text, 'import'::text]))),
+  constraint lanes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)));
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)) AND (COALESCE(truck_currency, 'USD'::text) = COALESCE(customer_currency, 'USD'::text)));
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
@@ -523,6 +546,7 @@ CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
+CREATE INDEX lanes_with_cad ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_currency = 'CAD'::text) OR (customer_currency = 'CAD'::text) OR (truck_currency = 'CAD'::text));
 CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'linehaul'::text) OR (customer_basis = 'linehaul'::text) OR (truck_basis = 'linehaul'::text));
 alter table lanes enable row level security;
 alter table lanes force row level security;
@@ -910,14 +934,14 @@ create view counted_lanes with (security_invoker=true) as
     equipment_code,
     quoted_customer_name,
         CASE
-            WHEN (quoted_basis IS NULL) THEN quoted_rate_cents
-            ELSE on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN quoted_rate_cents
+            ELSE on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
         END AS quoted_rate_cents,
         CASE
-            WHEN (quoted_basis IS NULL) THEN estimated_cost_cents
-            ELSE on_basis(estimated_cost_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+            WHEN ((quoted_basis IS NULL) AND (quoted_currency IS NULL)) THEN estimated_cost_cents
+            ELSE on_basis(usd_cents(estimated_cost_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
         END AS estimated_cost_cents,
-    market_rate_cents,
+    usd_cents(market_rate_cents, quoted_currency, usd_per_cad) AS market_rate_cents,
     miles,
     pickup_date,
         CASE
@@ -929,12 +953,12 @@ create view counted_lanes with (security_invoker=true) as
     outcome_source,
     decided_at,
         CASE
-            WHEN (customer_basis IS NULL) THEN customer_rate_cents
-            ELSE on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted)
+            WHEN ((customer_basis IS NULL) AND (customer_currency IS NULL)) THEN customer_rate_cents
+            ELSE on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted)
         END AS customer_rate_cents,
         CASE
-            WHEN (truck_basis IS NULL) THEN truck_cost_cents
-            ELSE on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
+            WHEN ((truck_basis IS NULL) AND (truck_currency IS NULL)) THEN truck_cost_cents
+            ELSE on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted)
         END AS truck_cost_cents,
     truck_cost_source,
     customer_name,
@@ -950,6 +974,12 @@ create view counted_lanes with (security_invoker=true) as
     quoted_basis,
     quoted_fuel_cents,
     quoted_accessorials_cents,
+    customer_currency,
+    truck_currency,
+    quoted_currency,
+    customer_charges,
+    truck_charges,
+    quoted_charges,
     signed_at,
     created_by,
     created_at,
@@ -974,6 +1004,7 @@ create view counted_lanes with (security_invoker=true) as
     void_reason,
     advice,
         CASE
+            WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
             WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
             ELSE NULL::text
@@ -1020,6 +1051,12 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.quoted_basis,
             lanes_1.quoted_fuel_cents,
             lanes_1.quoted_accessorials_cents,
+            lanes_1.customer_currency,
+            lanes_1.truck_currency,
+            lanes_1.quoted_currency,
+            lanes_1.customer_charges,
+            lanes_1.truck_charges,
+            lanes_1.quoted_charges,
             lanes_1.signed_at,
             lanes_1.created_by,
             lanes_1.created_at,
@@ -1046,9 +1083,11 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
+            lanes_1.cad_day,
+            exchange.usd_per_cad,
             fuel_cents(COALESCE(of_customer.mills_per_mile, of_brokerage.mills_per_mile), lanes_1.miles) AS rate_fuel,
             fuel_cents(of_brokerage.mills_per_mile, lanes_1.miles) AS cost_fuel
-           FROM ((( SELECT lanes_2.tenant_id,
+           FROM (((( SELECT lanes_2.tenant_id,
                     lanes_2.lane_id,
                     lanes_2.lane_ref,
                     lanes_2.request_id,
@@ -1090,6 +1129,12 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.quoted_basis,
                     lanes_2.quoted_fuel_cents,
                     lanes_2.quoted_accessorials_cents,
+                    lanes_2.customer_currency,
+                    lanes_2.truck_currency,
+                    lanes_2.quoted_currency,
+                    lanes_2.customer_charges,
+                    lanes_2.truck_charges,
+                    lanes_2.quoted_charges,
                     lanes_2.signed_at,
                     lanes_2.created_by,
                     lanes_2.created_at,
@@ -1118,15 +1163,20 @@ create view counted_lanes with (security_invoker=true) as
                         CASE
                             WHEN (((lanes_2.quoted_basis <> owners.wanted) AND (lanes_2.quoted_fuel_cents IS NULL)) OR ((lanes_2.customer_basis <> owners.wanted) AND (lanes_2.customer_fuel_cents IS NULL) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_basis <> owners.wanted) AND (lanes_2.truck_fuel_cents IS NULL) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
                             ELSE NULL::date
-                        END AS fuel_day
+                        END AS fuel_day,
+                        CASE
+                            WHEN ((lanes_2.quoted_currency = 'CAD'::text) OR ((lanes_2.customer_currency = 'CAD'::text) AND (lanes_2.customer_rate_cents IS NOT NULL)) OR ((lanes_2.truck_currency = 'CAD'::text) AND (lanes_2.truck_cost_cents IS NOT NULL))) THEN ((lanes_2.created_at AT TIME ZONE 'UTC'::text))::date
+                            ELSE NULL::date
+                        END AS cad_day
                    FROM (lanes lanes_2
                      JOIN ( SELECT tenants.tenant_id AS owner_id,
                             tenants.expired_counts_as_lost,
                             tenants.default_basis AS wanted
                            FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
              LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
-             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))) lanes
-  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis) IS NULL) OR ((on_basis(quoted_rate_cents, quoted_basis, COALESCE(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(customer_rate_cents, customer_basis, COALESCE(customer_fuel_cents, rate_fuel), customer_accessorials_cents, wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(truck_cost_cents, truck_basis, COALESCE(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) IS NOT NULL)))));
+             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))
+             LEFT JOIN exchange_days exchange ON (((exchange.tenant_id = lanes_1.tenant_id) AND (exchange.day = lanes_1.cad_day))))) lanes
+  WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency, truck_currency) IS NULL) OR ((on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
@@ -1425,12 +1475,20 @@ AS $function$
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -1473,12 +1531,20 @@ AS $function$
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -2378,3 +2444,13 @@ AS $function$
   end $function$;
 revoke all on function unannounced_expiries(integer) from public;
 grant execute on function unannounced_expiries(integer) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.usd_cents(cents integer, currency text, usd_per_cad double precision)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because statistics are computed where the rows are.
+  select case when currency is null or currency = 'USD' then cents else floor(cents * usd_per_cad + 0.5)::integer end $function$;
+revoke all on function usd_cents(integer, text, double precision) from public;
+grant execute on function usd_cents(integer, text, double precision) to lanewise_service;

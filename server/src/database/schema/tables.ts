@@ -1,9 +1,8 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
-import type { FuelRule } from '#engine/fuel-surcharge.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
@@ -13,7 +12,14 @@ import type {
   TeamMembersTable,
   TeamsTable,
 } from './customer-tables.ts'
-import type { FuelDaysTable, MarketKeysTable, MarketRatesTable } from './market-tables.ts'
+import type {
+  DieselPricesTable,
+  ExchangeDaysTable,
+  FuelDaysTable,
+  FuelPeriodsTable,
+  MarketKeysTable,
+  MarketRatesTable,
+} from './market-tables.ts'
 import type { PilotTables } from './pilot-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
@@ -40,6 +46,7 @@ export interface Tables extends PilotTables {
   diesel_prices: DieselPricesTable
   fuel_periods: FuelPeriodsTable
   fuel_days: FuelDaysTable
+  exchange_days: ExchangeDaysTable
   service_tokens: ServiceTokensTable
   signing_secrets: SigningSecretsTable
   imports: ImportsTable
@@ -171,21 +178,6 @@ interface QuoteListSettingsTable {
   settings: Json<StoredQuoteListSettings>
 }
 
-interface DieselPricesTable {
-  tenant_id: number
-  week: string
-  mills: number
-}
-
-interface FuelPeriodsTable {
-  tenant_id: number
-  customer_key: string
-  customer_name: string
-  from_day: string
-  until_day: string | null
-  rule: Json<FuelRule>
-}
-
 interface ServiceTokensTable {
   tenant_id: number
   token_id: number
@@ -313,6 +305,8 @@ interface UnitColumns {
   text: string | null
   time: MaybeMoment
   basis: RateBasis | null
+  currency: Currency | null
+  charges: string | null
 }
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
@@ -340,6 +334,8 @@ export interface LanesTable extends BookingColumns {
   quoted_basis: RateBasis | null
   quoted_fuel_cents: number | null
   quoted_accessorials_cents: number | null
+  quoted_currency: ColumnType<Currency | null, Currency | null | undefined, Currency | null>
+  quoted_charges: ColumnType<string | null, string | null | undefined, string | null>
   market_rate_cents: number | null
   miles: number | null
   pickup_date: string | null
@@ -519,5 +515,5 @@ export type LaneRow = Selectable<LanesTable>
 interface CountedLanes extends LanesTable {
   outcome: ColumnType<Outcome, never, never>
   /** How amounts on the other basis were converted; null if none was. */
-  converted_by: ColumnType<'charges' | 'schedule' | null, never, never>
+  converted_by: ColumnType<'charges' | 'schedule' | 'exchange' | null, never, never>
 }

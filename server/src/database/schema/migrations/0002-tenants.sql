@@ -227,3 +227,20 @@ create policy tenant_isolation on fuel_days
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, delete on fuel_days to lanewise_service;
+
+-- The exchange rates that a tenant entered, for each day until the next one or for a month (engine/src/exchange-days.ts). Without
+-- a rate, amounts in Canadian dollars are kept out of statistics.
+create table exchange_days (
+  tenant_id integer not null references tenants,
+  day date not null,
+  usd_per_cad double precision not null check (usd_per_cad between 0.4 and 1.2),
+  -- The day for which the rate was entered.
+  published date not null,
+  primary key (tenant_id, day)
+);
+alter table exchange_days enable row level security;
+alter table exchange_days force row level security;
+create policy tenant_isolation on exchange_days
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on exchange_days to lanewise_service;

@@ -88,6 +88,14 @@ create table lanes (
   quoted_basis text check (quoted_basis in ('linehaul', 'all_in')),
   quoted_fuel_cents integer check (quoted_fuel_cents between 0 and 999999999),
   quoted_accessorials_cents integer check (quoted_accessorials_cents between 0 and 999999999),
+  -- Null means US dollars. That of the quote is also of market_rate_cents.
+  customer_currency text check (customer_currency in ('USD', 'CAD')),
+  truck_currency text check (truck_currency in ('USD', 'CAD')),
+  quoted_currency text check (quoted_currency in ('USD', 'CAD')),
+  -- The accessorial charges by name, as engine/src/named-charges.ts writes them: 'detention 75.00; lumper 120.00'.
+  customer_charges text,
+  truck_charges text,
+  quoted_charges text,
   -- The newest signed times of each booking field: first of the value that the field holds, then of every other sender.
   -- Example: {"truckCostCents": [{"sender": 3, "signed": 1772373720, "effective": 1772373600}]}. `sender` is a service
   -- token, or null for a rollback. `signed` is by the sender's clock, `effective` is the earlier of `signed` and the
@@ -154,12 +162,16 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The notice of bookings at a loss, newest first. Few lanes are in it.
 create index lanes_at_a_loss on lanes (tenant_id, updated_at desc, lane_id desc)
-  where truck_cost_cents > customer_rate_cents and truck_basis is not distinct from customer_basis;
+  where truck_cost_cents > customer_rate_cents and truck_basis is not distinct from customer_basis
+    and coalesce(truck_currency, 'USD') = coalesce(customer_currency, 'USD');
 -- The lanes of a pair of places with an amount on the basis that is not the default of the tenant.
 create index lanes_with_linehaul on lanes (tenant_id, origin_key, destination_key)
   where quoted_basis = 'linehaul' or customer_basis = 'linehaul' or truck_basis = 'linehaul';
 create index lanes_with_all_in on lanes (tenant_id, origin_key, destination_key)
   where quoted_basis = 'all_in' or customer_basis = 'all_in' or truck_basis = 'all_in';
+-- The lanes of a pair of places with an amount in Canadian dollars.
+create index lanes_with_cad on lanes (tenant_id, origin_key, destination_key)
+  where quoted_currency = 'CAD' or customer_currency = 'CAD' or truck_currency = 'CAD';
 -- The quotes that can expire.
 create index lanes_undecided on lanes (tenant_id, valid_until, created_at) where outcome = 'pending' and voided_at is null;
 -- The lanes of a request, and its foreign key.
@@ -225,56 +237,78 @@ create function fuel_cents(mills_per_mile double precision, miles double precisi
 revoke all on function fuel_cents(double precision, double precision) from public;
 grant execute on function fuel_cents(double precision, double precision) to lanewise_service;
 
+-- An amount in US dollars: one in Canadian dollars by the exchange rate, null if the rate is not known.
+create function usd_cents(cents integer, currency text, usd_per_cad double precision) returns integer
+  language sql immutable parallel safe
+  as $$
+  -- In the database because statistics are computed where the rows are.
+  select case when currency is null or currency = 'USD' then cents else floor(cents * usd_per_cad + 0.5)::integer end $$;
+revoke all on function usd_cents(integer, text, double precision) from public;
+grant execute on function usd_cents(integer, text, double precision) to lanewise_service;
+
 -- The lanes that statistics count: without voided quotes, with each expired quote as the setting of the tenant says, and with
--- amounts on the default basis of the tenant. A lane with an amount that cannot be converted to it is left out. An amount whose
--- basis was not said is on the default basis. A fuel charge that is not known is the surcharge of the day of the quote (UTC):
--- for rates by the schedule of the customer, else of the brokerage; for costs by that of the brokerage.
+-- amounts in US dollars and on the default basis of the tenant. A lane with an amount that cannot be converted is left out. An
+-- amount that says neither is in US dollars on the default basis. A fuel charge that is not known is the surcharge of the day
+-- of the quote (UTC): for rates by the schedule of the customer, else of the brokerage; for costs by that of the brokerage.
+-- Canadian dollars are converted by the exchange rate of that day.
 create view counted_lanes with (security_invoker = true) as
 select
   tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
   destination_key, origin_state, destination_state, origin_market, destination_market, equipment, equipment_code,
   quoted_customer_name,
-  case when quoted_basis is null then quoted_rate_cents
-    else on_basis(quoted_rate_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+  case when quoted_basis is null and quoted_currency is null then quoted_rate_cents
+    else on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis,
+      coalesce(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel),
+      usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
     end as quoted_rate_cents,
-  case when quoted_basis is null then estimated_cost_cents
-    else on_basis(estimated_cost_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted)
+  case when quoted_basis is null and quoted_currency is null then estimated_cost_cents
+    else on_basis(usd_cents(estimated_cost_cents, quoted_currency, usd_per_cad), quoted_basis,
+      coalesce(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel),
+      usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
     end as estimated_cost_cents,
-  market_rate_cents, miles, pickup_date,
+  usd_cents(market_rate_cents, quoted_currency, usd_per_cad) as market_rate_cents,
+  miles, pickup_date,
   case when outcome <> 'expired' then outcome
     when expired_counts_as_lost then 'lost'
     else 'pending' end as outcome,
   outcome_reason, outcome_source, decided_at,
-  case when customer_basis is null then customer_rate_cents
-    else on_basis(customer_rate_cents, customer_basis, coalesce(customer_fuel_cents, rate_fuel),
-      customer_accessorials_cents, wanted)
+  case when customer_basis is null and customer_currency is null then customer_rate_cents
+    else on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis,
+      coalesce(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel),
+      usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted)
     end as customer_rate_cents,
-  case when truck_basis is null then truck_cost_cents
-    else on_basis(truck_cost_cents, truck_basis, coalesce(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted)
+  case when truck_basis is null and truck_currency is null then truck_cost_cents
+    else on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis,
+      coalesce(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel),
+      usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted)
     end as truck_cost_cents,
   truck_cost_source,
   customer_name, carrier_name, carrier_notes, booked_at,
   customer_basis, customer_fuel_cents, customer_accessorials_cents, truck_basis, truck_fuel_cents, truck_accessorials_cents,
-  quoted_basis, quoted_fuel_cents, quoted_accessorials_cents,
+  quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, customer_currency, truck_currency, quoted_currency,
+  customer_charges, truck_charges, quoted_charges,
   signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
   customer_key, cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
   quote_signed_at, voided_at, void_reason, advice,
-  -- How amounts on the other basis were converted.
-  case when fuel_day is not null then 'schedule'
+  -- How amounts on the other basis or in the other currency were converted.
+  case when cad_day is not null then 'exchange' when fuel_day is not null then 'schedule'
     when quoted_basis <> wanted or customer_basis <> wanted or truck_basis <> wanted then 'charges' end as converted_by
 from (
-  select lanes.*,
+  select lanes.*, usd_per_cad,
     fuel_cents(coalesce(of_customer.mills_per_mile, of_brokerage.mills_per_mile), miles) as rate_fuel,
     fuel_cents(of_brokerage.mills_per_mile, miles) as cost_fuel
   -- Joins: for a subquery, Citus would ask every worker instead of the tenant's.
   from (
     select lanes.*, expired_counts_as_lost, wanted,
-      -- Null if no fuel charge is wanted: then no row is looked up.
+      -- Null if no fuel charge or exchange rate is wanted: then no row is looked up.
       case when (quoted_basis <> wanted and quoted_fuel_cents is null)
         or (customer_basis <> wanted and customer_fuel_cents is null and customer_rate_cents is not null)
         or (truck_basis <> wanted and truck_fuel_cents is null and truck_cost_cents is not null)
-        then (created_at at time zone 'UTC')::date end as fuel_day
+        then (created_at at time zone 'UTC')::date end as fuel_day,
+      case when quoted_currency = 'CAD' or (customer_currency = 'CAD' and customer_rate_cents is not null)
+        or (truck_currency = 'CAD' and truck_cost_cents is not null)
+        then (created_at at time zone 'UTC')::date end as cad_day
     from lanes join (
       select tenant_id as owner_id, expired_counts_as_lost, default_basis as wanted from tenants
     ) as owners on owner_id = tenant_id
@@ -285,14 +319,21 @@ from (
     on of_customer.tenant_id = lanes.tenant_id and of_customer.day = fuel_day
       and of_customer.customer_key = lower(btrim(quoted_customer_name))
       and of_customer.customer_key <> ''
+  left join exchange_days as exchange on exchange.tenant_id = lanes.tenant_id and exchange.day = cad_day
 ) as lanes
-where voided_at is null and (coalesce(quoted_basis, customer_basis, truck_basis) is null or (
-  on_basis(quoted_rate_cents, quoted_basis, coalesce(quoted_fuel_cents, rate_fuel), quoted_accessorials_cents, wanted) is not null
+where voided_at is null and (
+  coalesce(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency, truck_currency) is null or (
+  on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis,
+      coalesce(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel),
+      usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted) is not null
   and (customer_rate_cents is null
-    or on_basis(customer_rate_cents, customer_basis, coalesce(customer_fuel_cents, rate_fuel),
-      customer_accessorials_cents, wanted) is not null)
+    or on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis,
+      coalesce(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel),
+      usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted) is not null)
   and (truck_cost_cents is null
-    or on_basis(truck_cost_cents, truck_basis, coalesce(truck_fuel_cents, cost_fuel), truck_accessorials_cents, wanted) is not null)
+    or on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis,
+      coalesce(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel),
+      usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted) is not null)
 ));
 grant select on counted_lanes to lanewise_service;
 

@@ -103,12 +103,20 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'
@@ -151,12 +159,20 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
           then (new_values ->> 'customer_fuel_cents')::integer else known.customer_fuel_cents end,
         customer_accessorials_cents = case when new_values ? 'customer_accessorials_cents'
           then (new_values ->> 'customer_accessorials_cents')::integer else known.customer_accessorials_cents end,
+        customer_currency = case when new_values ? 'customer_currency'
+          then new_values ->> 'customer_currency' else known.customer_currency end,
+        customer_charges = case when new_values ? 'customer_charges'
+          then new_values ->> 'customer_charges' else known.customer_charges end,
         truck_basis = case when new_values ? 'truck_basis'
           then new_values ->> 'truck_basis' else known.truck_basis end,
         truck_fuel_cents = case when new_values ? 'truck_fuel_cents'
           then (new_values ->> 'truck_fuel_cents')::integer else known.truck_fuel_cents end,
         truck_accessorials_cents = case when new_values ? 'truck_accessorials_cents'
           then (new_values ->> 'truck_accessorials_cents')::integer else known.truck_accessorials_cents end,
+        truck_currency = case when new_values ? 'truck_currency'
+          then new_values ->> 'truck_currency' else known.truck_currency end,
+        truck_charges = case when new_values ? 'truck_charges'
+          then new_values ->> 'truck_charges' else known.truck_charges end,
         cancelled_at = case when new_values ? 'cancelled_at'
           then new_cancelled_at else known.cancelled_at end,
         cancel_reason = case when new_values ? 'cancel_reason'

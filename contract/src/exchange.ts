@@ -1,0 +1,69 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { day } from './fields.ts'
+import { dieselFileBytesMax, exchangeRatesMax, exchangeRatesShown } from './limits.ts'
+
+const usdPerCad = Type.Number({
+  description: 'US dollars per Canadian dollar',
+  minimum: 0.5,
+  maximum: 1.1,
+  'x-expected': 'US dollars per Canadian dollar, from 0.5 to 1.1; the inverse is Canadian per US dollar',
+})
+export const ExchangeRate = Type.Object({
+  day: day('The day of the rate. It applies until the next one, for at most 31 days'),
+  usd_per_cad: usdPerCad,
+})
+const exampleRate = { day: '2026-03-02', usd_per_cad: 0.7312 }
+
+export const listExchangeRates = endpoint({
+  name: 'list-exchange-rates',
+  method: 'GET',
+  path: '/api/exchange-rates',
+  summary: 'The newest exchange rates of the Canadian dollar',
+  description: `The rates that the brokerage entered, newest first, at most ${exchangeRatesShown}. Without a rate of its day, an amount in Canadian dollars is kept out of statistics.`,
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: Type.Object({ rates: Type.Array(ExchangeRate) }),
+  examples: { answer: { rates: [exampleRate] } },
+})
+
+export const addExchangeRates = endpoint({
+  name: 'add-exchange-rates',
+  method: 'POST',
+  path: '/api/exchange-rates',
+  summary: 'Enter exchange rates of the Canadian dollar',
+  description:
+    'Stores rates as a list, or from the text of a CSV file with a column date and a column usd_per_cad, FXCADUSD, cad_per_usd or FXUSDCAD (the last two are Canadian per US dollar). A rate of a stored day replaces it; other stored days do not change. Statistics then convert amounts in Canadian dollars by the rate of the day of the quote. One wrong rate changes nothing.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'admin' },
+  bodyBytesMax: dieselFileBytesMax,
+  bodyKeysMax: 3 * exchangeRatesMax,
+  body: Type.Object({
+    rates: Type.Optional(
+      Type.Array(ExchangeRate, {
+        minItems: 1,
+        maxItems: exchangeRatesMax,
+        'x-expected': `a list of 1 to ${exchangeRatesMax} rates`,
+      }),
+    ),
+    text: Type.Optional(
+      Type.String({
+        description: 'Instead of rates: the text of a CSV file',
+        minLength: 1,
+        'x-expected': 'the text of a CSV file',
+      }),
+    ),
+  }),
+  status: 200,
+  answer: Type.Object({
+    days: Type.Integer({ description: 'Days with a rate', minimum: 1 }),
+    changed: Type.Integer({ description: 'Days that are new, or had another rate', minimum: 0 }),
+    first: ExchangeRate,
+    last: ExchangeRate,
+  }),
+  examples: {
+    body: { rates: [exampleRate] },
+    answer: { days: 1, changed: 1, first: exampleRate, last: exampleRate },
+  },
+})

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chargesFault, chargesOf, chargesText, readCharges } from './named-charges.ts'
+
+describe('charges by name', () => {
+  test('keep their names, amounts and order as text', () => {
+    const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9 /&()-]{0,38}[A-Za-z]$/)
+    const charge = fc.record({ name, cents: fc.integer({ min: 0, max: 999_999_999 }) })
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(charge, { maxLength: 20, selector: (one) => one.name.toLowerCase() }),
+        (charges) => {
+          expect(readCharges(chargesText(charges))).toEqual(charges)
+        },
+      ),
+    )
+  })
+
+  test('are read as people write them, and nothing else is', () => {
+    expect(readCharges('Detention: $75; lumper 1,120.5')).toEqual([
+      { name: 'Detention', cents: 7500 },
+      { name: 'lumper', cents: 112050 },
+    ])
+    expect(readCharges('Stop off 2 = 50')).toEqual([{ name: 'Stop off 2', cents: 5000 }])
+    for (const text of ['75', 'detention', 'detention -75', 'detention 75 lumper', 'a 1; A 2']) {
+      expect(readCharges(text), text).toBeNull()
+    }
+    expect(chargesFault([{ name: 'a;b', cents: 1 }])).toContain('without a semicolon')
+  })
+
+  test('are shown only while they are the accessorial charges that are stored', () => {
+    expect(chargesOf('detention 75.00', 7500)).toHaveLength(1)
+    expect(chargesOf('detention 75.00', 9000)).toEqual([])
+    expect(chargesOf(null, null)).toEqual([])
+  })
+})

@@ -1,0 +1,67 @@
+import { dollarsFromCents } from './money.ts'
+
+/** An accessorial charge by its free name, such as detention or lumper, in whole cents. */
+export interface NamedCharge {
+  readonly name: string
+  readonly cents: number
+}
+
+/** The charges of one amount, and the characters of a name. */
+export const NAMED_CHARGES_MAX = 20
+export const CHARGE_NAME_MAX = 40
+
+/**
+ * Charges as they are stored, in the order in which they were sent. A name contains neither a semicolon nor a line break.
+ *
+ * @example chargesText([{ name: 'detention', cents: 7500 }, { name: 'lumper', cents: 12000 }]) // 'detention 75.00; lumper 120.00'
+ */
+export function chargesText(charges: readonly NamedCharge[]): string {
+  return charges.map(({ name, cents }) => `${name} ${dollarsFromCents(cents).toFixed(2)}`).join('; ')
+}
+
+/**
+ * Reads charges from text: a name and an amount of dollars each, separated by semicolons. Null if the text has another form.
+ *
+ * @example readCharges('Detention: $75; lumper 120.00') // [{ name: 'Detention', cents: 7500 }, { name: 'lumper', cents: 12000 }]
+ */
+export function readCharges(text: string): NamedCharge[] | null {
+  const charges: NamedCharge[] = []
+  for (const part of text.split(/[;\n]/).filter((one) => one.trim() !== '')) {
+    const match = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(
+      part,
+    )
+    if (match === null) return null
+    const [, name = '', whole = '', decimals = ''] = match
+    charges.push({ name, cents: Number(whole.replaceAll(',', '')) * 100 + Number(decimals.padEnd(2, '0')) })
+  }
+  return chargesFault(charges) === null ? charges : null
+}
+
+/** What is wrong with a list of charges: too many, a name that is too long or occurs twice; null if nothing is. */
+export function chargesFault(charges: readonly NamedCharge[]): string | null {
+  if (charges.length > NAMED_CHARGES_MAX) return `must have at most ${NAMED_CHARGES_MAX} charges`
+  const names = new Set<string>()
+  for (const { name } of charges) {
+    const key = name.trim().toLowerCase()
+    if (key === '' || name.length > CHARGE_NAME_MAX || /[;\n\r]/.test(name)) {
+      return `must name each charge with 1 to ${CHARGE_NAME_MAX} characters and without a semicolon`
+    }
+    if (names.has(key)) return `must name each charge once; ${JSON.stringify(name)} is there twice`
+    names.add(key)
+  }
+  return null
+}
+
+/** @example sumOfCharges([{ name: 'detention', cents: 7500 }]) // 7500 */
+export function sumOfCharges(charges: readonly NamedCharge[]): number {
+  return charges.reduce((sum, { cents }) => sum + cents, 0)
+}
+
+/**
+ * The stored charges of an amount. Empty if there are none, or if they are not the accessorial charges that are stored now:
+ * a total that was sent later without names replaces them.
+ */
+export function chargesOf(text: string | null, accessorialCents: number | null): NamedCharge[] {
+  const charges = text === null ? [] : (readCharges(text) ?? [])
+  return sumOfCharges(charges) === (accessorialCents ?? 0) ? charges : []
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import { type ExchangeRate, exchangeDays } from '#engine/exchange-days.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import { accessChanged, type TenantId } from '../session/index.ts'
+
+/** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
+export async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  accessChanged(transaction)
+  await transaction
+    .updateTable('tenants')
+    .set((row) => ({ conversions: row('conversions', '+', 1) }))
+    .where('tenant_id', '=', tenant)
+    .execute()
+}
+
+/** The entered exchange rates, newest first. */
+export async function listExchangeRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  limit: number | null,
+): Promise<ExchangeRate[]> {
+  const query = transaction
+    .selectFrom('exchange_days')
+    .select(['day', 'usd_per_cad as usdPerCad'])
+    .where('tenant_id', '=', tenant)
+    .whereRef('day', '=', 'published')
+    .orderBy('day', 'desc')
+  return (limit === null ? query : query.limit(limit)).execute()
+}
+
+/** Adds exchange rates, and corrects the stored ones of the same days. Returns how many days are new or have another rate. */
+export async function putExchangeRates(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rates: readonly ExchangeRate[],
+): Promise<number> {
+  const stored = await listExchangeRates(transaction, tenant, null)
+  const known = new Map(stored.map(({ day, usdPerCad }) => [day, usdPerCad]))
+  const changed = rates.filter(({ day, usdPerCad }) => known.get(day) !== usdPerCad)
+  if (changed.length === 0) return 0
+  for (const { day, usdPerCad } of changed) known.set(day, usdPerCad)
+  const days = exchangeDays([...known].map(([day, usdPerCad]) => ({ day, usdPerCad })))
+  await transaction.deleteFrom('exchange_days').where('tenant_id', '=', tenant).execute()
+  await sql`
+    insert into exchange_days (tenant_id, day, usd_per_cad, published)
+    select one.tenant_id, made.day, made.rate, made.published
+    from tenants as one cross join unnest(
+      ${days.map(({ day }) => day)}::date[],
+      ${days.map(({ usdPerCad }) => usdPerCad)}::float8[],
+      ${days.map(({ published }) => published)}::date[]
+    ) as made (day, rate, published)
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  await conversionsChanged(transaction, tenant)
+  return changed.length
+}
+
+/** US dollars per Canadian dollar on a day (UTC); null if it is not known. */
+export async function usdPerCadOn(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  day: string,
+): Promise<number | null> {
+  const row = await transaction
+    .selectFrom('exchange_days')
+    .select('usd_per_cad')
+    .where('tenant_id', '=', tenant)
+    .where('day', '=', day)
+    .executeTakeFirst()
+  return row?.usd_per_cad ?? null
+}

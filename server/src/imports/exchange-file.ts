@@ -1,0 +1,69 @@
+import Papa from 'papaparse'
+import { csvForm } from '#contract/csv-form.ts'
+import { exchangeRatesMax } from '#contract/limits.ts'
+import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
+import { readDay } from '../csv/index.ts'
+import { ImportFileError } from './csv-file.ts'
+
+/** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD; the latter is Canadian per US dollar. */
+const dayNames = ['date', 'day']
+const usdPerCadNames = ['usdpercad', 'fxcadusd', 'cadusd']
+const cadPerUsdNames = ['cadperusd', 'fxusdcad', 'usdcad']
+const problemsMax = 20
+
+const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/**
+ * Reads exchange rates of the Canadian dollar from a CSV file, such as a download of the Bank of Canada: lines about the source,
+ * a header with the columns date and a rate, then a row per day. A day without a rate is left out.
+ *
+ * @returns the rates, oldest day first
+ * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read
+ * @example readExchangeFile('date,FXUSDCAD\n2026-03-02,1.25') // [{ day: '2026-03-02', usdPerCad: 0.8 }]
+ */
+export function readExchangeFile(text: string): ExchangeRate[] {
+  const body = text.replace(/^\uFEFF/, '')
+  const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
+  const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
+  const at = data.findIndex((cells) => cells.some((cell) => dayNames.includes(folded(cell))))
+  const names = (data[at] ?? []).map(folded)
+  const dayAt = names.findIndex((name) => dayNames.includes(name))
+  const direct = names.findIndex((name) => usdPerCadNames.includes(name))
+  const inverse = names.findIndex((name) => cadPerUsdNames.includes(name))
+  if (dayAt < 0 || (direct < 0 && inverse < 0)) {
+    throw refused(
+      'The file must have a header with the columns date and usd_per_cad (or FXCADUSD), or cad_per_usd (or FXUSDCAD).',
+    )
+  }
+  const rates = new Map<string, number>()
+  const problems: string[] = []
+  for (const [index, cells] of data.entries()) {
+    if (index <= at) continue
+    const line = index + 1 + (skipped > 0 ? 1 : 0)
+    const written = (cells[direct < 0 ? inverse : direct] ?? '').trim()
+    if (cells.every((cell) => cell.trim() === '') || /^(na|n\/a|bank holiday|-)?$/i.test(written)) continue
+    const day = readDay((cells[dayAt] ?? '').trim())
+    const rate = /^\d(\.\d{1,6})?$/.test(written) ? Number(written) : Number.NaN
+    const usdPerCad = direct < 0 ? Math.round(1e6 / rate) / 1e6 : rate
+    if ('wrong' in day)
+      problems.push(`Line ${line}: the date must be ${day.wrong}; it is ${JSON.stringify(cells[dayAt])}.`)
+    else if (!(usdPerCad >= USD_PER_CAD.least && usdPerCad <= USD_PER_CAD.most)) {
+      problems.push(
+        `Line ${line}: the rate ${JSON.stringify(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
+      )
+    } else if ((rates.get(day.value) ?? usdPerCad) !== usdPerCad) {
+      problems.push(`Line ${line}: ${day.value} has another rate on an earlier line; keep one of them.`)
+    } else rates.set(day.value, usdPerCad)
+  }
+  if (problems.length > 0) throw new ImportFileError(problems.slice(0, problemsMax).map(problemOf))
+  if (rates.size === 0) throw refused('The file has no rate.')
+  if (rates.size > exchangeRatesMax) {
+    throw refused(`The file must have at most ${exchangeRatesMax.toLocaleString('en-US')} days.`)
+  }
+  return [...rates]
+    .map(([day, usdPerCad]) => ({ day, usdPerCad }))
+    .sort((one, other) => (one.day < other.day ? -1 : 1))
+}
+
+const problemOf = (detail: string) => ({ code: 'header' as const, row: null, column: null, detail })
+const refused = (detail: string) => new ImportFileError([problemOf(detail)])
