@@ -57,6 +57,7 @@ import {
   getPilot,
   getPilotReport,
   listPilotEntries,
+  switchExperiment,
   switchPilot,
 } from './pilot.ts'
 import {
@@ -227,6 +228,7 @@ export const allEndpoints = [
   getBacktest,
   getPilot,
   switchPilot,
+  switchExperiment,
   getPilotReport,
   listPilotEntries,
   exportPilot,

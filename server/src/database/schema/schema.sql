@@ -611,6 +611,7 @@ create table pilots (
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
   announced_at timestamp with time zone,
+  experiment jsonb,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
