@@ -303,6 +303,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-calibration': () => ({ path: '/api/calibration' }),
   'get-pilot': () => ({ path: '/api/pilot' }),
   'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
+  'switch-experiment': () => ({ path: '/api/pilot/experiment', body: {} }),
   'get-pilot-report': () => ({ path: '/api/pilot/report' }),
   'list-pilot-entries': () => ({ path: '/api/pilot/entries' }),
   'export-pilot': () => ({ path: '/api/pilot/export' }),

@@ -58,6 +58,7 @@ import {
   getPilot,
   getPilotReport,
   listPilotEntries,
+  switchExperiment,
   switchPilot,
 } from './pilot.ts'
 import {
@@ -232,6 +233,7 @@ export const allEndpoints = [
   getBacktest,
   getPilot,
   switchPilot,
+  switchExperiment,
   getPilotReport,
   listPilotEntries,
   exportPilot,

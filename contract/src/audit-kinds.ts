@@ -38,6 +38,8 @@ export const auditKindsOf = {
     'sandbox-reset',
     'pilot-started',
     'pilot-stopped',
+    'experiment-started',
+    'experiment-ended',
   ],
   refusals: [
     'sign-in-failed',

@@ -39,7 +39,7 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
-import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
+import { Pilot, PilotArm, PilotEntry, PilotExperiment, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
   AppliedRules,
   OutsideRule,
@@ -304,6 +304,8 @@ export const components: Readonly<
   Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },
   PilotHead: { schema: PilotHead, description: 'The newest entry of the chain of a pilot' },
   PilotEntry: { schema: PilotEntry, description: 'An entry of the chain of a pilot' },
+  PilotArm: { schema: PilotArm, description: 'An arm of an experiment with suggested rates' },
+  PilotExperiment: { schema: PilotExperiment, description: 'A running experiment with suggested rates' },
   PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
   PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
   ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },

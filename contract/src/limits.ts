@@ -172,6 +172,9 @@ export const changesPageDefault = 100
 export const changesPageMax = 500
 /** Entries of a pilot per page, of about 800 bytes each. */
 export const pilotEntriesPageMax = 1_000
+/** Quotes of an experiment: fewer give a range of dollars per quote that says nothing. */
+export const experimentQuotesMin = 100
+export const experimentQuotesMax = 100_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Accessorial charges of an amount by name. A bill of lading has a few. */

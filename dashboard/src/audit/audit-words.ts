@@ -72,6 +72,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'sandbox-reset': 'Test brokerage reset',
   'pilot-started': 'Pilot switched on',
   'pilot-stopped': 'Pilot switched off',
+  'experiment-started': 'Experiment started',
+  'experiment-ended': 'Experiment ended',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -229,6 +231,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
   'pilot-started': ({ done_by }) => words`${someone(done_by)} switched the pilot on`,
   'pilot-stopped': ({ done_by }) => words`${someone(done_by)} switched the pilot off`,
+  'experiment-started': ({ done_by }) =>
+    words`${someone(done_by)} started an experiment with suggested rates`,
+  'experiment-ended': ({ done_by }) => words`${someone(done_by)} ended the experiment with suggested rates`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`

@@ -96,6 +96,7 @@ const asOf = (facts: number) => ({
     basis: 'all_in' as const,
     mixed: false,
     conversions: 0,
+    experiment: null,
   },
 })
 
@@ -141,6 +142,7 @@ describe('opening', () => {
         basis: 'all_in',
         mixed: false,
         conversions: 0,
+        experiment: null,
       })
     }
   })
@@ -165,6 +167,7 @@ describe('opening', () => {
       basis: 'all_in',
       mixed: false,
       conversions: 0,
+      experiment: null,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,

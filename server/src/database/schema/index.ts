@@ -21,6 +21,7 @@ export {
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'
+export type { StoredExperiment } from './pilot-tables.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type {
   ApprovalRow,

@@ -637,6 +637,7 @@ create table pilots (
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
   announced_at timestamp with time zone,
+  experiment jsonb,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
@@ -1865,6 +1866,9 @@ AS $function$
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.pilots where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.calibration_checks where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
