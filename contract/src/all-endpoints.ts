@@ -1,3 +1,4 @@
+import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import {
@@ -169,6 +170,10 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listApprovals,
+  askApproval,
+  askRequoteApproval,
+  decideApproval,
   listPricingRules,
   addPricingRule,
   changePricingRule,

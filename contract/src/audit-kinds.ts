@@ -16,6 +16,8 @@ export const auditKindsOf = {
   ],
   brokerage: [
     'settings-changed',
+    'approval-requested',
+    'approval-decided',
     'pricing-rule-added',
     'pricing-rule-changed',
     'pricing-rule-removed',

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { Approval } from './approvals.ts'
 import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
@@ -210,6 +211,7 @@ export const components: Readonly<
   RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
   RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
   RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
+  Approval: { schema: Approval, description: 'A quote outside the rules that needs approval' },
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },

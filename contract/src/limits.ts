@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
+export const approvalHours = 24
+/** Approvals in the list: those of the last weeks. */
+export const approvalsListedMax = 200
+export const noteLengthMax = 500
 /** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
 export const rulesMax = 200
 /** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */

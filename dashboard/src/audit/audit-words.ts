@@ -52,6 +52,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'approval-requested': 'Approval requested',
+  'approval-decided': 'Approval decided',
   'pricing-rule-added': 'Pricing rule added',
   'pricing-rule-changed': 'Pricing rule changed',
   'pricing-rule-removed': 'Pricing rule removed',
@@ -195,6 +197,10 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'approval-requested': ({ done_by, about }) =>
+    words`${someone(done_by)} asked for approval ${dataOf(about, 'approval_id')} of a quote for ${dataOf(about, 'customer_name')}`,
+  'approval-decided': ({ done_by, about }) =>
+    words`${someone(done_by)} decided approval ${dataOf(about, 'approval_id')}: ${dataOf(about, 'decision')}`,
   'pricing-rule-added': ({ done_by, about }) =>
     words`${someone(done_by)} added the pricing rule for ${ruleOf(about, 'after')}`,
   'pricing-rule-changed': ({ done_by, about }) =>

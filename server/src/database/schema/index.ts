@@ -24,6 +24,7 @@ export {
 export type { StoredExperiment } from './pilot-tables.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type {
+  ApprovalRow,
   GivenAdvice,
   JsonRow,
   KeptValue,
