@@ -1,8 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auc, brier, calibrationError, calibrationSlope, logLoss } from '#engine/backtest/measures.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
+import { REPORTINGS } from './src/long-tables.ts'
 import { evaluateSample } from './src/sample.ts'
+import { logisticBroker, sealedTenders } from './src/simulated-sellers.ts'
 import { simulateCoverage } from './src/simulation.ts'
+import { after, walkForward } from './src/walk.ts'
+import { groupCoverage, isotonicBrier, walkedQuality } from './src/walked-tables.ts'
 
 describe('the seeded sample', () => {
   let sample: ReturnType<typeof evaluateSample>
@@ -29,6 +33,58 @@ describe('the seeded sample', () => {
       expect(row.within80).toBeGreaterThan(0.77)
       expect(row.within95).toBeGreaterThan(0.93)
     }
+  })
+})
+
+describe('sealed tenders, in short', () => {
+  const tenders = sealedTenders({
+    seed: 3,
+    tenders: 500,
+    days: 120,
+    lanes: 40,
+    spread: 0.3,
+    spreadOfSpread: 0.7,
+    rejected: 0.25,
+  })
+  const walked = walkForward(tenders, { reporting: after(1), warmUpDays: 60, everyDays: 6 })
+
+  test('the model is far better than the plain rates, and not far from the best falling function of the rate', () => {
+    const { model, laneRate, scopeRate, calibrationError: error } = walkedQuality('', walked)
+    expect(walked.length).toBeGreaterThan(150)
+    expect(model).toBeLessThan(0.85 * Math.min(laneRate, scopeRate))
+    expect(model - isotonicBrier(walked)).toBeLessThan(0.02)
+    expect(error).toBeLessThan(0.06)
+  })
+})
+
+describe('late outcomes, in short', () => {
+  const quotes = logisticBroker({
+    seed: 5,
+    quotes: 1_500,
+    days: 120,
+    lanes: 40,
+    level: 0.5,
+    steepness: 10,
+    spread: 0.7,
+  })
+
+  test.each(REPORTINGS)('$name: not worse than the lane rate', ({ reporting }) => {
+    const { model, laneRate } = walkedQuality(
+      '',
+      walkForward(quotes, { reporting, warmUpDays: 75, everyDays: 15 }),
+    )
+    expect(model).toBeLessThan(laneRate)
+  })
+
+  test('a group of quotes of independent outcomes is within its range about as often as stated', () => {
+    const walked = walkForward(quotes, { reporting: after(1), warmUpDays: 40, everyDays: 4 })
+    const { groups, within80, within95 } = groupCoverage('', walked, {
+      keyOf: ({ quote }) => quote.lane.key,
+      least: 3,
+    })
+    expect(groups).toBeGreaterThan(15)
+    expect(within80).toBeGreaterThan(0.68)
+    expect(within95).toBeGreaterThan(0.85)
   })
 })
 

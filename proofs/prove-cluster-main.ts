@@ -11,7 +11,7 @@ async function main(): Promise<number> {
       // One file after the other: several start clusters of their own.
       [
         'run',
-        '--no-file-parallelism',
+        '--maxWorkers=1',
         'proofs/distributed.test.ts',
         'proofs/distributed-',
         ...process.argv.slice(2),

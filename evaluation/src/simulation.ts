@@ -1,8 +1,7 @@
-import { laneOf, lanePrior, prepareEstimator, referenceRateCents } from '#engine/estimate/estimator.ts'
+import { lanePosterior, prepareEstimator, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
-import { emptyKnots } from '#engine/estimate/knots.ts'
 import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
-import { posteriorOf, winMean } from '#engine/estimate/posterior.ts'
+import { winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
@@ -143,10 +142,7 @@ export function simulateCoverage(options: {
       const sum = sums.get(lane.decided)
       const reference = referenceRateCents(model, lane.identity, null)
       if (!sum || reference === null) continue
-      const posterior = posteriorOf(
-        laneOf(model, lane.identity.key)?.knots ?? emptyKnots(),
-        lanePrior(model, lane.identity),
-      )
+      const posterior = lanePosterior(model, lane.identity)
       const intervals = intervalCurve(posterior)
       for (const step of [-0.16, -0.1, -0.05, 0, 0.05, 0.1, 0.16]) {
         const truth = lane.truth(lane.logMarket + step)

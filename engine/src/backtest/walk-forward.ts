@@ -1,14 +1,12 @@
 import { dayOf } from '../estimate/day.ts'
 import {
   type Estimator,
-  laneOf,
-  lanePrior,
+  lanePosterior,
   offerPosition,
   prepareEstimator,
   referenceRateCents,
 } from '../estimate/estimator.ts'
-import { emptyKnots } from '../estimate/knots.ts'
-import { type Posterior, posteriorOf, winMean } from '../estimate/posterior.ts'
+import { type Posterior, winMean } from '../estimate/posterior.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 
@@ -57,8 +55,7 @@ export function* testDays<Quote extends LaneQuote>(
       const posteriorFor = ({ lane }: Quote) => {
         const known = posteriors.get(lane.key)
         if (known) return known
-        const knots = laneOf(model, lane.key)?.knots ?? emptyKnots()
-        const posterior = posteriorOf(knots, lanePrior(model, lane))
+        const posterior = lanePosterior(model, lane)
         posteriors.set(lane.key, posterior)
         return posterior
       }

@@ -1,5 +1,5 @@
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
-import { logSigmoid, winLogOdds } from './price-response.ts'
+import { type CurveShape, logLoss, logSigmoid, STRAIGHT, winLogOdds } from './price-response.ts'
 
 /** Levels a = -6 .. 6 by 0.3, log steepness b = ln 0.7 .. ln 0.7 + 4.2 by 0.3: 615 candidate curves. */
 export const LEVEL_COUNT = 41
@@ -23,21 +23,37 @@ export function bankIndex(i: number, j: number): number {
   return j * LEVEL_COUNT + i
 }
 
-const winTable = new Float64Array(KNOT_COUNT * BANK_SIZE)
-const lossTable = new Float64Array(KNOT_COUNT * BANK_SIZE)
-for (let k = 0; k < KNOT_COUNT; k++) {
-  for (let j = 0; j < STEEPNESS_COUNT; j++) {
-    for (let i = 0; i < LEVEL_COUNT; i++) {
-      const logOdds = winLogOdds({ a: levelAt(i), b: steepnessAt(j) }, knotAt(k))
-      winTable[k * BANK_SIZE + bankIndex(i, j)] = logSigmoid(logOdds)
-      lossTable[k * BANK_SIZE + bankIndex(i, j)] = logSigmoid(-logOdds)
+/** The log likelihood of a win and of a loss at each knot, for every curve of the bank. */
+interface BankTables {
+  readonly win: Float64Array
+  readonly loss: Float64Array
+}
+
+/** By shape. A table takes 600 kilobytes, and there are few shapes. */
+const tables = new Map<CurveShape, BankTables>()
+
+function tablesOf(shape: CurveShape): BankTables {
+  const known = tables.get(shape)
+  if (known) return known
+  const win = new Float64Array(KNOT_COUNT * BANK_SIZE)
+  const loss = new Float64Array(KNOT_COUNT * BANK_SIZE)
+  for (let k = 0; k < KNOT_COUNT; k++) {
+    for (let j = 0; j < STEEPNESS_COUNT; j++) {
+      for (let i = 0; i < LEVEL_COUNT; i++) {
+        const logOdds = winLogOdds({ a: levelAt(i), b: steepnessAt(j) }, knotAt(k), shape)
+        win[k * BANK_SIZE + bankIndex(i, j)] = Math.log(shape.ceiling) + logSigmoid(logOdds)
+        loss[k * BANK_SIZE + bankIndex(i, j)] = logLoss(logOdds, shape.ceiling)
+      }
     }
   }
+  const made = { win, loss }
+  tables.set(shape, made)
+  return made
 }
 
 /**
  * The log likelihood of a lane's decided quotes under each curve of the bank:
- * `sum_k W_k ln sigmoid(e) + L_k ln sigmoid(-e)`.
+ * `sum_k W_k ln P + L_k ln(1 - P)`.
  *
  * @param out the array for the result. A caller that processes many lanes reuses one array.
  * @example bankLogLikelihood(emptyKnots()) // 615 zeros
@@ -45,13 +61,15 @@ for (let k = 0; k < KNOT_COUNT; k++) {
 export function bankLogLikelihood(
   knots: Knots,
   out: Float64Array = new Float64Array(BANK_SIZE),
+  shape: CurveShape = STRAIGHT,
 ): Float64Array {
+  const { win, loss } = tablesOf(shape)
   out.fill(0)
   for (let k = 0; k < KNOT_COUNT; k++) {
     const wins = knots.wins[k] as number
     const losses = knots.losses[k] as number
-    if (wins !== 0) addScaled(out, wins, winTable, k * BANK_SIZE)
-    if (losses !== 0) addScaled(out, losses, lossTable, k * BANK_SIZE)
+    if (wins !== 0) addScaled(out, wins, win, k * BANK_SIZE)
+    if (losses !== 0) addScaled(out, losses, loss, k * BANK_SIZE)
   }
   return out
 }

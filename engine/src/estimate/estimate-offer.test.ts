@@ -374,12 +374,27 @@ describe('pending quotes', () => {
       1000,
     ).map((quote) => ({ ...quote, quotedAt: NOW - DAY }))
 
-  test('two hundred of them at a low rate do not move the going rate or the win probability', () => {
+  test('two hundred of them at a low rate move the going rate as little as one', () => {
     const decided = quotesOf(EXAMPLE)
-    const [before, after] = [ask(decided, 2000), ask([...decided, ...pending(200, 1500)], 2000)]
-    expect(after.referenceRateCents).toBe(before.referenceRateCents)
-    expect(after.probability).toBe(before.probability)
-    expect(after.interval80).toEqual(before.interval80)
+    const withPending = (count: number) => ask([...decided, ...pending(count, 1500)], 2000)
+    const [none, one, many] = [ask(decided, 2000), withPending(1), withPending(200)]
+    expect(many.referenceRateCents).toBeCloseTo(one.referenceRateCents ?? 0, 4)
+    expect(many.probability).toBeCloseTo(one.probability ?? 0, 9)
+    const moved = Math.log((many.referenceRateCents ?? 1) / (none.referenceRateCents ?? 1))
+    expect(moved).toBeLessThan(0)
+    expect(moved).toBeGreaterThan(Math.log(1500 / 2000) / 7)
+  })
+
+  test('keep the going rate current when outcomes are late', () => {
+    const rising = Array.from({ length: 60 }, (_, i) => 2000 * Math.exp(0.004 * i))
+    const late = quotesOf(
+      rising.map((rate, i) => [rate, i < 30 ? 'won' : 'pending']),
+      LANE,
+    ).map((quote, i) => ({ ...quote, quotedAt: NOW - (60 - i) * DAY }))
+    const reference = (ask(late, 2000).referenceRateCents ?? 0) / 100
+    const known = (ask(late.slice(0, 30), 2000).referenceRateCents ?? 0) / 100
+    expect(known).toBeLessThan(2150)
+    expect(reference).toBeGreaterThan(2250)
   })
 
   test('their effect is stated as a range, from all lost to won as often as the decided ones', () => {

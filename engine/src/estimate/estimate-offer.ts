@@ -4,6 +4,7 @@ import {
   laneOf,
   lanePrior,
   offerPosition,
+  posteriorWith,
   priceWeight,
   referenceRateCents,
   scopeOf,
@@ -13,7 +14,7 @@ import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, expectedMarginCents, type Optimum } from './optimum.ts'
-import { type Posterior, posteriorOf, winMean } from './posterior.ts'
+import { type Posterior, winMean } from './posterior.ts'
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
@@ -213,6 +214,7 @@ function curveOf(
 
 /** The 80 % interval after five and after fifteen more quotes near this rate, if they are won as often as expected. */
 function raisedConfidence(
+  model: Estimator,
   lane: { knots: Knots; prior: CurveBelief },
   offer: { x: number; probability: number; width80: number },
 ): RaisedConfidence[] {
@@ -221,9 +223,9 @@ function raisedConfidence(
       { x: offer.x, won: true, weight: more * offer.probability },
       { x: offer.x, won: false, weight: more * (1 - offer.probability) },
     ])
-    const then = posteriorOf(knots, lane.prior)
+    const then = posteriorWith(model, knots, lane.prior)
     const [low = 0, high = 1] = winQuantiles(then, offer.x, [0.1, 0.9])
-    const interval = withEnds({ low, high })
+    const interval = withEnds({ low, high }, then.shape.ceiling)
     return {
       moreDecidedQuotes: more,
       width80Now: offer.width80,
@@ -233,11 +235,12 @@ function raisedConfidence(
 }
 
 function changedAnswers(
+  model: Estimator,
   lane: { knots: Knots; prior: CurveBelief; posterior: Posterior; priceWeight: number },
   x: number,
 ): ChangedAnswer[] {
   const afterNext = (won: boolean) =>
-    winMean(posteriorOf(withQuotes(lane.knots, [{ x, won, weight: 1 }]), lane.prior), x)
+    winMean(posteriorWith(model, withQuotes(lane.knots, [{ x, won, weight: 1 }]), lane.prior), x)
   return [
     { change: 'next_won', probability: afterNext(true) },
     { change: 'next_lost', probability: afterNext(false) },
@@ -253,6 +256,7 @@ function changedAnswers(
 }
 
 function undecidedRange(
+  model: Estimator,
   lane: LaneFold | null,
   prior: CurveBelief,
   { x, probability }: { x: number; probability: number },
@@ -265,7 +269,7 @@ function undecidedRange(
       { x: at, won: true, weight: weight * winShare },
       { x: at, won: false, weight: weight * (1 - winShare) },
     ])
-    return winMean(posteriorOf(withQuotes(lane.knots, settled), prior), x)
+    return winMean(posteriorWith(model, withQuotes(lane.knots, settled), prior), x)
   }
   return { quotes: pending.length, ifLost: ifWon(0), ifWonAlike: ifWon(share) }
 }
@@ -290,7 +294,7 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
 
   const knots = lane?.knots ?? emptyKnots()
   const prior = lanePrior(estimator, identity)
-  const posterior = posteriorOf(knots, prior)
+  const posterior = posteriorWith(estimator, knots, prior)
   const intervals = intervalCurve(posterior)
   const weight = priceWeight(estimator, identity)
   const x = offerPosition(estimator, identity, { rateCents: offerRateCents, referenceCents })
@@ -329,10 +333,11 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
     optimum,
     flags,
     wouldRaiseConfidence: raisedConfidence(
+      estimator,
       { knots, prior },
       { x, probability, width80: interval80.high - interval80.low },
     ),
-    wouldChangeAnswer: changedAnswers({ knots, prior, posterior, priceWeight: weight }, x),
-    undecided: undecidedRange(lane, prior, { x, probability }),
+    wouldChangeAnswer: changedAnswers(estimator, { knots, prior, posterior, priceWeight: weight }, x),
+    undecided: undecidedRange(estimator, lane, prior, { x, probability }),
   }
 }

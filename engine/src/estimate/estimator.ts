@@ -1,8 +1,10 @@
 import { finished, type Steps } from '../steps.ts'
+import { answerTimesInSteps } from './answer-times.ts'
 import { type CountedRates, countedRatesInSteps } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
+import { type CurveFamily, chooseFamily } from './curve-family.ts'
 import { dayOf } from './day.ts'
-import { emptyKnots } from './knots.ts'
+import { emptyKnots, type Knots } from './knots.ts'
 import {
   type FoldedAgainst,
   foldLane,
@@ -13,17 +15,17 @@ import {
 } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { marketDaysInSteps } from './market-days.ts'
+import { type Posterior, posteriorOf } from './posterior.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
-import { referenceOf } from './reference-rate.ts'
+import { type Morning, referenceOf } from './reference-rate.ts'
+import { type Swings, swingsInSteps } from './swings.ts'
 import {
   addMessageUp,
   emptyLikelihood,
-  LANE_SPREADS,
   laneKinship,
-  logEvidence,
   messageDown,
   messageUp,
   rootBelief,
@@ -37,8 +39,8 @@ export interface ScopeModel {
   readonly name: string
   readonly key: string
   readonly parent: ScopeModel | null
-  /** The sum of its children's messages for each lane spread; after preparation, for the chosen spread alone. */
-  totals: Float64Array[]
+  /** The sum of its children's messages. */
+  readonly total: Float64Array
   /** The belief about its lanes from all other scopes; computed on first use. */
   fromAbove: Float64Array | null
   decided: number
@@ -56,10 +58,12 @@ export interface ScopeModel {
  * An estimator can be discarded at any time: the same facts give the same digits again.
  */
 export interface Estimator extends FoldedAgainst {
+  /** The shape of the curves and the lane spread that the tenant's outcomes support. */
+  readonly family: CurveFamily
+  /** The drift is added to the log odds of every curve; the swing of lanes widens the intervals. */
+  readonly swings: Swings
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
-  /** The index in `LANE_SPREADS` that the tenant's outcomes support. */
-  readonly spreadIndex: number
   /** By lane: 1 once the totals include its message. */
   readonly sent: Uint8Array
   /** For lanes that changed since: the outcomes that the totals include. */
@@ -91,7 +95,7 @@ function emptyScope(name: string, key: string, parent: ScopeModel | null): Scope
     name,
     key,
     parent,
-    totals: LANE_SPREADS.map(() => new Float64Array(BANK_SIZE)),
+    total: new Float64Array(BANK_SIZE),
     fromAbove: null,
     decided: 0,
     won: 0,
@@ -136,24 +140,25 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
     const day = dayOf(now)
     const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
     const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
-    const market = yield* marketDaysInSteps(quoted.columns, rows, counted.logRates)
-    const tenant = emptyScope('tenant', '', null)
-    const estimator: Estimator & { spreadIndex: number } = {
-      quoted,
-      day,
-      haulLog,
-      tenantMiddle: counted.middle,
-      market,
-      tenant,
+    const { logRates, middle } = counted
+    const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
+    const answers = yield* answerTimesInSteps(quoted.columns, day)
+    const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
+    const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
+    const family = yield* chooseFamily(against, counted)
+    const estimator: Estimator = {
+      ...against,
+      family,
+      swings,
+      tenant: emptyScope('tenant', '', null),
       scopes: new Map<string, ScopeModel>(),
-      spreadIndex: 0,
       sent: new Uint8Array(quoted.laneCount),
       changed: new Map(),
       folded: new Map(),
       changing: new Set(),
     }
     begun = estimator
-    estimator.spreadIndex = yield* sendMessages(estimator, counted)
+    yield* sendMessages(estimator, counted)
     return estimator
   }
   return { steps: steps(), begun: () => begun }
@@ -164,14 +169,10 @@ interface Tree {
   readonly tenant: ScopeModel
 }
 
-/** The wide lane spread is used only if the log likelihood of the outcomes exceeds that of the usual spread by this. */
-const EVIDENCE_MIN = 3
-
 /**
- * Adds the message of every lane and scope to the totals of the scope above it, and counts the lane's quotes there. Both
- * lane spreads are computed; the tree keeps the totals of the spread that the outcomes support. Returns its index.
+ * Adds the message of every lane and scope to the totals of the scope above it, and counts the lane's quotes there.
  */
-function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): Steps<number> {
+function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): Steps<void> {
   const tree: Tree = { scopes: model.scopes as Map<string, ScopeModel>, tenant: model.tenant }
   const logLikelihood = new Float64Array(BANK_SIZE)
   const likelihood = emptyLikelihood()
@@ -182,10 +183,8 @@ function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): S
     model.sent[lane] = 1
     if (fold.decided > 0) {
       // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.
-      scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood), likelihood)
-      for (const [spread, total] of scope.totals.entries()) {
-        addMessageUp(total, likelihood, laneKinship(fold.decided, spread))
-      }
+      scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood, model.family.shape), likelihood)
+      addMessageUp(scope.total, likelihood, laneKinship(fold.decided, model.family.spreadIndex))
       for (let above: ScopeModel | null = scope; above; above = above.parent) {
         above.decided += fold.decided
         above.won += fold.won
@@ -194,32 +193,13 @@ function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): S
     }
     yield
   }
-  const evidence: number[] = []
-  for (const spread of LANE_SPREADS.keys()) evidence.push(yield* evidenceOf(tree, spread))
-  const [usual = 0, wide = 0] = evidence
-  const chosen = wide > usual + EVIDENCE_MIN ? 1 : 0
-  for (const scope of [tree.tenant, ...tree.scopes.values()])
-    scope.totals = scope.totals.slice(chosen, chosen + 1)
-  return chosen
-}
-
-/** Sums the messages of the scopes up the tree and returns the log likelihood of the outcomes under one lane spread. */
-function* evidenceOf({ scopes, tenant }: Tree, spread: number): Steps<number> {
-  const likelihood = emptyLikelihood()
   // Parents are created before their children, so the reverse order visits children first.
-  for (const scope of [...scopes.values()].reverse()) {
+  for (const scope of [...tree.scopes.values()].reverse()) {
     if (!scope.parent || scope.decided === 0) continue
-    scaledLikelihood(totalOf(scope, spread), likelihood)
-    addMessageUp(totalOf(scope.parent, spread), likelihood, SCOPE_KINSHIP)
+    scaledLikelihood(scope.total, likelihood)
+    addMessageUp(scope.parent.total, likelihood, SCOPE_KINSHIP)
     yield
   }
-  const root = rootBelief()
-  addInto(root, totalOf(tenant, spread))
-  return logEvidence(root)
-}
-
-function totalOf(scope: ScopeModel, spread = 0): Float64Array {
-  return scope.totals[spread] ?? new Float64Array(BANK_SIZE)
 }
 
 /** The belief about the lanes of a scope from all quotes outside the scope. */
@@ -229,8 +209,8 @@ function beliefFromAbove(scope: ScopeModel): Float64Array {
       const parent = beliefFromAbove(scope.parent)
       // A scope without decided quotes has sent no message.
       const ownMessage =
-        scope.decided === 0 ? new Float64Array(BANK_SIZE) : messageUp(totalOf(scope), SCOPE_KINSHIP)
-      addInto(parent, difference(totalOf(scope.parent), ownMessage))
+        scope.decided === 0 ? new Float64Array(BANK_SIZE) : messageUp(scope.total, SCOPE_KINSHIP)
+      addInto(parent, difference(scope.parent.total, ownMessage))
       scope.fromAbove = messageDown(parent, SCOPE_KINSHIP)
     } else {
       scope.fromAbove = rootBelief()
@@ -320,16 +300,33 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
   const scope = scopeOf(model, identity)
   const belief = beliefFromAbove(scope)
   const counted = countedOutcomes(model, identity.key)
-  if (counted === null || counted.decided === 0) addInto(belief, totalOf(scope))
+  if (counted === null || counted.decided === 0) addInto(belief, scope.total)
   else {
     const message = messageUp(
-      bankLogLikelihood(counted.knots),
-      laneKinship(counted.decided, model.spreadIndex),
+      bankLogLikelihood(counted.knots, undefined, model.family.shape),
+      laneKinship(counted.decided, model.family.spreadIndex),
     )
-    addInto(belief, difference(totalOf(scope), message))
+    addInto(belief, difference(scope.total, message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
-  return priorOf(messageDown(belief, laneKinship(decided, model.spreadIndex)))
+  return priorOf(messageDown(belief, laneKinship(decided, model.family.spreadIndex)))
+}
+
+/** The posterior of a lane: its prior from other lanes, updated with its own decided quotes. */
+export function lanePosterior(model: Estimator, identity: LaneIdentity): Posterior {
+  const knots = laneOf(model, identity.key)?.knots ?? emptyKnots()
+  return posteriorWith(model, knots, lanePrior(model, identity))
+}
+
+/** A posterior with the curve family, the drift and the swings of the tenant. */
+export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief): Posterior {
+  const posterior = posteriorOf(knots, prior, model.family.shape)
+  const { drift, ofLanes } = model.swings
+  return {
+    ...posterior,
+    levels: posterior.levels.map((level) => level + drift),
+    noise: Math.max(posterior.noise, ofLanes),
+  }
 }
 
 /**
@@ -346,7 +343,14 @@ export function referenceRateCents(
 }
 
 /** The market for a tenant whose model was prepared before its first quote: only the lane's own rates count. */
-const FIRST_MORNING = { index: 0, mean: 0, likeness: 0 }
+const FIRST_MORNING: Morning = {
+  index: 0,
+  mean: 0,
+  likeness: 0,
+  usualWeight: 0,
+  tenantWeight: 0,
+  firstDayWeight: 0,
+}
 
 /**
  * The position of an offer on its lane's curve: ln(rate / reference) x `priceWeight`. A high rate on a lane never quoted

@@ -2,16 +2,15 @@ import {
   countedOutcomes,
   type Estimator,
   laneOf,
-  lanePrior,
+  lanePosterior,
   offerPosition,
   priceWeight,
   referenceRateCents,
 } from './estimator.ts'
 import { type Interval, winQuantiles, withEnds } from './interval.ts'
-import { emptyKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, type Optimum } from './optimum.ts'
-import { posteriorOf, winMean } from './posterior.ts'
+import { winMean } from './posterior.ts'
 
 /** The forecast for one quote, without the explanations of `estimateOffer`. Money in cents. */
 export interface OfferForecast {
@@ -46,7 +45,7 @@ export function offerForecaster({ estimator, lane: identity, miles }: LaneToFore
   const referenceCents = referenceRateCents(estimator, identity, miles)
   if (referenceCents === null) return null
   const fold = laneOf(estimator, identity.key)
-  const posterior = posteriorOf(fold?.knots ?? emptyKnots(), lanePrior(estimator, identity))
+  const posterior = lanePosterior(estimator, identity)
   const weight = priceWeight(estimator, identity)
   const position = (cents: number) => offerPosition(estimator, identity, { rateCents: cents, referenceCents })
   const probabilityAt = (cents: number) => winMean(posterior, position(cents))
@@ -74,7 +73,7 @@ export function offerForecaster({ estimator, lane: identity, miles }: LaneToFore
       [0.025, 0.1, 0.9, 0.975],
     )
     const around = (low: number, high: number): Interval => {
-      const ends = withEnds({ low, high })
+      const ends = withEnds({ low, high }, posterior.shape.ceiling)
       return { low: Math.min(ends.low, probability), high: Math.max(ends.high, probability) }
     }
     return {

@@ -1,5 +1,5 @@
 import type { Posterior } from './posterior.ts'
-import { brake, sigmoid } from './price-response.ts'
+import { brake, effectiveRate, sigmoid } from './price-response.ts'
 import { clip } from './vector.ts'
 
 /** A range for the probability of winning. */
@@ -8,15 +8,11 @@ export interface Interval {
   readonly high: number
 }
 
-/**
- * The standard deviation, in log odds, between quotes at the same rate, which no curve explains. Each curve is combined
- * with a three-point normal distribution of this width, so that an interval keeps a width even with a long history.
- */
-const LANE_NOISE_SD = 0.25
+/** A three-point normal distribution, in standard deviations: each curve is combined with the noise of the posterior. */
 const NODES = [
-  { shift: -Math.sqrt(3) * LANE_NOISE_SD, weight: 1 / 6 },
+  { shift: -Math.sqrt(3), weight: 1 / 6 },
   { shift: 0, weight: 2 / 3 },
-  { shift: Math.sqrt(3) * LANE_NOISE_SD, weight: 1 / 6 },
+  { shift: Math.sqrt(3), weight: 1 / 6 },
 ] as const
 
 /** The curves of a posterior, each with the three noise nodes, and the order of their log odds at the previous rate. */
@@ -45,10 +41,14 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   const { posterior, weights, logOdds, order } = fan
   const size = posterior.weights.length
   const stop = brake(x)
+  const rate = effectiveRate(x, posterior.shape)
   for (const [n, node] of NODES.entries()) {
     for (let c = 0; c < size; c++) {
       logOdds[n * size + c] =
-        (posterior.levels[c] as number) - (posterior.steepness[c] as number) * x - stop + node.shift
+        (posterior.levels[c] as number) -
+        (posterior.steepness[c] as number) * rate -
+        stop +
+        node.shift * posterior.noise
     }
   }
   for (let i = 1; i < order.length; i++) {
@@ -91,7 +91,8 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
  * @example winQuantiles(posterior, 0, [0.1, 0.9]) // [.281543, .755770] for the example of docs/model-estimate.md
  */
 export function winQuantiles(posterior: Posterior, x: number, levels: readonly number[]): number[] {
-  return fanQuantiles(fanOf(posterior), x, levels).map(sigmoid)
+  const { ceiling } = posterior.shape
+  return fanQuantiles(fanOf(posterior), x, levels).map((logOdds) => ceiling * sigmoid(logOdds))
 }
 
 /**
@@ -106,10 +107,11 @@ const END = 0.03
  *
  * @example withEnds({ low: 0.024, high: 0.55 }) // { low: 0, high: 0.55 }
  */
-export function withEnds(interval: Interval): Interval {
+export function withEnds(interval: Interval, ceiling = 1): Interval {
+  const highest = (1 - END) * ceiling
   return {
-    low: interval.low < END ? 0 : Math.min(interval.low, 1 - END),
-    high: interval.high > 1 - END ? 1 : Math.max(interval.high, END),
+    low: interval.low < END ? 0 : Math.min(interval.low, highest),
+    high: interval.high > highest ? ceiling : Math.max(interval.high, END),
   }
 }
 
@@ -131,6 +133,7 @@ const LEVELS = [0.025, 0.1, 0.9, 0.975] as const
 export interface IntervalCurve {
   /** For each of the four levels: non-increasing log odds at the rates of the lattice. */
   readonly bounds: readonly Float64Array[]
+  readonly ceiling: number
 }
 
 /** The intervals of a posterior at every rate. Takes about half a millisecond; call it once per lane. */
@@ -143,7 +146,7 @@ export function intervalCurve(posterior: Posterior): IntervalCurve {
       if (bound) bound[i] = i === 0 ? value : Math.min(value, bound[i - 1] as number)
     }
   }
-  return { bounds }
+  return { bounds, ceiling: posterior.shape.ceiling }
 }
 
 /**
@@ -162,11 +165,13 @@ export function intervalsAt(
   const left = Math.max(0, right - 1)
   const gap = (LATTICE[right] as number) - (LATTICE[left] as number)
   const share = gap > 0 ? clip((offer.x - (LATTICE[left] as number)) / gap, 0, 1) : 0
-  const [low95 = 0, low80 = 0, high80 = 1, high95 = 1] = curve.bounds.map((bound) =>
-    sigmoid((bound[left] as number) + share * ((bound[right] as number) - (bound[left] as number))),
-  )
+  const [low95 = 0, low80 = 0, high80 = 1, high95 = 1] = curve.bounds
+    .map((bound) =>
+      sigmoid((bound[left] as number) + share * ((bound[right] as number) - (bound[left] as number))),
+    )
+    .map((bound) => curve.ceiling * bound)
   const around = (low: number, high: number) => {
-    const ends = withEnds({ low, high })
+    const ends = withEnds({ low, high }, curve.ceiling)
     return { low: Math.min(ends.low, offer.mean), high: Math.max(ends.high, offer.mean) }
   }
   return { interval80: around(low80, high80), interval95: around(low95, high95) }

@@ -1,6 +1,7 @@
 import { OUTCOMES, PENDING, WON } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
+import { type AnswerTimes, leaningAt } from './answer-times.ts'
 import { dayOf } from './day.ts'
 import { addQuote, clearKnots, emptyKnots, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
@@ -8,10 +9,10 @@ import { type MarketDays, marketDay } from './market-days.ts'
 import { relativeRate } from './price-response.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
-import { type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
+import { firstReference, type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
 
 /** The half-life of a decided quote's weight, in days. */
-const HALF_LIFE_DAYS = 60
+export const HALF_LIFE_DAYS = 60
 
 /** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
@@ -33,7 +34,7 @@ export interface LaneOutcomes {
 /** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
-  /** The lane's level above the market index; undefined if no decided quote counts. */
+  /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
 }
@@ -45,6 +46,7 @@ export interface FoldedAgainst {
   readonly haulLog: HaulLog
   readonly tenantMiddle: number | null
   readonly market: MarketDays
+  readonly answers: AnswerTimes
 }
 
 /**
@@ -179,7 +181,7 @@ function* foldRowsInSteps(
 
 /** Adds a lane's quotes of one day to its fold: rows `from` (inclusive) to `to` (exclusive). */
 function foldDay(
-  { quoted: { columns }, day: today, market }: FoldedAgainst,
+  { quoted: { columns }, day: today, market, answers }: FoldedAgainst,
   folding: Folding,
   { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
   list: FoldedQuotes | null,
@@ -188,13 +190,19 @@ function foldDay(
   const { morning, indexAfter } = marketDay(market, day)
   const known =
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
+  let [pendingSum, pendingCount] = [0, 0]
   for (let at = from; at < to; at++) {
-    // A pending quote is evidence of nothing yet: nobody knows whether its rate was near the market.
-    if (columns.outcome[rows[at] as number] === PENDING) continue
+    if (columns.outcome[rows[at] as number] === PENDING) {
+      pendingSum += logRates[at] as number
+      pendingCount++
+      continue
+    }
     folding.level = movedLevel(folding.level, (logRates[at] as number) - indexAfter, day)
   }
+  // The pending quotes of a day count as one: see `marketDaysInSteps`.
+  if (pendingCount > 0) folding.level = movedLevel(folding.level, pendingSum / pendingCount - indexAfter, day)
   // A lane first quoted on this day is compared with its own rates: see `addDay`.
-  const reference = known ?? indexAfter + (folding.level?.mean ?? 0)
+  const reference = known ?? firstReference(folding.level, indexAfter, morning)
   const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
   for (let at = from; at < to; at++) {
     const row = rows[at] as number
@@ -207,7 +215,11 @@ function foldDay(
       outcome: OUTCOMES[outcome] ?? 'pending',
       weight,
     })
-    if (outcome === PENDING) continue
+    if (outcome === PENDING) {
+      const leaning = leaningAt(answers, today - day)
+      if (leaning.weight > 0) addQuote(knots, { x, won: leaning.won, weight: weight * leaning.weight })
+      continue
+    }
     addQuote(knots, { x, won: outcome === WON, weight })
     folding.decided++
     if (outcome === WON) folding.won++

@@ -17,7 +17,9 @@ export interface MarketDays {
 }
 
 /**
- * The market of a tenant, day by day, from its decided rates: the part of the reference rate that all lanes share.
+ * The market of a tenant, day by day: the part of the reference rate that all lanes share. A lane's pending quotes of a day
+ * count together as one quote. Without them the market would be as old as the newest outcomes; counted singly, many offers
+ * at one odd rate would move it.
  *
  * @param rows the rows to read, in the order of time
  * @param logRates by row; NaN for quotes that are left out
@@ -30,8 +32,12 @@ export function* marketDaysInSteps(
   const market = emptyMarket()
   const days: MarketDay[] = []
   let seen: RateSeen[] = []
+  /** The pending quotes of the day, by lane. */
+  const pending = new Map<number, { sum: number; count: number }>()
   let day = Number.NaN
   const endDay = () => {
+    for (const [lane, { sum, count }] of pending) seen.push({ lane, logRate: sum / count })
+    pending.clear()
     if (seen.length === 0) return
     const morning = morningOf(market)
     addDay(market, day, seen)
@@ -40,13 +46,19 @@ export function* marketDaysInSteps(
   }
   for (const [at, row] of rows.entries()) {
     const logRate = logRates[row] ?? Number.NaN
-    if (Number.isNaN(logRate) || columns.outcome[row] === PENDING) continue
+    if (Number.isNaN(logRate)) continue
     const quoteDay = dayOf(columns.quotedAt[row] as number)
     if (quoteDay !== day) {
       endDay()
       day = quoteDay
     }
-    seen.push({ lane: columns.lane[row] as number, logRate })
+    if (columns.outcome[row] === PENDING) {
+      const lane = columns.lane[row] as number
+      const of = pending.get(lane) ?? { sum: 0, count: 0 }
+      of.sum += logRate
+      of.count++
+      pending.set(lane, of)
+    } else seen.push({ lane: columns.lane[row] as number, logRate })
     if (at % ROWS_PER_STEP === 0) yield
   }
   endDay()

@@ -1,5 +1,13 @@
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
-import { brake, logSigmoid, sigmoid } from './price-response.ts'
+import {
+  brake,
+  type CurveShape,
+  effectiveRate,
+  logLoss,
+  logSigmoid,
+  STRAIGHT,
+  sigmoid,
+} from './price-response.ts'
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
@@ -14,6 +22,9 @@ const STEPS_MAX = 40
 const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
+/** The noise of a tenant whose lanes do not swing. */
+const LEAST_NOISE = 0.25
+
 /** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
 
@@ -25,6 +36,12 @@ export interface Posterior {
   readonly weights: Float64Array
   readonly mode: { readonly a: number; readonly b: number }
   readonly belief: CurveBelief
+  readonly shape: CurveShape
+  /**
+   * The standard deviation, in log odds, between the probabilities of quotes at the same rate, which no curve explains. It
+   * keeps the intervals from shrinking to nothing with a long history.
+   */
+  readonly noise: number
 }
 
 interface Precision {
@@ -38,8 +55,11 @@ function inverse(aa: number, ab: number, bb: number): Precision {
   return { aa: bb / determinant, ab: -ab / determinant, bb: aa / determinant }
 }
 
-/** The non-empty knots: relative rates, values of `brake`, wins and losses. */
-function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[]; losses: number[] } {
+/** The non-empty knots: effective relative rates, values of `brake`, wins and losses. */
+function filledKnots(
+  knots: Knots,
+  shape: CurveShape,
+): { x: number[]; stop: number[]; wins: number[]; losses: number[] } {
   const x: number[] = []
   const stop: number[] = []
   const wins: number[] = []
@@ -48,7 +68,7 @@ function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[
     const won = knots.wins[k] as number
     const lost = knots.losses[k] as number
     if (won === 0 && lost === 0) continue
-    x.push(knotAt(k))
+    x.push(effectiveRate(knotAt(k), shape))
     stop.push(brake(knotAt(k)))
     wins.push(won)
     losses.push(lost)
@@ -64,8 +84,9 @@ function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[
  *
  * @example posteriorOf(emptyKnots(), prior).belief // close to the prior itself
  */
-export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
-  const { x, stop, wins, losses } = filledKnots(knots)
+export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape = STRAIGHT): Posterior {
+  const { ceiling } = shape
+  const { x, stop, wins, losses } = filledKnots(knots, shape)
   const precision = inverse(prior.varianceA, prior.covariance, prior.varianceB)
 
   const logPosterior = (a: number, b: number): number => {
@@ -75,7 +96,7 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     let sum = -0.5 * (precision.aa * da * da + 2 * precision.ab * da * db + precision.bb * db * db)
     for (let k = 0; k < x.length; k++) {
       const logOdds = a - steep * (x[k] as number) - (stop[k] as number)
-      sum += (wins[k] as number) * logSigmoid(logOdds) + (losses[k] as number) * logSigmoid(-logOdds)
+      sum += (wins[k] as number) * logSigmoid(logOdds) + (losses[k] as number) * logLoss(logOdds, ceiling)
     }
     return sum
   }
@@ -93,8 +114,10 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
       const pull = -steep * (x[k] as number)
       const p = sigmoid(a + pull - (stop[k] as number))
       const n = (wins[k] as number) + (losses[k] as number)
-      const residual = (wins[k] as number) - n * p
-      const weight = n * p * (1 - p)
+      // With c = ceiling, dP/du = c p (1 - p). Without a ceiling: wins - n p, and n p (1 - p).
+      const lossOdds = ceiling === 1 ? 1 : (ceiling * (1 - p)) / (1 - ceiling * p)
+      const residual = (wins[k] as number) * (1 - p) - (losses[k] as number) * p * lossOdds
+      const weight = n * p * (1 - p) * lossOdds
       slopeA += residual
       slopeB += residual * pull
       aa += weight
@@ -125,6 +148,8 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     weights: grid.weights,
     mode: { a, b },
     belief: beliefOf(grid),
+    shape,
+    noise: LEAST_NOISE,
   }
 }
 
@@ -198,11 +223,13 @@ function beliefOf({ levels, logSteepness, weights }: CurveGrid): CurveBelief {
  */
 export function winMean(posterior: Posterior, x: number): number {
   const stop = brake(x)
+  const { shape } = posterior
+  const rate = effectiveRate(x, shape)
   let sum = 0
   for (let c = 0; c < posterior.weights.length; c++) {
     sum +=
       (posterior.weights[c] as number) *
-      sigmoid((posterior.levels[c] as number) - (posterior.steepness[c] as number) * x - stop)
+      sigmoid((posterior.levels[c] as number) - (posterior.steepness[c] as number) * rate - stop)
   }
-  return Math.min(sum, 1)
+  return shape.ceiling * Math.min(sum, 1)
 }

@@ -13,16 +13,46 @@ export function brake(x: number): number {
 }
 
 /**
- * Log odds of winning at x = ln(rate / reference rate), for a lane with level `a` and log steepness `b`:
- * `a - e^b x - 8 max(0, x - 0.5)`.
+ * The shape that all win curves of a tenant share. Level and steepness differ by lane.
+ *
+ * - `ceiling`: the probability that no rate exceeds, however low, because some loads are never the tenant's.
+ * - `bend`: the distance from the reference rate, in log rate, where the curve becomes less steep. In sealed tenders, a few
+ *   percent around the going rate decide, and further differences matter less. Infinity: the log odds are a line.
+ */
+export interface CurveShape {
+  readonly ceiling: number
+  readonly bend: number
+}
+
+/** Straight log odds without a ceiling: the shape of the examples in docs/model-estimate.md. */
+export const STRAIGHT: CurveShape = { ceiling: 1, bend: Number.POSITIVE_INFINITY }
+
+/**
+ * The relative rate as the curve sees it: `bend x asinh(x / bend)`, which is x near the reference rate, and grows like a
+ * logarithm beyond the bend.
+ *
+ * @example effectiveRate(0.1, { ceiling: 1, bend: 0.04 }) // 0.06589
+ */
+export function effectiveRate(x: number, { bend }: CurveShape): number {
+  return bend === Number.POSITIVE_INFINITY ? x : bend * Math.asinh(x / bend)
+}
+
+/**
+ * Log odds of winning a load that can be won, at x = ln(rate / reference rate), for a lane with level `a` and log steepness
+ * `b`: `a - e^b h(x) - 8 max(0, x - 0.5)`, where h is `effectiveRate`. The win probability is `ceiling x sigmoid` of them.
  *
  * The steepness is an exponential, so every curve decreases with the rate, and so do mixtures of curves and their
  * quantiles. This guarantees that a higher offer never has a higher win probability.
  *
  * @example winLogOdds({ a: 0.5, b: Math.log(8) }, 0.05) // 0.1
  */
-export function winLogOdds(curve: { a: number; b: number }, x: number): number {
-  return curve.a - Math.exp(curve.b) * x - brake(x)
+export function winLogOdds(curve: { a: number; b: number }, x: number, shape: CurveShape = STRAIGHT): number {
+  return curve.a - Math.exp(curve.b) * effectiveRate(x, shape) - brake(x)
+}
+
+/** ln of the probability of losing, `ln(1 - ceiling x sigmoid(logOdds))`, without loss of precision. */
+export function logLoss(logOdds: number, ceiling: number): number {
+  return ceiling === 1 ? logSigmoid(-logOdds) : Math.log1p(-ceiling * sigmoid(logOdds))
 }
 
 /** Converts log odds to a probability. Never NaN for a finite or infinite input. @example sigmoid(0) // 0.5 */

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { addDay, emptyMarket, logReference } from './reference-rate.ts'
+import { describe, expect, test } from 'vitest'
+import { seededNumbers } from '../statistics/seeded-numbers.ts'
+import { addDay, emptyMarket, logReference, morningOf } from './reference-rate.ts'
 
 const seen = (...rates: number[]) => rates.map((rate) => ({ lane: 'lane', logRate: Math.log(rate) }))
 
@@ -33,4 +34,35 @@ test('the reference of a lane first quoted today is its own rate, however differ
   addDay(market, 0, seen(2000))
   const [reference = 0] = addDay(market, 1, [{ lane: 'far', logRate: Math.log(300) }])
   expect(Math.exp(reference)).toBeCloseTo(300, 6)
+})
+
+describe('the weight of the tenant average', () => {
+  /** 400 quotes on 60 lanes with the given differences between lanes and between quotes of a lane. */
+  function marketOf(lanes: number, quotes: number) {
+    const random = seededNumbers(3)
+    const market = emptyMarket()
+    const levels = Array.from({ length: 60 }, () => 7.6 + lanes * 3.5 * (random() - 0.5))
+    for (let day = 0; day < 100; day++)
+      addDay(
+        market,
+        day,
+        [0, 1, 2, 3].map(() => {
+          const lane = Math.floor(60 * random())
+          return { lane, logRate: (levels[lane] ?? 0) + quotes * 3.5 * (random() - 0.5) }
+        }),
+      )
+    return morningOf(market)
+  }
+
+  test('is the usual one if lanes differ more than the quotes of a lane', () => {
+    const morning = marketOf(0.2, 0.08)
+    expect(morning?.tenantWeight).toBe(morning?.usualWeight)
+    expect(morning?.firstDayWeight).toBe(0)
+  })
+
+  test('is large if the quotes of a lane differ and the lanes do not, as in sealed tenders', () => {
+    const morning = marketOf(0, 0.3)
+    expect(morning?.tenantWeight).toBeGreaterThanOrEqual(10)
+    expect(morning?.likeness).toBeGreaterThan(0.9)
+  })
 })

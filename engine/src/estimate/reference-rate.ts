@@ -34,8 +34,14 @@ export interface Morning {
   readonly index: number
   /** The tenant's average level. */
   readonly mean: number
-  /** See `laneLikeness`. */
+  /** See `laneLikeness`; with another weight k than the usual one, at least k / (k + 1). */
   readonly likeness: number
+  /** The weight of the tenant's average beside a lane's level, in quotes: 0.3 x likeness. */
+  readonly usualWeight: number
+  /** The weight in use: the usual one, or one of `TENANT_WEIGHTS` that predicted the tenant's rates better. */
+  readonly tenantWeight: number
+  /** The weight on the day of a lane's first quotes: 0 if the usual weight is in use. */
+  readonly firstDayWeight: number
 }
 
 /**
@@ -50,13 +56,26 @@ export interface Market {
    */
   newLanes: number
   newLaneDistances: number
+  /** The number of quotes on known lanes. */
+  knownQuotes: number
+  /** The sums of their distances from the reference rates, with the usual weight and each of `TENANT_WEIGHTS`. */
+  readonly distances: number[]
   seen: number
   mean: number
   readonly levels: Map<LaneKey, LaneLevel>
 }
 
 export function emptyMarket(): Market {
-  return { index: 0, newLanes: 0, newLaneDistances: 0, seen: 0, mean: 0, levels: new Map() }
+  return {
+    index: 0,
+    newLanes: 0,
+    newLaneDistances: 0,
+    knownQuotes: 0,
+    distances: [0, 0, 0, 0, 0],
+    seen: 0,
+    mean: 0,
+    levels: new Map(),
+  }
 }
 
 /**
@@ -71,23 +90,72 @@ export function laneLikeness(market: Market): number {
     (market.newLaneDistances + IMAGINED_LANES * USUAL_DISTANCE) / (market.newLanes + IMAGINED_LANES)
   return Math.min(1, USUAL_DISTANCE / distance)
 }
+/**
+ * Weights of the tenant's average that are tried beside the usual one, in quotes. In sealed tenders, lanes hardly differ from
+ * the average, but bids differ much, so that a lane's own mean is mostly noise.
+ */
+const TENANT_WEIGHTS = [1, 3, 10, 30] as const
+/** A tenant weight replaces the usual one only after this number of quotes on known lanes... */
+const QUOTES_TO_CHOOSE = 100
+/** ... and if it decreases the mean distance of quotes from their reference rates by this share. */
+const DISTANCE_GAIN_MIN = 0.01
+/** Limit of a quote's distance in this comparison. */
+const DISTANCE_MAX = 1
 
+/** The tenant weight that predicted the tenant's rates better than the usual one; null if there is none. */
+function betterWeight(market: Market): number | null {
+  if (market.knownQuotes < QUOTES_TO_CHOOSE) return null
+  const [usual = 0, ...others] = market.distances
+  let best = -1
+  let least = usual * (1 - DISTANCE_GAIN_MIN)
+  for (const [i, distance] of others.entries()) {
+    if (distance < least) [best, least] = [i, distance]
+  }
+  return TENANT_WEIGHTS[best] ?? null
+}
 /** The market before the next day's quotes; null if there are no quotes yet. */
 export function morningOf(market: Market): Morning | null {
-  return market.seen === 0 ? null : { index: market.index, mean: market.mean, likeness: laneLikeness(market) }
+  if (market.seen === 0) return null
+  const likeness = laneLikeness(market)
+  const better = betterWeight(market)
+  const usualWeight = TENANT_WEIGHT * likeness
+  return {
+    index: market.index,
+    mean: market.mean,
+    likeness: better === null ? likeness : Math.max(likeness, better / (better + 1)),
+    usualWeight,
+    tenantWeight: better ?? usualWeight,
+    firstDayWeight: better ?? 0,
+  }
 }
 
 /**
  * Log of the reference rate of a lane on a day:
- * `I + (w f mu + g G) / (w f + g)`, g = 0.3 x `laneLikeness`, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
+ * `I + (w f mu + g G) / (w f + g)`, g the tenant weight of the morning, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
  *
- * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { index: 7.6, mean: 0.1, likeness: 1 }, 0) // 7.623
+ * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */
 export function referenceOf(level: LaneLevel | undefined, morning: Morning, day: number): number {
   if (!level) return morning.index + morning.mean
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  const tenantWeight = TENANT_WEIGHT * morning.likeness
-  return morning.index + (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
+  const { index, mean, tenantWeight } = morning
+  return index + (weight * level.mean + tenantWeight * mean) / (weight + tenantWeight)
+}
+
+/** Adds the distance of a quote on a known lane from its reference rate, for each tenant weight. */
+function countDistances(
+  market: Market,
+  level: LaneLevel,
+  { morning, day, logRate }: { morning: Morning; day: number; logRate: number },
+): void {
+  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
+  const value = logRate - morning.index
+  for (let i = 0; i < market.distances.length; i++) {
+    const tenantWeight = i === 0 ? morning.usualWeight : (TENANT_WEIGHTS[i - 1] as number)
+    const mean = (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
+    market.distances[i] = (market.distances[i] as number) + Math.min(Math.abs(value - mean), DISTANCE_MAX)
+  }
+  market.knownQuotes++
 }
 
 /**
@@ -113,8 +181,8 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
 /**
  * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the
  * first of them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of
- * a new lane from the tenant's average describes the lane, not the offer. On real quotes this was better than `I + G`, and
- * far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and
+ * a new lane from the tenant's average describes the lane, not the offer (see `firstReference`). On real quotes this was
+ * better than `I + G`, and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and
  * each quote updates its lane's level and the tenant's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
@@ -128,6 +196,7 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     if (level === undefined || morning === null) return null
     const reference = referenceOf(level, morning, day)
     surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
+    countDistances(market, level, { morning, day, logRate: quote.logRate })
     known++
     return reference
   })
@@ -147,6 +216,17 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     if (!level) market.levels.set(quote.lane, moved)
   }
   return references.map(
-    (reference, i) => reference ?? market.index + (market.levels.get(quotes[i]?.lane ?? '')?.mean ?? 0),
+    (reference, i) =>
+      reference ?? firstReference(market.levels.get(quotes[i]?.lane ?? ''), market.index, morning),
   )
+}
+
+/**
+ * Log of the reference rate of a lane first quoted this day: the mean of its own rates, mixed with the tenant's average if
+ * lanes hardly differ from it.
+ */
+export function firstReference(level: LaneLevel | undefined, index: number, morning: Morning | null): number {
+  if (!level) return index
+  const weight = morning?.firstDayWeight ?? 0
+  return index + (level.weight * level.mean + weight * (morning?.mean ?? 0)) / (level.weight + weight)
 }

@@ -60,23 +60,38 @@ export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
 export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
 /**
- * Standard deviations of a lane's level around its state pair's. The lanes of most tenants are similar (0.7). With 1, a
- * lane borrows less from others. The tenant's own quotes determine which of the two is used.
+ * How lanes differ from their state pair: the standard deviation of their level, and of their reference rate in log rate
+ * (`tilt`, and for a lane with n quotes `quoteNoise` / n more variance). The tenant's own quotes determine which is used.
  */
-export const LANE_SPREADS = [0.7, 1] as const
+export interface LaneSpread {
+  readonly level: number
+  readonly tilt: number
+  readonly quoteNoise: number
+}
+
+/**
+ * The usual spread; lanes that differ more, and borrow less from others; and lanes that hardly differ, such as those of
+ * sealed tenders, which are priced against one estimate.
+ */
+export const LANE_SPREADS: readonly [LaneSpread, ...LaneSpread[]] = [
+  { level: 0.7, tilt: 0.06, quoteNoise: 0.01 },
+  { level: 1, tilt: 0.06, quoteNoise: 0.01 },
+  { level: 0.35, tilt: 0.015, quoteNoise: 0.0005 },
+]
 
 const SMALL_LANE_LIMIT = 200
 const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
 
 /**
  * Lane to state pair, for a lane with `decided` decided quotes. With fewer quotes the reference rate is less certain, so
- * tilt^2 = 0.06^2 + 0.01 / max(decided, 1). Above 200 quotes the difference is negligible.
+ * tilt^2 = 0.06^2 + 0.01 / max(decided, 1) with the usual spread. Above 200 quotes the difference is negligible.
  */
 export function laneKinship(decided: number, spreadIndex: number): Kinship {
   const n = Math.max(1, Math.min(SMALL_LANE_LIMIT, decided))
   const known = laneKinships[spreadIndex]?.get(n)
   if (known) return known
-  const made = kinship(LANE_SPREADS[spreadIndex] ?? LANE_SPREADS[0], 0.06 * 0.06 + 0.01 / n)
+  const { level, tilt, quoteNoise } = LANE_SPREADS[spreadIndex] ?? LANE_SPREADS[0]
+  const made = kinship(level, tilt * tilt + quoteNoise / n)
   laneKinships[spreadIndex]?.set(n, made)
   return made
 }

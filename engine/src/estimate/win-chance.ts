@@ -2,14 +2,13 @@ import type { Steps } from '../steps.ts'
 import {
   type Estimator,
   laneInSteps,
-  lanePrior,
+  lanePosterior,
   offerPosition,
   priceWeight,
   referenceRateCents,
 } from './estimator.ts'
-import { emptyKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { posteriorOf, winMean } from './posterior.ts'
+import { type Posterior, winMean } from './posterior.ts'
 
 /** The calibrated chances of winning a lane today. */
 export interface WinChances {
@@ -18,7 +17,7 @@ export interface WinChances {
   readonly decided: number
   /** What `bestRate` needs. */
   readonly curve: {
-    readonly posterior: ReturnType<typeof posteriorOf>
+    readonly posterior: Posterior
     readonly referenceCents: number
     readonly priceWeight: number
   }
@@ -37,7 +36,7 @@ export function* winChancesInSteps(
   const referenceCents = referenceRateCents(estimator, lane, miles)
   const fold = yield* laneInSteps(estimator, lane.key)
   if (referenceCents === null) return null
-  const posterior = posteriorOf(fold?.knots ?? emptyKnots(), lanePrior(estimator, lane))
+  const posterior = lanePosterior(estimator, lane)
   return {
     at: (rateCents) => winMean(posterior, offerPosition(estimator, lane, { rateCents, referenceCents })),
     referenceCents,

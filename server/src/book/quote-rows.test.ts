@@ -103,6 +103,7 @@ const asOf = (facts: number) => ({
     basis: 'all_in' as const,
     mixed: false,
     conversions: 0,
+    experiment: null,
   },
 })
 
@@ -177,6 +178,7 @@ describe('opening', () => {
         basis: 'all_in',
         mixed: false,
         conversions: 0,
+        experiment: null,
       })
     }
   })
@@ -201,6 +203,7 @@ describe('opening', () => {
       basis: 'all_in',
       mixed: false,
       conversions: 0,
+      experiment: null,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
       settings: read.settings,

@@ -1,0 +1,82 @@
+import type { QuoteColumns } from '../book/quote-columns.ts'
+import type { Steps } from '../steps.ts'
+import { dayOf } from './day.ts'
+import { clip } from './vector.ts'
+
+/** The first age, in days, of each group of quotes that is counted together. */
+const GROUPS = [0, 1, 2, 3, 5, 8, 12, 17, 24, 33, 45] as const
+/** Quotes of these ages have their answer, if they ever get one. */
+const SETTLED_FROM = 60
+const SETTLED_TO = 240
+/** Below this number of settled quotes, answers are not compared. */
+const SETTLED_MIN = 100
+/** Quotes that are assumed in each group, whose wins and losses are answered equally fast. */
+const EQUALLY_FAST = 40
+
+/** What an undecided quote of an age says about its outcome: a part of a win or of a loss. */
+export interface Leaning {
+  readonly won: boolean
+  readonly weight: number
+}
+
+const NOTHING: Leaning = { won: false, weight: 0 }
+
+/** By the age of a group in days: what an undecided quote says. */
+export type AnswerTimes = readonly Leaning[]
+
+/** What an undecided quote of this age, in days, says about its outcome. */
+export function leaningAt(times: AnswerTimes, age: number): Leaning {
+  if (age >= SETTLED_FROM) return NOTHING
+  let group = GROUPS.length - 1
+  while (group > 0 && (GROUPS[group] as number) > age) group--
+  return times[group] ?? NOTHING
+}
+
+/**
+ * How fast wins and losses are answered, from the shares of won, lost and pending quotes by age.
+ *
+ * An undecided quote alone is no evidence. But if wins are answered within two days and losses in three weeks, young decided
+ * quotes are mostly wins, and an undecided quote of a week is more likely a loss. It then counts as the part of a loss that
+ * makes wins and losses of its age as frequent as among settled quotes. If both are answered equally fast, the part is 0.
+ * Quotes that are still undecided after 60 days are taken to be like the others.
+ */
+export function* answerTimesInSteps(columns: QuoteColumns, today: number): Steps<AnswerTimes> {
+  const counts = GROUPS.map(() => [0, 0, 0])
+  const settled = [0, 0, 0]
+  for (let row = 0; row < columns.rows; row++) {
+    if (row % ROWS_PER_STEP === 0) yield
+    if ((columns.lane[row] as number) < 0) continue
+    const age = today - dayOf(columns.quotedAt[row] as number)
+    if (age < 0 || age > SETTLED_TO) continue
+    const outcome = columns.outcome[row] as number
+    if (age >= SETTLED_FROM) settled[outcome] = (settled[outcome] as number) + 1
+    else {
+      let group = GROUPS.length - 1
+      while (group > 0 && (GROUPS[group] as number) > age) group--
+      const of = counts[group]
+      if (of) of[outcome] = (of[outcome] as number) + 1
+    }
+  }
+  return counts.map((of) => leaningOf(of, settled))
+}
+
+const ROWS_PER_STEP = 20_000
+
+/** `counts` and `settled` are numbers of pending, won and lost quotes. */
+function leaningOf(counts: readonly number[], settled: readonly number[]): Leaning {
+  const [pending = 0, won = 0, lost = 0] = counts
+  const [stillPending = 0, allWon = 0, allLost = 0] = settled
+  const all = stillPending + allWon + allLost
+  if (pending === 0 || allWon === 0 || allLost === 0 || allWon + allLost < SETTLED_MIN) return NOTHING
+  const count = pending + won + lost
+  const [wonShare, lostShare] = [allWon / all, allLost / all]
+  // Pending quotes in excess of those that are never answered.
+  const late = clip(pending / count - stillPending / all, 0, 1) / (wonShare + lostShare)
+  const answered = (share: number, found: number) =>
+    clip((found + EQUALLY_FAST * share * (1 - late)) / (count + EQUALLY_FAST) / share, 0, 1)
+  const [wonAnswered, lostAnswered] = [answered(wonShare, won), answered(lostShare, lost)]
+  const missing = lostShare * (wonAnswered - lostAnswered)
+  const weight = missing > 0 ? missing : wonShare * (lostAnswered - wonAnswered)
+  const excess = late * (wonShare + lostShare)
+  return { won: missing < 0, weight: clip(Math.min(weight, excess) / (pending / count), 0, 1) }
+}

@@ -1,0 +1,137 @@
+import type { QuoteColumns } from '../book/quote-columns.ts'
+import { PENDING } from '../book/quote-columns.ts'
+import type { Steps } from '../steps.ts'
+import type { CountedRates } from './counted-rates.ts'
+import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
+import { dayOf } from './day.ts'
+import { emptyKnots, type Knots } from './knots.ts'
+import { type FoldedAgainst, HALF_LIFE_DAYS, laneOutcomesInSteps } from './lane-fold.ts'
+import type { CurveShape } from './price-response.ts'
+import {
+  addMessageUp,
+  emptyLikelihood,
+  LANE_SPREADS,
+  laneKinship,
+  logEvidence,
+  rootBelief,
+  scaledLikelihood,
+} from './tree.ts'
+import { addInto } from './vector.ts'
+
+/** The shape of all curves of a tenant, and how much its lanes differ. */
+export interface CurveFamily {
+  readonly shape: CurveShape
+  /** An index of `LANE_SPREADS`. */
+  readonly spreadIndex: number
+}
+
+const CEILINGS = [0.99, 0.8, 0.6] as const
+const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
+
+/** The shapes that a tenant's outcomes can support. The first is the usual one. */
+export const SHAPES: readonly CurveShape[] = CEILINGS.flatMap((ceiling) =>
+  BENDS.map((bend) => ({ ceiling, bend })),
+)
+
+/** The family of a tenant whose outcomes do not support another one. */
+export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
+
+/** Another shape or spread than the usual one is used only if it increases the log likelihood of the outcomes by this. */
+const EVIDENCE_MIN = 3
+
+/** The heaviest lanes are compared one by one, and the next ones together, as one lane. */
+const LANES_ALONE = 24
+const LANES_TOGETHER = 300
+
+interface SampledLane {
+  readonly knots: Knots
+  readonly decided: number
+}
+
+/**
+ * The family that the tenant's outcomes support. It is chosen from a sample of lanes, so that its cost is the same for all
+ * tenants: first the shapes that explain the sum of all lanes better than the usual shape does, which for most tenants is
+ * none, and then the best of these with each lane spread.
+ */
+export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {
+  const lanes = yield* sampleInSteps(against, counted)
+  const sum = sumOf(lanes)
+  if (sum.decided === 0) return USUAL_FAMILY
+  const [usual = 0] = logEvidenceOf(USUAL_FAMILY.shape, [sum], [0])
+  let chosen = USUAL_FAMILY
+  let most = Number.NEGATIVE_INFINITY
+  for (const shape of SHAPES) {
+    const isUsual = shape === USUAL_FAMILY.shape
+    yield
+    if (!isUsual && (logEvidenceOf(shape, [sum], [0])[0] ?? 0) <= usual + EVIDENCE_MIN) continue
+    for (const [spreadIndex, found] of logEvidenceOf(shape, lanes, [...LANE_SPREADS.keys()]).entries()) {
+      const least = (isUsual ? 0 : EVIDENCE_MIN) + (spreadIndex === 0 ? 0 : EVIDENCE_MIN)
+      if (found - least <= most) continue
+      chosen = { shape, spreadIndex }
+      most = found - least
+    }
+  }
+  return chosen
+}
+
+function sumOf(lanes: readonly SampledLane[]): SampledLane {
+  const knots = emptyKnots()
+  let decided = 0
+  for (const lane of lanes) {
+    addInto(knots.wins, lane.knots.wins)
+    addInto(knots.losses, lane.knots.losses)
+    decided += lane.decided
+  }
+  return { knots, decided }
+}
+
+/** The lanes with the greatest weight of decided quotes; the last one is the sum of the lighter ones. */
+function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
+  const weights = yield* laneWeights(against.quoted.columns, against.quoted.laneCount, against.day)
+  const heaviest = laneOrder
+    .filter((lane) => (weights[lane] as number) > 0)
+    .sort((one, other) => (weights[other] as number) - (weights[one] as number))
+  const folded: SampledLane[] = []
+  for (const lane of heaviest.slice(0, LANES_ALONE + LANES_TOGETHER)) {
+    const { knots, decided } = yield* laneOutcomesInSteps(against, lane, rowsOf(lane), emptyKnots())
+    if (decided > 0) folded.push({ knots, decided })
+    yield
+  }
+  const together = folded.slice(LANES_ALONE)
+  return together.length === 0 ? folded : [...folded.slice(0, LANES_ALONE), sumOf(together)]
+}
+
+const ROWS_PER_STEP = 20_000
+
+/** The weight of a quote of today. Weights are whole numbers, so that their sums do not depend on the order of the rows. */
+const WHOLE = 2 ** 20
+
+/** By lane: its decided quotes, each with its weight by age. */
+function* laneWeights(columns: QuoteColumns, laneCount: number, today: number): Steps<Float64Array> {
+  const weights = new Float64Array(laneCount)
+  for (let row = 0; row < columns.rows; row++) {
+    const lane = columns.lane[row] as number
+    const age = today - dayOf(columns.quotedAt[row] as number)
+    if (lane >= 0 && age >= 0 && columns.outcome[row] !== PENDING)
+      weights[lane] = (weights[lane] as number) + Math.round(WHOLE * 2 ** (-age / HALF_LIFE_DAYS))
+    if (row % ROWS_PER_STEP === 0) yield
+  }
+  return weights
+}
+
+/** The log likelihood of the lanes' outcomes under a shape, for each lane spread. */
+function logEvidenceOf(
+  shape: CurveShape,
+  lanes: readonly SampledLane[],
+  spreads: readonly number[],
+): number[] {
+  const roots = spreads.map(rootBelief)
+  const logLikelihood = new Float64Array(BANK_SIZE)
+  const likelihood = emptyLikelihood()
+  for (const { knots, decided } of lanes) {
+    scaledLikelihood(bankLogLikelihood(knots, logLikelihood, shape), likelihood)
+    for (const [i, spreadIndex] of spreads.entries())
+      addMessageUp(roots[i] as Float64Array, likelihood, laneKinship(decided, spreadIndex))
+  }
+  return roots.map(logEvidence)
+}

@@ -1,0 +1,209 @@
+import { PENDING, WON } from '../book/quote-columns.ts'
+import type { Steps } from '../steps.ts'
+import { type AnswerTimes, type Leaning, leaningAt } from './answer-times.ts'
+import { dayOf } from './day.ts'
+import type { QuotedLanes } from './quoted-lanes.ts'
+import { clip } from './vector.ts'
+
+/** The half-life of an unexpected outcome in the drift, in days. */
+const DRIFT_HALF_LIFE_DAYS = 5
+/** Information, in quotes x p (1 - p), that is assumed to say that there is no drift. */
+const LEAST_INFORMATION = 10
+/** The half-life of the evidence that drifts last, in days, and the assumed evidence that they do not. */
+const GAIN_HALF_LIFE_DAYS = 45
+const GAIN_DOUBT = 4
+const GAIN_MAX = 1.5
+/** The half-life of a lane's own win rate, in days, and the quotes at the tenant's win rate that are added to it. */
+const LANE_HALF_LIFE_DAYS = 60
+const TENANT_QUOTES = 2
+
+/** A lane's outcomes are compared with its win rate over blocks of this number of days... */
+const BLOCK_DAYS = 30
+/** ... if its win rate is known from this number of quotes at the start of the block. */
+const KNOWN_QUOTES_MIN = 8
+/** Information that is assumed to say that lanes do not swing. */
+const STEADY_INFORMATION = 50
+const SWING_MAX = 1.5
+
+/** A lane's wins and decided quotes, both fading, on the day of its last quote. */
+interface LaneRates {
+  readonly won: Float64Array
+  readonly decided: Float64Array
+  readonly day: Float64Array
+  /** The current block, and the sums in it. */
+  readonly block: Int32Array
+  readonly surprise: Float64Array
+  readonly information: Float64Array
+  /** The information about the lane's win rate at the start of the block. */
+  readonly before: Float64Array
+}
+
+/** How the outcomes of a tenant's lanes move. */
+export interface Swings {
+  /** How much more often than usual the tenant wins at present, as a shift of log odds for all lanes. */
+  readonly drift: number
+  /** The standard deviation, in log odds, of a lane's win rate in a month around what was expected. */
+  readonly ofLanes: number
+}
+
+/** Sums over blocks of (surprise squared - what chance explains), and of information squared. */
+interface SwingSums {
+  excess: number
+  squares: number
+}
+
+/** The sums of a day's outcomes minus their lanes' win rates. */
+interface DaySums {
+  surprise: number
+  /** The sum of p (1 - p). */
+  information: number
+  won: number
+  decided: number
+}
+
+/**
+ * How the outcomes of all lanes drift together, and how much each lane swings by itself.
+ *
+ * The surprise of an outcome is won (1) or lost (0), minus the win rate of its lane so far. The drift on a day is the sum of
+ * recent surprises divided by their information. Whether a drift lasts until the next quotes is learned from the tenant's
+ * own past: the gain is the regression of surprises on the drift of the morning before them. It is near 0 for a tenant whose
+ * win rate only varies by chance.
+ *
+ * A lane's swing is what remains of the variance of its surprises in 30 days after the chance of single outcomes and the
+ * uncertainty of its win rate. It is far above 0 where outcomes come in batches, such as several lines of one order.
+ *
+ * @param rows all rows in the order of time
+ * @param logRates by row; NaN for quotes that are left out
+ */
+export function* swingsInSteps(
+  { columns, laneCount }: QuotedLanes,
+  rows: Int32Array,
+  {
+    logRates,
+    day: today,
+    answers,
+  }: { readonly logRates: Float64Array; readonly day: number; readonly answers: AnswerTimes },
+): Steps<Swings> {
+  const lanes: LaneRates = {
+    won: new Float64Array(laneCount),
+    decided: new Float64Array(laneCount),
+    day: new Float64Array(laneCount),
+    block: new Int32Array(laneCount).fill(-1),
+    surprise: new Float64Array(laneCount),
+    information: new Float64Array(laneCount),
+    before: new Float64Array(laneCount),
+  }
+  const swings: SwingSums = { excess: 0, squares: 0 }
+  const counts = (row: number) => !Number.isNaN(logRates[row] ?? Number.NaN)
+  let [surprise, information] = [0, 0]
+  let [product, squares] = [0, 0]
+  let [won, decided] = [0, 0]
+  let yesterday = Number.NaN
+  const driftOn = (day: number) => {
+    const fade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / DRIFT_HALF_LIFE_DAYS)
+    return (surprise * fade) / (information * fade + LEAST_INFORMATION)
+  }
+  for (let from = 0; from < rows.length; ) {
+    const day = dayOf(columns.quotedAt[rows[from] as number] as number)
+    if (day > today) break
+    let to = from + 1
+    while (to < rows.length && dayOf(columns.quotedAt[rows[to] as number] as number) === day) to++
+    const ofDay = rows.subarray(from, to).filter(counts)
+    from = to
+    if (ofDay.length === 0) continue
+    const drift = driftOn(day)
+    const sums = daySums(columns, lanes, swings, {
+      rows: ofDay,
+      day,
+      leaning: leaningAt(answers, today - day),
+      tenantRate: (won + 1) / (decided + 2),
+    })
+    const gainFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / GAIN_HALF_LIFE_DAYS)
+    const driftFade = Number.isNaN(yesterday) ? 0 : 2 ** (-(day - yesterday) / DRIFT_HALF_LIFE_DAYS)
+    product = product * gainFade + sums.surprise * drift
+    squares = squares * gainFade + sums.information * drift * drift
+    surprise = surprise * driftFade + sums.surprise
+    information = information * driftFade + sums.information
+    won += sums.won
+    decided += sums.decided
+    yesterday = day
+    yield
+  }
+  for (let lane = 0; lane < laneCount; lane++) endBlock(lanes, lane, swings)
+  const swing = swings.excess / (swings.squares + STEADY_INFORMATION)
+  return {
+    drift: clip(product / (squares + GAIN_DOUBT), 0, GAIN_MAX) * driftOn(today),
+    ofLanes: clip(Math.sqrt(Math.max(swing, 0)), 0, SWING_MAX),
+  }
+}
+
+/** Compares a day's outcomes with their lanes' win rates before the day, and then adds them to the lanes. */
+function daySums(
+  { lane: laneOf, outcome }: QuotedLanes['columns'],
+  lanes: LaneRates,
+  swings: SwingSums,
+  {
+    rows,
+    day,
+    leaning,
+    tenantRate,
+  }: {
+    readonly rows: Int32Array
+    readonly day: number
+    /** What a pending quote of the day says. */
+    readonly leaning: Leaning
+    readonly tenantRate: number
+  },
+): DaySums {
+  const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
+  const block = Math.floor(day / BLOCK_DAYS)
+  const fadeOf = (lane: number) => 2 ** (-(day - (lanes.day[lane] as number)) / LANE_HALF_LIFE_DAYS)
+  const weightOf = (row: number) => (outcome[row] === PENDING ? leaning.weight : 1)
+  const winOf = (row: number) => ((outcome[row] === PENDING ? leaning.won : outcome[row] === WON) ? 1 : 0)
+  for (const row of rows) {
+    const weight = weightOf(row)
+    if (weight === 0) continue
+    const lane = laneOf[row] as number
+    const fade = fadeOf(lane)
+    const rate =
+      ((lanes.won[lane] as number) * fade + TENANT_QUOTES * tenantRate) /
+      ((lanes.decided[lane] as number) * fade + TENANT_QUOTES)
+    const surprise = weight * (winOf(row) - rate)
+    const information = weight * rate * (1 - rate)
+    sums.surprise += surprise
+    sums.information += information
+    if (lanes.block[lane] !== block) {
+      endBlock(lanes, lane, swings)
+      const known = (lanes.decided[lane] as number) * fade
+      lanes.block[lane] = block
+      lanes.before[lane] = known < KNOWN_QUOTES_MIN ? 0 : (known + TENANT_QUOTES) * rate * (1 - rate)
+      lanes.surprise[lane] = 0
+      lanes.information[lane] = 0
+    }
+    lanes.surprise[lane] = (lanes.surprise[lane] as number) + surprise
+    lanes.information[lane] = (lanes.information[lane] as number) + information
+  }
+  for (const row of rows) {
+    const weight = weightOf(row)
+    if (weight === 0) continue
+    const lane = laneOf[row] as number
+    const fade = fadeOf(lane)
+    const win = weight * winOf(row)
+    lanes.won[lane] = (lanes.won[lane] as number) * fade + win
+    lanes.decided[lane] = (lanes.decided[lane] as number) * fade + weight
+    lanes.day[lane] = day
+    sums.won += win
+    sums.decided += weight
+  }
+  return sums
+}
+
+/** Adds a lane's block to the sums, if the lane's win rate was known when the block began. */
+function endBlock(lanes: LaneRates, lane: number, swings: SwingSums): void {
+  const before = lanes.before[lane] as number
+  if (before === 0) return
+  const surprise = lanes.surprise[lane] as number
+  const information = lanes.information[lane] as number
+  swings.excess += surprise * surprise - information - (information * information) / before
+  swings.squares += information * information
+}

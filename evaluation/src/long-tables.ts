@@ -1,0 +1,136 @@
+import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { Bar } from './bar.ts'
+import { logisticBroker, sealedSeller, sealedTenders } from './simulated-sellers.ts'
+import { after, afterMeans, type Reporting, type Walked, withoutLosses } from './walk.ts'
+import {
+  byKnownQuotes,
+  byRate,
+  type CalendarTerm,
+  calendarTerms,
+  type GroupCoverage,
+  groupCoverages,
+  isotonicBrier,
+  type WalkedQuality,
+  walkedQuality,
+} from './walked-tables.ts'
+
+const WARM_UP_DAYS = 60
+
+/** A table of the long form: printed as it is. */
+export interface LongTable {
+  readonly title: string
+  readonly rows: readonly object[]
+}
+
+/** Walks forward over quotes and shows the progress. */
+export type Walk = (
+  name: string,
+  quotes: readonly LaneQuote[],
+  plan: { readonly reporting: Reporting; readonly warmUpDays: number; readonly everyDays: number },
+) => Walked[]
+
+/** Simulated sellers whose curves are not those of the model. */
+export function simulatedFamilies(seed: number): { name: string; quotes: LaneQuote[] }[] {
+  const tenders = { days: 365, lanes: 60, tenders: 1_500, spread: 0.25, spreadOfSpread: 0.5, rejected: 0.15 }
+  const sealed = { days: 270, lanes: 80, quotes: 4_000, ownSpread: 0.08 }
+  const broker = { days: 270, lanes: 100, quotes: 4_000, level: 0.5, steepness: 8, spread: 0.7 }
+  return [
+    { name: 'sealed tenders', quotes: sealedTenders({ seed, ...tenders }) },
+    {
+      name: 'sealed tenders, very unequal',
+      quotes: sealedTenders({
+        seed: seed + 1,
+        ...tenders,
+        lanes: 200,
+        spread: 0.35,
+        spreadOfSpread: 0.7,
+        rejected: 0.25,
+      }),
+    },
+    {
+      name: 'a seller among four rivals',
+      quotes: sealedSeller({ seed: seed + 2, ...sealed, rivals: 4, rivalSpread: 0.08, lost: 0.2 }),
+    },
+    { name: 'logistic curves', quotes: logisticBroker({ seed: seed + 3, ...broker }) },
+    {
+      name: 'logistic curves with a ceiling',
+      quotes: logisticBroker({ seed: seed + 4, ...broker, steepness: 12, ceiling: 0.6 }),
+    },
+    {
+      name: 'logistic curves, 30 % of lanes lost',
+      quotes: logisticBroker({ seed: seed + 5, ...broker, level: 1, lostLanes: 0.3 }),
+    },
+    {
+      name: 'logistic curves that drift',
+      quotes: logisticBroker({ seed: seed + 6, ...broker, drift: 0.06 }),
+    },
+  ]
+}
+
+/** The model on simulated sellers of other kinds, and the bars of sealed tenders. */
+export function shapeTables(
+  walk: Walk,
+  seed: number,
+  everyDays: number,
+): { tables: LongTable[]; bars: Bar[] } {
+  const families = simulatedFamilies(seed).map(({ name, quotes }) => {
+    const walked = walk(name, quotes, { reporting: after(1), warmUpDays: WARM_UP_DAYS, everyDays })
+    return { name, walked, quality: walkedQuality(name, walked) }
+  })
+  const tenders = families.slice(0, 2)
+  return {
+    tables: [
+      {
+        title: 'Simulated sellers, walk-forward (Brier scores)',
+        rows: families.map(({ walked, quality }) => ({ ...quality, isotonic: isotonicBrier(walked) })),
+      },
+      ...tenders.map(({ name, walked }) => ({ title: `By relative rate, ${name}`, rows: byRate(walked) })),
+    ],
+    bars: tenders.flatMap(({ name, walked, quality }) => [
+      {
+        check: name,
+        measure: 'Brier minus the isotonic fit',
+        value: quality.model - isotonicBrier(walked),
+        most: 0.012,
+      },
+      { check: name, measure: 'calibration error', value: quality.calibrationError, most: 0.03 },
+    ]),
+  }
+}
+
+/** How late outcomes are known, by name. */
+export const REPORTINGS: readonly { readonly name: string; readonly reporting: Reporting }[] = [
+  { name: 'known after 1 day', reporting: after(1) },
+  { name: 'after 7 days', reporting: after(7) },
+  { name: 'after 30 days', reporting: after(30) },
+  { name: 'after 60 days', reporting: after(60) },
+  { name: 'after 1 day, half of the losses never', reporting: withoutLosses(0.5, 1) },
+  { name: 'after 7 days, half of the losses never', reporting: withoutLosses(0.5, 7) },
+  { name: 'wins after 2 days on average, losses after 20', reporting: afterMeans({ won: 2, lost: 20 }) },
+]
+
+/** Late outcomes, thin lanes, groups and the calendar, on one history. */
+export function lateTables(
+  walk: Walk,
+  history: { readonly name: string; readonly quotes: readonly LaneQuote[] },
+  everyDays: number,
+): LongTable[] {
+  const late: WalkedQuality[] = []
+  const thin: WalkedQuality[] = []
+  let groups: GroupCoverage[] = []
+  let calendar: CalendarTerm[] = []
+  for (const { name, reporting } of REPORTINGS) {
+    const walked = walk(name, history.quotes, { reporting, warmUpDays: 30, everyDays })
+    late.push(walkedQuality(name, walked))
+    thin.push(...byKnownQuotes(name, walked))
+    if (groups.length > 0) continue
+    groups = groupCoverages(history.name, walked)
+    calendar = calendarTerms(history.name, walked)
+  }
+  return [
+    { title: `${history.name}, by when outcomes are known (Brier scores)`, rows: late },
+    { title: `${history.name}, by known quotes of the lane (Brier scores)`, rows: thin },
+    { title: 'Share won of groups within their ranges', rows: groups },
+    { title: 'Calendar terms (Brier scores)', rows: calendar },
+  ]
+}
