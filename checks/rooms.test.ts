@@ -97,7 +97,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   pilot: {
     rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'audit', 'book'],
-    outside: ['engine/src/', 'node:'],
+    outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   events: {
     rooms: [

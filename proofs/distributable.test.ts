@@ -6,6 +6,7 @@ import { tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
+import { citusFaults, type KnownFunctions, knownFunctions, readTree } from './citus-rules.ts'
 import { methods } from './database-methods.ts'
 import {
   type ExecutedStatement,
@@ -38,18 +39,30 @@ let app: TestApp
 /** Whether the database reports its plans. It does not if the tests have no superuser. */
 let hasPlans = false
 const executed: ExecutedStatement[] = []
+/** The parse trees of the executed statements that write. */
+const trees = new Set<string>()
+let known: KnownFunctions
 
 beforeAll(async () => {
   database = await testDatabase()
   owner = new pg.Client(database.owner)
   await owner.connect()
   tables = await tenantTables(owner)
+  known = await knownFunctions(owner, tables)
   await disableRowLevelSecurity(database)
   hasPlans = await sendPlansAsNotices(database, inject('databaseCluster').makerUrl)
   const emit = pg.Client.prototype.emit
   vi.spyOn(pg.Client.prototype, 'emit').mockImplementation(function (this: pg.Client, event, ...values) {
     const statement = event === 'notice' ? statementInNotice((values[0] as unknown as Error).message) : null
     if (statement !== null) executed.push(statement)
+    const { message, detail } = (values[0] ?? {}) as { message?: string; detail?: string }
+    // 2, 3 and 4 are update, insert and delete.
+    if (
+      event === 'notice' &&
+      message === 'rewritten parse tree:' &&
+      /\{QUERY :commandType [234] /.test(detail ?? '')
+    )
+      trees.add(detail ?? '')
     return emit.call(this, event, ...values)
   })
   app = await appOn(database)
@@ -63,8 +76,12 @@ afterAll(async () => {
 /** Runs `work` as tenant B in a transaction that is rolled back, and returns the faults in the statements it executed. */
 async function faultsIn(work: (transaction: TenantTransaction) => Promise<unknown>) {
   executed.length = 0
+  trees.clear()
   await rolledBack(app.database, tenantB, work)
-  const faults = new Set(executed.flatMap((statement) => statementFaults(statement, tables)))
+  const faults = new Set([
+    ...executed.flatMap((statement) => statementFaults(statement, tables)),
+    ...[...trees].flatMap((tree) => citusFaults(readTree(tree), known)),
+  ])
   return { faults: [...faults], statements: executed.length }
 }
 
@@ -158,6 +175,34 @@ test.each([
   [
     `select count(*) from lanes, instances where tenant_id = ${b.tenant}`,
     'instances is joined with rows of a tenant',
+  ],
+  [
+    `update lanes set booked_at = case when miles > 1 then '2026-01-01'::text::timestamptz else booked_at end where tenant_id = ${b.tenant}`,
+    'lanes: a function that is not immutable in CASE or COALESCE',
+  ],
+  [
+    `update lanes set valid_until = coalesce(valid_until, now()) where tenant_id = ${b.tenant}`,
+    'lanes: a function that is not immutable in CASE or COALESCE',
+  ],
+  [
+    `update lanes set valid_until = created_at + interval '1 day' where tenant_id = ${b.tenant}`,
+    'lanes: a stable function of a column',
+  ],
+  [
+    `update lanes set updated_at = clock_timestamp() where tenant_id = ${b.tenant}`,
+    'lanes: a volatile function in an update',
+  ],
+  [
+    `insert into lane_versions select tenant_id, 8, 8, clock_timestamp() from tenants where tenant_id = ${b.tenant}`,
+    'lane_versions: a volatile function in an insert from a query',
+  ],
+  [
+    `insert into lane_versions values (${b.tenant}, (select 8), 8, now())`,
+    'lane_versions: a subquery in the values of an insert',
+  ],
+  [
+    `update lanes set miles = 1 where tenant_id = ${b.tenant} returning now()`,
+    'lanes: a function that is not immutable in returning',
   ],
 ])('a planted statement is found: %s', async (statement, fault) => {
   if (!hasPlans) return

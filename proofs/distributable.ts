@@ -165,6 +165,10 @@ export async function sendPlansAsNotices(database: TestDatabase, makerUrl: strin
       'auto_explain.log_nested_statements': 'on',
       'auto_explain.log_format': 'json',
       'auto_explain.log_level': 'notice',
+      // The parse trees, for the rules in citus-rules.ts.
+      debug_print_rewritten: 'on',
+      debug_pretty_print: 'off',
+      client_min_messages: 'log',
     }
     for (const [name, value] of Object.entries(settings)) {
       await maker.query(`alter database ${database.name} set ${name} = '${value}'`)

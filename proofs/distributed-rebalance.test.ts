@@ -332,7 +332,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       expect(rows, table).toEqual([{ count: 0 }])
     }
     expect(await rebalance(superuser(), quiet)).toBe(0)
-  }, 120_000)
+  }, 300_000)
 
   test('while the last changes of a shard are copied, only writes of its brokerages get 503, with Retry-After', async () => {
     const [moving, other] = [brokerages[0], await onAnotherShard(brokerages[0])]

@@ -52,6 +52,9 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
     ),
   ),
   'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.tenantOfSession': returnsCanary(({ transaction, tenant }) =>
+    people.tenantOfSession(transaction, tenant),
+  ),
   'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
     people.defaultBasisOf(transaction, tenant),
   ),

@@ -30,6 +30,9 @@ export const pilotMethods: Readonly<Record<string, Method>> = {
   'pilots.changedPilotLanes': returnsCanary(({ transaction, tenant }) =>
     pilots.changedPilotLanes(transaction, tenant, { after: -1, limit: 10 }),
   ),
+  'pilots.setExperiment': changesRows(({ transaction, tenant }) =>
+    pilots.setExperiment(transaction, tenant, null),
+  ),
   'pilots.headAnnounced': changesRows(({ transaction, tenant, now }) =>
     pilots.headAnnounced(transaction, tenant, { entry: 7, at: now }),
   ),

@@ -195,6 +195,22 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-customer': (of) => ({
     path: `/api/customers/record?name=${encodeURIComponent(customerOf(of))}`,
   }),
+  'list-approvals': () => ({ path: '/api/approvals' }),
+  'ask-approval': () => ({
+    path: '/api/approvals',
+    body: {
+      customer_name: 'Walk',
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 }],
+    },
+  }),
+  'ask-requote-approval': (of) => ({
+    path: `/api/lanes/${of.laneRef}/approvals`,
+    body: { quoted_rate: 2150 },
+  }),
+  'decide-approval': (of) => ({
+    path: `/api/approvals/${of.import}/decision`,
+    body: { decision: 'withdraw' },
+  }),
   'list-pricing-rules': () => ({ path: '/api/pricing-rules' }),
   'add-pricing-rule': () => ({ path: '/api/pricing-rules', body: otherRule }),
   'change-pricing-rule': (of) => ({ path: `/api/pricing-rules/${of.import}`, body: otherRule }),
@@ -287,6 +303,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'get-calibration': () => ({ path: '/api/calibration' }),
   'get-pilot': () => ({ path: '/api/pilot' }),
   'switch-pilot': () => ({ path: '/api/pilot', body: { active: false } }),
+  'switch-experiment': () => ({ path: '/api/pilot/experiment', body: {} }),
   'get-pilot-report': () => ({ path: '/api/pilot/report' }),
   'list-pilot-entries': () => ({ path: '/api/pilot/entries' }),
   'export-pilot': () => ({ path: '/api/pilot/export' }),

@@ -14,6 +14,7 @@ export function pilotRowsOf(ids: TenantIds, { at, canary }: { at: Date; canary: 
         sealed_version: 1_000_000_000_000,
         announced_entry: 0,
         announced_at: at,
+        experiment: JSON.stringify({ seed: `${canary}pilots-experiment`, quotes: 400, started_at: at }),
       },
     ],
     calibration_checks: [

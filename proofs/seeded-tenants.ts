@@ -45,6 +45,25 @@ const ruleOfA = {
   changedBy: null,
 }
 
+/** A quote that waits for approval. */
+const approvalOf = (label: Label, ids: TenantIds, at: Date) => {
+  const canary = `${canaryOf(label)}approvals`
+  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }
+  return {
+    approval_id: ids.import,
+    state: 'waiting',
+    asked: JSON.stringify({ kind: 'quote', body: { customer_name: `${canary}-asked`, lanes: [lane] } }),
+    reasons: JSON.stringify([`${canary}-reasons`]),
+    requested_by: ids.owner,
+    requested_at: at,
+    expires_at: new Date('2100-01-01T00:00:00Z'),
+    decided_by: null,
+    decided_at: null,
+    counter_cents: null,
+    lane_refs: JSON.stringify([`${canary}-lane_refs`]),
+  }
+}
+
 const ruleOfCustomer = (label: Label, ids: TenantIds) => {
   const text = `${canaryOf(label)}tenants-pricing_rules`
   return { ...ruleOfA, ruleId: ids.import, conditions: { customer: { key: text.toLowerCase(), text } } }
@@ -227,6 +246,7 @@ function rowsOf(
       { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
     ],
     ...fuelRowsOf(label),
+    approvals: [approvalOf(label, ids, at)],
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,

@@ -156,6 +156,90 @@ function verifyChain(entries, heads) {
   return { problems, parsed, brokerage }
 }
 
+// The experiment with suggested rates
+
+/** FNV-1a, 32 bits. */
+function hashOf(text) {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0
+  return hash
+}
+
+/** The suggestions must be those of the seed that was recorded before them. */
+function wrongArms(parsed) {
+  let seed = null
+  const wrong = []
+  for (const { entry, kind, body } of parsed) {
+    if (kind === 'experiment') seed = body.action === 'started' ? body.seed : null
+    if (kind === 'stopped') seed = null
+    if (kind !== 'forecast' || !body.experiment) continue
+    const { arm, day } = body.experiment
+    const expected =
+      seed === null ? null : seededNumbers(hashOf(`${seed} ${day} ${body.lane}`))() < 0.5 ? 'low' : 'high'
+    if (arm !== expected)
+      wrong.push({ entry, what: 'has a suggestion that the seed of the experiment does not give' })
+  }
+  return wrong
+}
+
+/** The newest experiment: the first planned quotes in order, each with what it earned within the fixed days. */
+function experimentOf(parsed, quotes) {
+  let experiment = null
+  for (const { entry, kind, body } of parsed) {
+    if (kind === 'experiment' && body.action === 'started') experiment = { entry, ...body, ended: false }
+    else if (experiment !== null && (kind === 'experiment' || kind === 'stopped')) experiment.ended = true
+  }
+  if (experiment === null) return null
+  const assigned = quotes
+    .filter(({ forecast, outcome }) => forecast.entry > experiment.entry && outcome?.outcome !== 'void')
+    .filter(({ forecast }) => forecast.body.experiment)
+    .sort((one, other) => one.forecast.entry - other.forecast.entry)
+    .slice(0, experiment.quotes)
+  const limitMs = experiment.days * 86400000
+  const isFull = assigned.length === experiment.quotes
+  const isDone = isFull && parsed.at(-1).at - assigned.at(-1).forecast.at >= limitMs
+  const rows = assigned.map(({ forecast, outcome }) => {
+    const { body, at } = forecast
+    const isWon =
+      outcome?.outcome === 'won' && outcome.decided_at && Date.parse(outcome.decided_at) <= at + limitMs
+    return {
+      arm: body.experiment.arm,
+      unit: `${body.lane} ${body.experiment.day}`,
+      follows: Math.abs((body.rate ?? 0) / body.experiment.rate - 1) <= 0.01,
+      earned: isWon ? (outcome.revenue ?? body.rate ?? 0) - (outcome.cost ?? body.cost ?? 0) : 0,
+    }
+  })
+  const [low, high] = ['low', 'high'].map((arm) => armOf(rows.filter((row) => row.arm === arm)))
+  const gain = isDone && low && high ? high.mean - low.mean : null
+  const half = gain === null ? null : 1.96 * Math.sqrt(low.variance + high.variance)
+  const shown = ({ quotes: count, mean }) => ({ quotes: count, earned: mean })
+  return {
+    state: isDone ? 'done' : experiment.ended ? 'ended' : isFull ? 'waiting' : 'collecting',
+    planned: experiment.quotes,
+    assigned: rows.length,
+    followed: rows.filter(({ follows }) => follows).length,
+    result:
+      gain === null
+        ? null
+        : { low: shown(low), high: shown(high), gain, range_95: { low: gain - half, high: gain + half } },
+  }
+}
+
+/** The mean of an arm, with its variance over lanes and days; null with fewer than 20 of them. */
+function armOf(rows) {
+  const units = new Map()
+  for (const row of rows) units.set(row.unit, [...(units.get(row.unit) ?? []), row])
+  if (units.size < 20) return null
+  const mean = rows.reduce((sum, { earned }) => sum + earned, 0) / rows.length
+  let spread = 0
+  for (const unit of units.values()) spread += unit.reduce((sum, { earned }) => sum + earned - mean, 0) ** 2
+  return {
+    quotes: rows.length,
+    mean,
+    variance: (units.size / (units.size - 1)) * (spread / rows.length ** 2),
+  }
+}
+
 // The scores
 
 const overallOf = (body) => ((body.all_won ?? 0) + 1) / ((body.all_decided ?? 0) + 2)
@@ -329,6 +413,7 @@ function scoresOf(parsed, heads) {
       ? []
       : calibration(model).map(({ count, ...group }) => ({ quotes: count, ...group })),
     dollars: dollarsOf(scored),
+    experiment: experimentOf(parsed, quotes),
     noted_before_outcome: scored.filter(({ forecast, outcome }) =>
       heads.some(
         ({ entry, at }) =>
@@ -382,11 +467,13 @@ function differences(report, own, path = '') {
     const [claimed, found] = [report?.[name], own[name]]
     const at = `${path}${name}`
     if (typeof found === 'number') {
-      const tolerance = at.startsWith('dollars') ? 0.0051 : 1e-9
+      const tolerance = at.startsWith('dollars') || at.startsWith('experiment') ? 0.0051 : 1e-9
       return typeof claimed === 'number' && Math.abs(claimed - found) <= tolerance
         ? []
         : [`${at} is ${claimed} in the report, and ${found} in the chain`]
     }
+    if (typeof found === 'string')
+      return claimed === found ? [] : [`${at} is ${claimed} in the report, and ${found} in the chain`]
     if (found === null) return claimed === null ? [] : [`${at} is not null in the report`]
     return differences(claimed, found, `${at}.`)
   })
@@ -427,6 +514,14 @@ function* lines({ brokerage, problems, scores, heads }) {
   for (const group of scores.calibration) {
     yield `  ${percent(group.forecast).padStart(7)} ${percent(group.won).padStart(7)}   of ${group.quotes}`
   }
+  if (scores.experiment !== null) {
+    const { state, planned, assigned, followed, result } = scores.experiment
+    yield ''
+    yield `Experiment with suggested rates: ${state}, ${assigned} of ${planned} quotes, ${followed} quoted within 1 % of the suggestion.`
+    if (result !== null) {
+      yield `A quote earned ${money(result.high.earned)} with the high suggestion and ${money(result.low.earned)} with the low one: ${money(result.gain)} more (95 %: ${rangeText(result.range_95, money)}).`
+    }
+  }
   const { dollars } = scores
   if (dollars === null) return
   yield ''
@@ -455,6 +550,7 @@ function main() {
   const { entries, report } = readEntries(readFileSync(file, 'utf8'))
   const { problems, parsed, brokerage } = verifyChain(entries, heads)
   const scores = scoresOf(parsed, heads)
+  problems.push(...wrongArms(parsed))
   const claimed = values.report === undefined ? report : JSON.parse(readFileSync(values.report, 'utf8'))
   if (claimed !== null && problems.length === 0) {
     for (const what of differences(claimed, scores))

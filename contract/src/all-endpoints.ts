@@ -1,3 +1,4 @@
+import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import {
@@ -57,6 +58,7 @@ import {
   getPilot,
   getPilotReport,
   listPilotEntries,
+  switchExperiment,
   switchPilot,
 } from './pilot.ts'
 import {
@@ -168,6 +170,10 @@ export const allEndpoints = [
   quoteAdvice,
   laneAdvice,
   adviseLanes,
+  listApprovals,
+  askApproval,
+  askRequoteApproval,
+  decideApproval,
   listPricingRules,
   addPricingRule,
   changePricingRule,
@@ -227,6 +233,7 @@ export const allEndpoints = [
   getBacktest,
   getPilot,
   switchPilot,
+  switchExperiment,
   getPilotReport,
   listPilotEntries,
   exportPilot,

@@ -16,6 +16,8 @@ export const auditKindsOf = {
   ],
   brokerage: [
     'settings-changed',
+    'approval-requested',
+    'approval-decided',
     'pricing-rule-added',
     'pricing-rule-changed',
     'pricing-rule-removed',
@@ -36,6 +38,8 @@ export const auditKindsOf = {
     'sandbox-reset',
     'pilot-started',
     'pilot-stopped',
+    'experiment-started',
+    'experiment-ended',
   ],
   refusals: [
     'sign-in-failed',

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { Approval } from './approvals.ts'
 import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
@@ -38,7 +39,7 @@ import {
   winProbabilityMethods,
 } from './markup.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
-import { Pilot, PilotEntry, PilotHead, PilotRange, PilotScore } from './pilot.ts'
+import { Pilot, PilotArm, PilotEntry, PilotExperiment, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
   AppliedRules,
   OutsideRule,
@@ -210,6 +211,7 @@ export const components: Readonly<
   RuleTerms: { schema: ShownTerms, description: 'What a pricing rule says about its quotes' },
   RuleMinimum: { schema: ShownMinimum, description: 'A minimum of a pricing rule' },
   RuleMargin: { schema: ShownMargin, description: 'A margin of a pricing rule' },
+  Approval: { schema: Approval, description: 'A quote outside the rules that needs approval' },
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
@@ -302,6 +304,8 @@ export const components: Readonly<
   Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },
   PilotHead: { schema: PilotHead, description: 'The newest entry of the chain of a pilot' },
   PilotEntry: { schema: PilotEntry, description: 'An entry of the chain of a pilot' },
+  PilotArm: { schema: PilotArm, description: 'An arm of an experiment with suggested rates' },
+  PilotExperiment: { schema: PilotExperiment, description: 'A running experiment with suggested rates' },
   PilotScore: { schema: PilotScore, description: 'The scores of the forecasts of one method' },
   PilotRange: { schema: PilotRange, description: 'A 95 % range over resampled lanes' },
   ReliabilityGroup: { schema: ReliabilityGroup, description: 'A group of quotes with similar forecasts' },

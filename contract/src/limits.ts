@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
+export const approvalHours = 24
+/** Approvals in the list: those of the last weeks. */
+export const approvalsListedMax = 200
+export const noteLengthMax = 500
 /** Pricing rules of a brokerage: they are applied to each quote one by one, and read with the settings of the brokerage. */
 export const rulesMax = 200
 /** Past quotes that a pricing rule is tested on, newest first: about half a second of work. */
@@ -167,6 +172,9 @@ export const changesPageDefault = 100
 export const changesPageMax = 500
 /** Entries of a pilot per page, of about 800 bytes each. */
 export const pilotEntriesPageMax = 1_000
+/** Quotes of an experiment: fewer give a range of dollars per quote that says nothing. */
+export const experimentQuotesMin = 100
+export const experimentQuotesMax = 100_000
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 /** Accessorial charges of an amount by name. A bill of lading has a few. */

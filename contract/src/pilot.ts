@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ReliabilityGroup } from './backtest.ts'
 import { endpoint } from './endpoint.ts'
 import { nullable, recordId, wholeNumber } from './fields.ts'
-import { pilotEntriesPageMax } from './limits.ts'
+import { experimentQuotesMax, experimentQuotesMin, pilotEntriesPageMax } from './limits.ts'
 
 const moment = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -11,6 +11,11 @@ export const PilotHead = Type.Object({
   entry: Type.Integer({ description: 'The number of the newest entry: the number of entries' }),
   at: moment('When it was recorded'),
   hash: Type.String({ description: 'Its SHA-256 in hex, which covers all entries before it' }),
+})
+
+export const PilotExperiment = Type.Object({
+  quotes: Type.Integer({ description: 'The number of quotes that its result is computed from' }),
+  started_at: moment('When it was started'),
 })
 
 export const Pilot = Type.Object({
@@ -22,6 +27,7 @@ export const Pilot = Type.Object({
     ...nullable(PilotHead),
     description: 'The newest entry. Note it down outside Lanewise; null before the first entry',
   },
+  experiment: { ...nullable(PilotExperiment), description: 'The running experiment with suggested rates' },
 })
 
 const exampleHead = {
@@ -35,6 +41,7 @@ const examplePilot = {
   started_by: 1,
   stopped_at: null,
   head: exampleHead,
+  experiment: null,
 }
 
 export const getPilot = endpoint({
@@ -64,6 +71,29 @@ export const switchPilot = endpoint({
   status: 200,
   answer: Pilot,
   examples: { body: { active: true }, answer: examplePilot },
+})
+
+export const switchExperiment = endpoint({
+  name: 'switch-experiment',
+  method: 'PATCH',
+  path: '/api/pilot/experiment',
+  summary: 'Start or end an experiment with suggested rates',
+  description:
+    'While an experiment runs, the suggested rate of each lane and day is the low or the high end of the flat zone of the best rate, by a coin that the seed fixes: at most 2 % of modeled margin, and never below a floor. The suggestion is recorded with each forecast. The result is computed once, from as many quotes as were fixed at the start. It needs the pilot. Without quotes, ends the running experiment.',
+  tag: 'Performance',
+  who: { kind: 'dashboard', role: 'admin' },
+  body: Type.Object({
+    quotes: Type.Optional(
+      wholeNumber('Starts an experiment with this many quotes', experimentQuotesMin, experimentQuotesMax),
+    ),
+  }),
+  status: 200,
+  answer: Pilot,
+  problems: ['state-conflict'],
+  examples: {
+    body: { quotes: 1000 },
+    answer: { ...examplePilot, experiment: { quotes: 1000, started_at: '2026-03-01T14:00:00.000Z' } },
+  },
 })
 
 export const PilotEntry = Type.Object({
@@ -150,6 +180,11 @@ const range = {
 const amount = (description: string) => Type.Number({ description })
 const howMany = (description: string) => Type.Integer({ description })
 
+export const PilotArm = Type.Object({
+  quotes: Type.Integer(),
+  earned: Type.Number({ description: 'Margin earned per quote, with 0 for a quote that was not won' }),
+})
+
 export const PilotReport = Type.Object({
   entries: howMany('Entries of the chain that the report covers'),
   forecasts: howMany('Recorded forecasts, also of quotes that were priced again'),
@@ -209,6 +244,31 @@ export const PilotReport = Type.Object({
     ),
     description: 'Null without a scored quote with a cost. Expected by the recorded probabilities',
   },
+  experiment: {
+    ...nullable(
+      Type.Object({
+        state: Type.Enum(['collecting', 'waiting', 'done', 'ended'], {
+          description:
+            'collecting: fewer quotes than planned. waiting: the last one may still be won. ended: ended before, without a result',
+        }),
+        planned: howMany('Quotes that were fixed at the start'),
+        assigned: howMany('Quotes with a suggestion so far, at most the planned ones'),
+        followed: howMany('Of these, quoted within 1 % of the suggestion'),
+        result: {
+          ...nullable(
+            Type.Object({
+              low: PilotArm,
+              high: PilotArm,
+              gain: amount('What a quote earned more with the high suggestion'),
+              range_95: PilotRange,
+            }),
+          ),
+          description: 'Null until it is done, or with too few lanes and days',
+        },
+      }),
+    ),
+    description: 'The newest experiment with suggested rates; null if there was none',
+  },
 })
 
 const exampleScore = (brier: number, log_loss: number, calibration_error: number) => ({
@@ -259,6 +319,7 @@ export const getPilotReport = endpoint({
         difference: 6820,
         range_95: { low: 4310, high: 9550 },
       },
+      experiment: null,
     },
   },
 })

@@ -97,6 +97,11 @@ const market = createRoute({
   path: pagePaths.market,
   component: lazyRouteComponent(fetched(() => import('./market/index.ts'))),
 })
+const rules = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.rules,
+  component: lazyRouteComponent(fetched(() => import('./rules/index.ts'))),
+})
 const integration = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.integration,
@@ -158,6 +163,7 @@ export const router = createRouter({
       lane,
       performance,
       market,
+      rules,
       integration,
       imports,
       team,

@@ -15,6 +15,7 @@ declare module 'virtual:tabler-icons' {
   export const IconBulb: Icon
   export const IconChartBar: Icon
   export const IconChartLine: Icon
+  export const IconRuler: Icon
   export const IconCheck: Icon
   export const IconChevronDown: Icon
   export const IconChevronLeft: Icon

@@ -209,6 +209,18 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     send: (page) => tab(page, 'Calibration').click(),
     done: (page) => page.getByText(/decided quotes/).first(),
   },
+  rules: {
+    address: () => '/rules',
+    content: (page) => page.getByRole('button', { name: 'Add a rule' }),
+    field: (page) => page.getByRole('textbox', { name: 'Customer', exact: true }),
+    type: async (page) => {
+      await page.getByRole('button', { name: 'Add a rule' }).click()
+      await page.getByRole('textbox', { name: 'Customer', exact: true }).fill('Polar Foods')
+      await page.getByRole('textbox', { name: 'Minimum margin, %' }).fill('5')
+    },
+    send: press('Save rule'),
+    done: (page) => page.getByRole('region', { name: /^Rule \d+$/ }),
+  },
   market: {
     address: () => '/market?view=rates&origin=Chicago, IL&destination=Memphis, TN',
     content: (page) => page.getByRole('form', { name: 'Enter a market rate' }),

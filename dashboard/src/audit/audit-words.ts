@@ -52,6 +52,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
+  'approval-requested': 'Approval requested',
+  'approval-decided': 'Approval decided',
   'pricing-rule-added': 'Pricing rule added',
   'pricing-rule-changed': 'Pricing rule changed',
   'pricing-rule-removed': 'Pricing rule removed',
@@ -70,6 +72,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'sandbox-reset': 'Test brokerage reset',
   'pilot-started': 'Pilot switched on',
   'pilot-stopped': 'Pilot switched off',
+  'experiment-started': 'Experiment started',
+  'experiment-ended': 'Experiment ended',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
@@ -193,6 +197,10 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} rolled back change ${dataOf(about, 'change_id')} of the quote ${dataOf(about, 'lane_ref')}`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
+  'approval-requested': ({ done_by, about }) =>
+    words`${someone(done_by)} asked for approval ${dataOf(about, 'approval_id')} of a quote for ${dataOf(about, 'customer_name')}`,
+  'approval-decided': ({ done_by, about }) =>
+    words`${someone(done_by)} decided approval ${dataOf(about, 'approval_id')}: ${dataOf(about, 'decision')}`,
   'pricing-rule-added': ({ done_by, about }) =>
     words`${someone(done_by)} added the pricing rule for ${ruleOf(about, 'after')}`,
   'pricing-rule-changed': ({ done_by, about }) =>
@@ -223,6 +231,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'sandbox-reset': ({ done_by }) => words`${someone(done_by)} reset the test brokerage`,
   'pilot-started': ({ done_by }) => words`${someone(done_by)} switched the pilot on`,
   'pilot-stopped': ({ done_by }) => words`${someone(done_by)} switched the pilot off`,
+  'experiment-started': ({ done_by }) =>
+    words`${someone(done_by)} started an experiment with suggested rates`,
+  'experiment-ended': ({ done_by }) => words`${someone(done_by)} ended the experiment with suggested rates`,
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? words`Someone entered a wrong password for ${someone(done_to)}`

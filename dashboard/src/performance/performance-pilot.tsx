@@ -19,6 +19,7 @@ import {
   useNotice,
   zonedMoment,
 } from '../shared-ui/index.ts'
+import { Experiment } from './performance-experiment.tsx'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
 
 type PilotState = Answer<'get-pilot'>
@@ -44,7 +45,7 @@ export default function Pilot() {
       {head !== null && (
         <>
           <Proof head={head} />
-          <Scores />
+          <Scores pilot={pilot.data} />
         </>
       )}
     </Stack>
@@ -207,7 +208,7 @@ function ExportJson() {
   )
 }
 
-function Scores() {
+function Scores({ pilot }: { pilot: PilotState }) {
   const report = useAnswer('get-pilot-report', {}, { everyMs: pollEveryMs })
   if (report.isError) {
     return (
@@ -219,7 +220,12 @@ function Scores() {
     )
   }
   if (report.isPending) return <Loading label="Loading the report" rows={6} />
-  return <ReportOf report={report.data} />
+  return (
+    <>
+      <ReportOf report={report.data} />
+      <Experiment pilot={pilot} report={report.data.experiment} />
+    </>
+  )
 }
 
 const unscoredNames: Readonly<Record<keyof Report['unscored'], string>> = {

@@ -1,5 +1,4 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
-import { useSession } from '../api/index.ts'
 import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
@@ -78,17 +77,20 @@ export function useDeskKeys(takeBest: (() => void) | null, lanes: readonly DeskL
   ])
 }
 
-/** The rates of the active lane, from its advice, its typed cost and the floors of the brokerage. */
+/** The rates of the active lane, from its advice with the rules that apply, and its typed cost. */
 export function usePricing(lane: DeskLane, { advice }: DeskAnswer): Pricing | null {
-  const { tenant } = useSession()
   const typedCost = readDollars(lane.cost)
   return useMemo(() => {
     if (advice?.estimate === undefined || hasNothingToSay(advice.estimate)) return null
-    const floor = floorOf(tenant.floors, {
-      advised: advice.optimum?.floor ?? null,
-      typedCost,
-      miles: advice.estimate.miles,
-    })
+    const { margin_pct = null, margin = null, rate_per_mile = null } = advice.rules?.minimum?.terms ?? {}
+    const floor = floorOf(
+      { margin_pct, margin, rate_per_mile },
+      {
+        advised: advice.optimum?.floor ?? null,
+        typedCost,
+        miles: advice.estimate.miles,
+      },
+    )
     return pricingOf(advice, { typedCost, floor })
-  }, [advice, typedCost, tenant.floors])
+  }, [advice, typedCost])
 }

@@ -14,6 +14,7 @@ import { AnswerLines } from './desk-answer-lines.tsx'
 import type { DeskLane } from './desk-draft.ts'
 import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
+import { DeskRules } from './desk-rules.tsx'
 import { Why } from './desk-why.tsx'
 import { spokenAdvice } from './desk-words.ts'
 
@@ -53,6 +54,7 @@ export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: Adv
             <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />
           </Paper>
         )}
+        <DeskRules answer={answer} onUse={onUse} />
         <MarginAtRisk answer={answer} pricing={pricing} />
         {advice?.market !== undefined && (
           <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">

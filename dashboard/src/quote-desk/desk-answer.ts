@@ -61,10 +61,11 @@ const nowhere: LaneAsked = { origin: '', destination: '' }
  * The advice for a row, requested after a pause in typing. Answers are cached by query, so an older answer cannot replace a
  * newer one. Requests that are no longer needed are aborted. After a temporary failure, the advice comes back by itself.
  */
-export function useDeskAnswer(row: DeskLane): DeskAnswer {
+export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
   const current = askedOf(row)
   const typed = JSON.stringify(current)
   const [settled] = useDebouncedValue(typed, typingPauseMs)
+  const [settledCustomer] = useDebouncedValue(customer.trim(), typingPauseMs)
   const asked = JSON.parse(settled) as Asked | null
   const isCurrentLane = current !== null && JSON.stringify(asked?.lane) === JSON.stringify(current.lane)
 
@@ -80,8 +81,9 @@ export function useDeskAnswer(row: DeskLane): DeskAnswer {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
-        include: 'estimate,curve,optimum,evidence,market,risk',
+        include: 'estimate,curve,optimum,evidence,market,risk,rules',
         evidence_limit: quotesDrawn,
+        ...(settledCustomer === '' ? {} : { customer: settledCustomer }),
       },
     },
     { enabled: asked !== null, keeps: true, comesBack: true },

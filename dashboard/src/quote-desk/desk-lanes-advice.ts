@@ -138,6 +138,7 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
 
 /** The rate to quote on a row, in whole dollars: the best rate raised to the floor, or else the going rate. */
 export function bestRateOf({ optimum, estimate }: Pick<RowAdvice, 'optimum' | 'estimate'>): number | null {
+  if (optimum?.experiment !== undefined) return optimum.experiment.rate
   if (optimum !== null) {
     return optimum.floored_rate > optimum.rate ? Math.ceil(optimum.floored_rate) : Math.round(optimum.rate)
   }

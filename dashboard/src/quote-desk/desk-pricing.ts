@@ -95,7 +95,7 @@ export function pricingOf(
     typedCost !== null && reference !== null
       ? bestOver(curve, reference, typedCost)
       : optimum
-        ? { rate: optimum.rate, zone: optimum.flat_zone }
+        ? { rate: optimum.experiment?.rate ?? optimum.rate, zone: optimum.flat_zone }
         : null
   const wanted = best?.rate ?? reference
   if (wanted === null) return null

@@ -10,6 +10,7 @@ import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/i
 import { focusLane, onSaveKey, useConfirmedSave, useDeskKeys, usePricing } from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
 import { useDeskAnswer } from './desk-answer.ts'
+import { AskApproval } from './desk-approval.tsx'
 import { ConfirmRates } from './desk-confirm.tsx'
 import {
   blankDraft,
@@ -177,7 +178,7 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useLaneInAddress(lanes.active)
-  const answer = useDeskAnswer(lanes.active)
+  const answer = useDeskAnswer(lanes.active, draft.customer)
   const pricing = usePricing(lanes.active, answer)
   const adviceOf = useLanesAdvice(lanes.lanes, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
@@ -222,6 +223,7 @@ function Desk(props: DeskProps) {
               onSave={save}
             />
             <SaveProblems
+              draft={draft}
               saving={saving}
               retry={save}
               acceptUnknown={acceptUnknown}
@@ -286,9 +288,11 @@ function PasteLanes({
 function SaveProblems({
   saving,
   retry,
+  draft,
   acceptUnknown,
   onAcceptUnknown,
 }: {
+  draft: Draft
   saving: DeskSave
   retry: () => void
   acceptUnknown: boolean
@@ -304,6 +308,9 @@ function SaveProblems({
         />
       )}
       {saving.failure !== null && <SaveFailed saving={saving} retry={retry} />}
+      {saving.failure !== null && (
+        <AskApproval failure={saving.failure} draft={draft} acceptUnknown={acceptUnknown} />
+      )}
     </>
   )
 }

@@ -1,3 +1,5 @@
+import type { Arm } from './experiment.ts'
+
 /** The entries of a pilot's chain. Amounts are dollars, and times ISO 8601, as in the exported file. */
 
 /** A forecast that is recorded more than this after its rate was quoted is late, and not scored. */
@@ -41,6 +43,8 @@ export interface ForecastBody {
   readonly best_rate: number | null
   readonly probability_at_best: number | null
   readonly model: string
+  /** The suggestion of a running experiment for this lane on this day. */
+  readonly experiment?: { readonly arm: Arm; readonly rate: number; readonly day: number } | null
   /** Why the forecast does not precede the outcome, or is recorded too late. */
   readonly late: 'decided_before' | 'quoted_long_before' | null
   readonly no_forecast: 'no_quotes' | 'not_computed' | 'other_basis' | null
@@ -60,10 +64,24 @@ export interface OutcomeBody {
   readonly cost: number | null
 }
 
+/** An experiment began, with its seed and its stopping rule, or was ended before. */
+export type ExperimentBody =
+  | {
+      readonly action: 'started'
+      readonly by: number
+      readonly seed: string
+      /** The result is computed from this many quotes, each with what it earned within `days` days, and not before. */
+      readonly quotes: number
+      readonly days: number
+      readonly cost_share_max: number
+    }
+  | { readonly action: 'ended'; readonly by: number }
+
 /** An entry of the chain. */
 export type PilotEntry = { readonly entry: number; readonly at: number } & (
   | { readonly kind: 'started'; readonly body: StartedBody }
   | { readonly kind: 'stopped'; readonly body: StoppedBody }
   | { readonly kind: 'forecast'; readonly body: ForecastBody }
   | { readonly kind: 'outcome'; readonly body: OutcomeBody }
+  | { readonly kind: 'experiment'; readonly body: ExperimentBody }
 )

@@ -7,7 +7,8 @@ import {
   reliability,
 } from '../backtest/measures.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
-import type { ForecastBody, OutcomeBody, PilotEntry } from './pilot-entries.ts'
+import { type ExperimentQuote, type ExperimentResult, experimentResult } from './experiment.ts'
+import type { ExperimentBody, ForecastBody, OutcomeBody, PilotEntry } from './pilot-entries.ts'
 
 /** Why the forecast of a quote is not scored. */
 export type Unscored = 'undecided' | 'late' | 'no_forecast' | 'void' | 'expired' | 'rate_changed'
@@ -17,6 +18,7 @@ const LANE_WEIGHT = 2
 /** The same for the rep's win rate. */
 const REP_WEIGHT = 5
 const DRAWS = 2_000
+const DAY_MS = 86_400_000
 const SEED = 20_260_101
 /** A range from fewer lanes would be meaningless. */
 export const RANGE_LANES_MIN = 5
@@ -79,6 +81,7 @@ export interface PilotReport {
   readonly better: { readonly brier: number; readonly range: Range | null } | null
   readonly reliability: readonly ReliabilityRow[]
   readonly meanForecast: number | null
+  readonly experiment: ExperimentReport | null
   readonly dollars: {
     readonly quotes: number
     readonly lanes: number
@@ -90,6 +93,16 @@ export interface PilotReport {
     readonly difference: number
     readonly range: Range | null
   } | null
+}
+
+/** The newest experiment of a pilot. The result is null until it is done. */
+export interface ExperimentReport {
+  readonly state: 'collecting' | 'waiting' | 'done' | 'ended'
+  readonly planned: number
+  readonly assigned: number
+  /** Quoted within 1 % of the suggestion. */
+  readonly followed: number
+  readonly result: ExperimentResult | null
 }
 
 /** Reads a chain, entry by entry in order, and reports on it. */
@@ -108,6 +121,8 @@ export function pilotScorer(): PilotScorer {
   let entries = 0
   let forecasts = 0
   let expiredIsLost = false
+  let experiment: RecordedExperiment | null = null
+  let newestAt = 0
 
   function addForecast(entry: number, at: number, body: ForecastBody): void {
     forecasts++
@@ -135,12 +150,77 @@ export function pilotScorer(): PilotScorer {
   return {
     add({ entry, at, ...rest }) {
       entries++
+      newestAt = at
       // The rules of the newest start apply: they are fixed before the forecasts that follow.
       if (rest.kind === 'started') expiredIsLost = rest.body.expired_counts_as_lost
       else if (rest.kind === 'forecast') addForecast(entry, at, rest.body)
       else if (rest.kind === 'outcome') addOutcome(rest.body)
+      else if (rest.kind === 'experiment') experiment = nextExperiment(experiment, entry, rest.body)
+      else if (rest.kind === 'stopped' && experiment !== null) experiment.isEnded = true
     },
-    report: () => reportOf({ quotes: [...quotes.values()], entries, forecasts, expiredIsLost }),
+    report: () => ({
+      ...reportOf({ quotes: [...quotes.values()], entries, forecasts, expiredIsLost }),
+      experiment: experiment === null ? null : experimentReport([...quotes.values()], experiment, newestAt),
+    }),
+  }
+}
+
+/** An experiment as the chain has it. */
+interface RecordedExperiment {
+  readonly entry: number
+  readonly planned: number
+  readonly days: number
+  isEnded: boolean
+}
+
+function nextExperiment(
+  running: RecordedExperiment | null,
+  entry: number,
+  body: ExperimentBody,
+): RecordedExperiment | null {
+  if (body.action === 'started') return { entry, planned: body.quotes, days: body.days, isEnded: false }
+  return running === null ? null : { ...running, isEnded: true }
+}
+
+/**
+ * The experiment by its stopping rule: the first `planned` quotes with a suggestion, in the order of the chain, each with what it
+ * earned within `days` days, computed when the last of them is that old. Voided quotes do not count.
+ */
+function experimentReport(
+  quotes: readonly PilotQuote[],
+  { entry, planned, days, isEnded }: RecordedExperiment,
+  now: number,
+): ExperimentReport {
+  const assigned = quotes
+    .filter(({ forecast, outcome }) => forecast.entry > entry && outcome?.outcome !== 'void')
+    .filter(({ forecast }) => (forecast.body.experiment ?? null) !== null)
+    .toSorted((one, other) => one.forecast.entry - other.forecast.entry)
+    .slice(0, planned)
+  const last = assigned.at(-1)?.forecast.at ?? now
+  const isFull = assigned.length === planned
+  const isDone = isFull && now - last >= days * DAY_MS
+  const followed = assigned.filter(({ forecast: { body } }) => {
+    const suggested = body.experiment?.rate ?? Number.NaN
+    return Math.abs((body.rate ?? 0) / suggested - 1) <= 0.01
+  })
+  return {
+    state: isDone ? 'done' : isEnded ? 'ended' : isFull ? 'waiting' : 'collecting',
+    planned,
+    assigned: assigned.length,
+    followed: followed.length,
+    result: isDone ? experimentResult(assigned.map((quote) => experimentQuote(quote, days))) : null,
+  }
+}
+
+function experimentQuote({ forecast, outcome }: PilotQuote, days: number): ExperimentQuote {
+  const { experiment, lane, rate, cost } = forecast.body
+  const decided = outcome?.decided_at ?? null
+  const isWon =
+    outcome?.outcome === 'won' && decided !== null && Date.parse(decided) <= forecast.at + days * DAY_MS
+  return {
+    arm: experiment?.arm ?? 'low',
+    unit: `${lane} ${experiment?.day ?? 0}`,
+    earned: isWon ? (outcome.revenue ?? rate ?? 0) - (outcome.cost ?? cost ?? 0) : 0,
   }
 }
 
@@ -207,7 +287,7 @@ function reportOf({
   entries: number
   forecasts: number
   expiredIsLost: boolean
-}): PilotReport {
+}): Omit<PilotReport, 'experiment'> {
   const unscored = { undecided: 0, late: 0, no_forecast: 0, void: 0, expired: 0, rate_changed: 0 }
   const scored: Scored[] = []
   for (const quote of quotes) {

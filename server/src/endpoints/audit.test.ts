@@ -97,6 +97,16 @@ const setMarketKey = (tenant: MadeTenant) =>
   })
 
 const pricingRule = { conditions: { customer: 'Harvest' }, terms: { minimum: { margin_pct: 8 } } }
+const blockLowRates = (tenant: MadeTenant) =>
+  byOwner(tenant, 'POST', '/api/pricing-rules', {
+    conditions: {},
+    terms: { minimum: { rate_per_mile: 100 }, outside: 'approval' },
+  })
+const askApproval = (tenant: MadeTenant) =>
+  byOwner(tenant, 'POST', '/api/approvals', {
+    customer_name: 'Harvest',
+    lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 100 }],
+  })
 const addRule = (tenant: MadeTenant) => byOwner(tenant, 'POST', '/api/pricing-rules', pricingRule)
 
 async function makeImport(tenant: MadeTenant): Promise<number> {
@@ -150,6 +160,17 @@ const events: Partial<
     make: (tenant) => byOwner(tenant, 'POST', '/api/sandbox/session', {}),
   },
   'pilot-started': { make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }) },
+  'experiment-started': {
+    before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot/experiment', { quotes: 400 }),
+  },
+  'experiment-ended': {
+    before: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/pilot', { active: true })
+      return byOwner(tenant, 'PATCH', '/api/pilot/experiment', { quotes: 400 })
+    },
+    make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot/experiment', {}),
+  },
   'pilot-stopped': {
     before: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: true }),
     make: (tenant) => byOwner(tenant, 'PATCH', '/api/pilot', { active: false }),
@@ -254,6 +275,17 @@ const events: Partial<
   'import-undone': {
     before: makeImport,
     make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'approval-requested': {
+    before: blockLowRates,
+    make: askApproval,
+  },
+  'approval-decided': {
+    before: async (tenant) => {
+      await blockLowRates(tenant)
+      return (await askApproval(tenant)).body.approval_id as number
+    },
+    make: (tenant, id) => byOwner(tenant, 'POST', `/api/approvals/${id}/decision`, { decision: 'reject' }),
   },
   'pricing-rule-added': { make: addRule },
   'pricing-rule-changed': {

@@ -38,6 +38,8 @@ describe('201 and 200', () => {
           'lane.outcome_changed',
           'quote.expired',
           'credential.expiring',
+          'pilot.head',
+          'model.calibration_broken',
         ],
         state: 'active',
         disabled_reason: null,

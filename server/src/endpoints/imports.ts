@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { AnswerOf } from '#contract/endpoint.ts'
+import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { isDisplayText } from '#contract/fields.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from '#contract/imports.ts'
 import type { PersonCaller, ServiceCaller } from '../access/index.ts'
 import { importFieldNames, importFields } from '../csv/index.ts'
-import { imports } from '../database/queries/index.ts'
+import { imports, pricingRules } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import {
@@ -300,6 +300,22 @@ async function begin(
 }
 
 /** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
+/** A file can contain a pending quote at any rate, so it must not be a way around rules that block or need approval. */
+async function refuseAround(
+  { caller }: Pick<Call<typeof createImport>, 'caller'>,
+  { database }: Pick<Parts, 'database'>,
+): Promise<void> {
+  if (roleAtLeast(caller.role, 'admin')) return
+  const rules = await database.inTenant(caller.tenant, (transaction) =>
+    pricingRules.readRules(transaction, caller.tenant),
+  )
+  if (!pricingRules.rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')) return
+  throw problem(
+    'role-required',
+    'Only an admin or owner can import quotes while pricing rules block quotes or need approval: a file can contain quotes outside the rules.',
+  )
+}
+
 async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   if (await imports.hasQuotes(transaction, tenant)) {
     throw problem(
@@ -312,9 +328,14 @@ async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId
 export const importEndpoints: ServedEndpoint[] = [
   serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
 
-  serve(createImport, async (call, parts) => (await receiveFile(call, null, parts)).answer, {
-    beforeBody: placeForFile,
-  }),
+  serve(
+    createImport,
+    async (call, parts) => {
+      if (call.query.dry_run !== 'true') await refuseAround(call, parts)
+      return (await receiveFile(call, null, parts)).answer
+    },
+    { beforeBody: placeForFile },
+  ),
 
   serve(
     integrationCreateImport,

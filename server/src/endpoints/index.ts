@@ -2,6 +2,8 @@
  * The handlers of the endpoints, each in a file with the same name as its declaration in the contract. A handler parses,
  * fetches, decides, stores and answers. It uses neither the HTTP framework nor the clock.
  */
+
+export { approvalEndpoints } from './approvals.ts'
 export { auditEndpoints } from './audit.ts'
 export { backtestEndpoint } from './backtest.ts'
 export { credentialEndpoints } from './credentials.ts'

@@ -43,12 +43,13 @@ async function estimateOf(
     estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
       rules: settings.rules,
       parties,
+      experiment: settings.experiment,
       now,
     })
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
-  const best = first.rules.rate ?? first.estimate.reference_rate
+  const best = first.optimum?.experiment?.rate ?? first.rules.rate ?? first.estimate.reference_rate
   if (best === null) return { rateCents: anyRateCents, offer: first }
   const bestCents = Math.max(1, Math.round(best)) * 100
   return { rateCents: bestCents, offer: await at(bestCents) }

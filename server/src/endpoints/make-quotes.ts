@@ -21,6 +21,8 @@ export interface QuotedBy {
   readonly userId: number
   readonly now: number
   readonly isApproved: boolean
+  /** Runs in the transaction that makes the quotes, and undoes it by throwing. */
+  readonly also?: (transaction: TenantTransaction, laneRefs: readonly string[]) => Promise<void>
 }
 
 /** Validated dollars as cents; null when absent. */
@@ -268,6 +270,10 @@ export async function makeQuoteRequest(
     }
     const answer = await quoteRequestAnswer(transaction, tenant, { request, lanes: rows })
     const toForecast = rows.map((lane) => quoteToForecast(lane))
+    await by.also?.(
+      transaction,
+      rows.map(({ lane_ref }) => lane_ref),
+    )
     await sealForecasts(transaction, tenant, { pricing, now }, toForecast)
     return answer
   })
@@ -320,6 +326,7 @@ export async function makeRequote(
       createdAt: new Date(now),
     })
     const answer = await laneAnswer(transaction, tenant, made)
+    await by.also?.(transaction, [made.lane_ref])
     await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
     return answer
   })

@@ -4,6 +4,7 @@ import type { AppliedRules } from '#contract/pricing-rules.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
+import { dayOf } from '#engine/estimate/day.ts'
 import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
 import {
@@ -21,6 +22,12 @@ import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
+import {
+  type Experiment,
+  permitsExperiment,
+  type Suggestion,
+  suggestionOf,
+} from '#engine/pilot/experiment.ts'
 import type { Place } from '#engine/place.ts'
 import {
   type AppliedRules as AppliedTerms,
@@ -78,7 +85,17 @@ export async function estimatedOffer(
   { estimator, costs }: PreparedAdvice,
   offer: Offer,
   history: readonly ScopeQuote[],
-  { rules, parties, now }: { rules: readonly PricingRule[]; parties: QuoteParties; now: number },
+  {
+    rules,
+    parties,
+    now,
+    experiment,
+  }: {
+    rules: readonly PricingRule[]
+    parties: QuoteParties
+    now: number
+    experiment: Experiment | null
+  },
 ): Promise<EstimatedOffer> {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
@@ -147,7 +164,12 @@ export async function estimatedOffer(
       sentence: sentence(estimate, offer.proposedRateCents, used.decided),
     },
     curve: estimate.curve.map(pointAnswer),
-    optimum: optimumAnswer(estimate),
+    optimum: optimumAnswer(
+      estimate,
+      experiment === null || !permitsExperiment(rules)
+        ? null
+        : suggestionOf(experiment, { lane: lane.key, day: dayOf(now), optimum: estimate.optimum }),
+    ),
     rules: rulesAnswer(applied, {
       rateCents: offer.proposedRateCents,
       bestCents: estimate.optimum?.rateCents ?? null,
@@ -277,7 +299,10 @@ function costAnswer(
   }
 }
 
-function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
+function optimumAnswer(
+  { optimum, atStakeCents }: OfferEstimate,
+  suggested: Suggestion | null,
+): Static<typeof Optimum> | null {
   if (optimum === null) return null
   return {
     rate: dollarsFromCents(optimum.rateCents),
@@ -292,6 +317,9 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
     floored_rate: dollarsFromCents(optimum.flooredRateCents),
     floored_expected_margin: dollarsFromCents(optimum.flooredExpectedMarginCents),
     at_stake: dollarsFromCents(atStakeCents ?? 0),
+    ...(suggested === null
+      ? {}
+      : { experiment: { arm: suggested.arm, rate: dollarsFromCents(suggested.rateCents) } }),
   }
 }
 

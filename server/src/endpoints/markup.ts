@@ -153,6 +153,7 @@ async function adviceWithExtras(
             caller.tenant,
             parts,
           ),
+          experiment: settings.experiment,
           now,
         })
   const evidence = include.has('evidence')

@@ -62,6 +62,7 @@ describe('200', () => {
       started_by: null,
       stopped_at: null,
       head: null,
+      experiment: null,
     })
     await makeLane(app, tenant)
     expect(await entriesOf(tenant)).toEqual([])
@@ -341,6 +342,69 @@ describe('the calibration', () => {
     app.now += 21 * 3_600_000
     await app.checkCalibrations()
     expect(await eventsOf(tenant)).toHaveLength(1)
+  })
+})
+
+describe('an experiment with suggested rates', () => {
+  const experiment = (tenant: MadeTenant, body: object) =>
+    call(app, 'PATCH', '/api/pilot/experiment', { token: tenant.owner, body })
+
+  test('needs the pilot, begins once with a fixed length, and is in the chain with its seed', async () => {
+    const off = await makeTenant(app)
+    expect((await experiment(off, { quotes: 400 })).status).toBe(409)
+    const { tenant } = await pilotTenant()
+    const started = await experiment(tenant, { quotes: 400 })
+    expect(started.body.experiment).toMatchObject({ quotes: 400 })
+    expect((await experiment(tenant, { quotes: 200 })).status).toBe(409)
+    expect((await experiment(tenant, {})).body.experiment).toBeNull()
+    expect((await experiment(tenant, { quotes: 99 })).status).toBe(422)
+    const [, begun, ended] = await entriesOf(tenant)
+    expect(begun?.body).toMatchObject({ action: 'started', quotes: 400, days: 30, cost_share_max: 0.02 })
+    expect(begun?.body.seed).toMatch(/^[0-9a-f]{32}$/)
+    expect(ended?.body).toMatchObject({ action: 'ended' })
+    // Switching the pilot off ends a running experiment.
+    await experiment(tenant, { quotes: 400 })
+    expect((await switchPilot(tenant, false)).body.experiment).toBeNull()
+  })
+
+  test('suggests an end of the flat zone, not below the floor, and records it with the forecast', async () => {
+    const { tenant } = await pilotTenant()
+    const advice = async () => {
+      const query = `origin=Dallas,TX&destination=Atlanta,GA&equipment=V&proposed_rate=2000&estimated_cost=1500&include=optimum`
+      return (await call(app, 'GET', `/api/advice/markup?${query}`, { token: tenant.owner })).body.optimum
+    }
+    expect((await advice()).experiment).toBeUndefined()
+    await experiment(tenant, { quotes: 400 })
+    const { flat_zone: zone, experiment: suggested, floor } = await advice()
+    const end = suggested.arm === 'low' ? Math.ceil(zone.low) : Math.floor(zone.high)
+    expect(floor).toBeNull()
+    expect(suggested.rate).toBe(end)
+    expect((await advice()).experiment).toEqual(suggested)
+    await call(app, 'POST', '/api/quote-requests', {
+      token: tenant.owner,
+      body: {
+        customer_name: 'Harvest',
+        lanes: [
+          {
+            origin: 'Dallas, TX',
+            destination: 'Atlanta, GA',
+            equipment: 'V',
+            quoted_rate: suggested.rate,
+            estimated_cost: 1500,
+          },
+        ],
+      },
+    })
+    const forecast = (await entriesOf(tenant)).at(-1)
+    expect(forecast?.body.experiment).toMatchObject(suggested)
+    const { body: report } = await call(app, 'GET', '/api/pilot/report', { token: tenant.owner })
+    expect(report.experiment).toEqual({
+      state: 'collecting',
+      planned: 400,
+      assigned: 1,
+      followed: 1,
+      result: null,
+    })
   })
 })
 

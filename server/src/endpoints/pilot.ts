@@ -6,6 +6,7 @@ import {
   getPilot,
   getPilotReport,
   listPilotEntries,
+  switchExperiment,
   switchPilot,
 } from '#contract/pilot.ts'
 import { calibrationSentence } from '#engine/calibration-alarm.ts'
@@ -20,7 +21,7 @@ import {
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
-import { switchPilot as switchNow } from '../pilot/index.ts'
+import { switchExperiment as experimentNow, switchPilot as switchNow } from '../pilot/index.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './endpoint-call.ts'
 
 async function headAnswer(transaction: TenantTransaction, tenant: TenantId) {
@@ -32,12 +33,14 @@ async function headAnswer(transaction: TenantTransaction, tenant: TenantId) {
 
 async function pilotAnswer(transaction: TenantTransaction, tenant: TenantId) {
   const pilot = await findPilot(transaction, tenant)
+  const experiment = pilot?.experiment ?? null
   return {
     active: pilot?.active ?? false,
     started_at: pilot?.started_at.toISOString() ?? null,
     started_by: pilot?.started_by ?? null,
     stopped_at: pilot?.stopped_at?.toISOString() ?? null,
     head: await headAnswer(transaction, tenant),
+    experiment: experiment === null ? null : { quotes: experiment.quotes, started_at: experiment.started_at },
   }
 }
 
@@ -68,6 +71,27 @@ async function* csvOf(database: Database, tenant: TenantId): CsvFile['text'] {
     if (rows.length < pilotEntriesPageMax || last === undefined) return
     head = ''
     after = last.entry_number
+  }
+}
+
+function experimentAnswer(
+  experiment: PilotReport['experiment'],
+): AnswerOf<typeof getPilotReport>['experiment'] {
+  if (experiment === null) return null
+  const { result, ...rest } = experiment
+  if (result === null) return { ...rest, result }
+  const arm = ({ quotes, earned }: { quotes: number; earned: number }) => ({
+    quotes,
+    earned: toCents(earned),
+  })
+  return {
+    ...rest,
+    result: {
+      low: arm(result.low),
+      high: arm(result.high),
+      gain: toCents(result.gain),
+      range_95: { low: toCents(result.range95.low), high: toCents(result.range95.high) },
+    },
   }
 }
 
@@ -120,6 +144,7 @@ function pilotReportAnswer(report: PilotReport): AnswerOf<typeof getPilotReport>
           },
     better_than_lane_rate: better === null ? null : { brier: better.brier, range_95: better.range },
     mean_forecast: report.meanForecast,
+    experiment: experimentAnswer(report.experiment),
     calibration: report.reliability.map(({ count, forecast, came }) => ({
       quotes: count,
       forecast,
@@ -158,6 +183,13 @@ export const pilotEndpoints: ServedEndpoint[] = [
   serve(switchPilot, async (call, { database }) =>
     database.inTenant(call.caller.tenant, async (transaction) => {
       await switchNow(transaction, call, call.body.active)
+      return pilotAnswer(transaction, call.caller.tenant)
+    }),
+  ),
+
+  serve(switchExperiment, async (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      await experimentNow(transaction, call, call.body.quotes ?? null)
       return pilotAnswer(transaction, call.caller.tenant)
     }),
   ),

@@ -319,6 +319,7 @@ describe('the database', () => {
     'diesel_prices',
     'event_endpoints',
     'event_secrets',
+    'exchange_days',
     'expiry_notices',
     'fuel_days',
     'fuel_periods',

@@ -24,6 +24,7 @@ import {
 } from '#contract/limits.ts'
 import { callers } from '../access/index.ts'
 import {
+  approvalEndpoints,
   auditEndpoints,
   backtestEndpoint,
   credentialEndpoints,
@@ -101,6 +102,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   markLanesEndpoint,
   ...quoteListSettingsEndpoints,
   ...customerEndpoints,
+  ...approvalEndpoints,
   ...pricingRuleEndpoints,
   ...fuelEndpoints,
   ...exchangeEndpoints,

@@ -4,4 +4,4 @@
 export { pilotKeeper } from './pilot-keeper.ts'
 export { type PilotReports, pilotReports } from './pilot-reports.ts'
 export { quoteToForecast, repOf, sealForecasts } from './seal-forecasts.ts'
-export { switchPilot } from './switch-pilot.ts'
+export { switchExperiment, switchPilot } from './switch-pilot.ts'

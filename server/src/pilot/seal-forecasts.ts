@@ -1,9 +1,11 @@
 import { identityOf } from '#engine/book/quote-book.ts'
+import { dayOf } from '#engine/estimate/day.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
 import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { type OfferForecast, offerForecaster } from '#engine/estimate/forecast-offer.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
 import { centsOnBasis } from '#engine/rate-basis.ts'
@@ -128,9 +130,25 @@ async function forecastBody(
     cost_from: cost.from,
     ...(forecast === null ? noNumbers : numbersOf(forecast)),
     model: modelVersion,
+    experiment: experimentOf(pricing, identity.key, forecast, now),
     late: lateness(quote, now),
     no_forecast: forecast === null ? none : null,
   }
+}
+
+/** The suggestion that the quote desk had for this lane today, if an experiment runs. */
+function experimentOf(
+  pricing: Pricing | null,
+  lane: string,
+  forecast: OfferForecast | null,
+  now: number,
+): NonNullable<ForecastBody['experiment']> | null {
+  const experiment = pricing?.settings.experiment ?? null
+  if (experiment === null || forecast === null || pricing === null) return null
+  if (!permitsExperiment(pricing.settings.rules)) return null
+  const day = dayOf(now)
+  const suggested = suggestionOf(experiment, { lane, day, optimum: forecast.optimum })
+  return suggested === null ? null : { arm: suggested.arm, rate: suggested.rateCents / 100, day }
 }
 
 function lateness({ outcome, quotedAt }: QuoteToForecast, now: number): ForecastBody['late'] {

@@ -1,9 +1,13 @@
-import type { StartedBody, StoppedBody } from '#engine/pilot/pilot-entries.ts'
+import { randomBytes } from 'node:crypto'
+import { problem } from '#contract/errors.ts'
+import { EXPERIMENT_COST_SHARE, EXPERIMENT_DAYS } from '#engine/pilot/experiment.ts'
+import type { ExperimentBody, StartedBody, StoppedBody } from '#engine/pilot/pilot-entries.ts'
 import { type Doing, recordEvent } from '../audit/index.ts'
 import {
   appendPilotEntries,
   findPilot,
   findTenant,
+  setExperiment,
   startPilot,
   stopPilot,
 } from '../database/queries/index.ts'
@@ -39,4 +43,54 @@ export async function switchPilot(
     await appendPilotEntries(transaction, tenant, person.now, [{ kind: 'stopped', laneId: null, body }])
   }
   await recordEvent(transaction, person, active ? 'pilot-started' : 'pilot-stopped')
+}
+
+/** A new seed: nobody can know in advance which suggestion a lane will get. */
+const newSeed = () => randomBytes(16).toString('hex')
+
+/**
+ * Starts an experiment with suggested rates, or ends the running one, with an entry in the chain and one in the audit log.
+ *
+ * @param quotes the number of quotes after which it ends, fixed now; null to end the running experiment
+ * @throws Problem when the pilot is off, or an experiment runs already
+ */
+export async function switchExperiment(
+  transaction: TenantTransaction,
+  person: Person,
+  quotes: number | null,
+): Promise<void> {
+  const { tenant, userId } = person.caller
+  const pilot = await findPilot(transaction, tenant, { lock: true })
+  const running = pilot?.experiment ?? null
+  if (quotes === null && running === null) return
+  if (quotes !== null && pilot?.active !== true) {
+    throw problem(
+      'state-conflict',
+      'An experiment needs the pilot, which records its suggestions. Switch the pilot on first.',
+    )
+  }
+  if (quotes !== null && running !== null) {
+    throw problem(
+      'state-conflict',
+      `An experiment with ${running.quotes} quotes is running, and its length was fixed when it began. End it before you start another one.`,
+    )
+  }
+  const seed = newSeed()
+  const startedAt = new Date(person.now).toISOString()
+  await setExperiment(transaction, tenant, quotes === null ? null : { seed, quotes, started_at: startedAt })
+  const body: ExperimentBody =
+    quotes === null
+      ? { action: 'ended', by: userId }
+      : {
+          action: 'started',
+          by: userId,
+          seed,
+          quotes,
+          days: EXPERIMENT_DAYS,
+          cost_share_max: EXPERIMENT_COST_SHARE,
+        }
+  await appendPilotEntries(transaction, tenant, person.now, [{ kind: 'experiment', laneId: null, body }])
+  await recordEvent(transaction, person, quotes === null ? 'experiment-ended' : 'experiment-started', {
+    about: quotes === null ? {} : { quotes },
+  })
 }

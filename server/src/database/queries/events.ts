@@ -1,10 +1,9 @@
 import { type Selectable, sql } from 'kysely'
-import type { EventType } from '#contract/event-types.ts'
+import type { credentialKinds, EventType } from '#contract/event-types.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
-import type { ExpiringCredential } from './expiry-notices.ts'
 import { databaseNow } from './lane-changes.ts'
 
 /** A lane as it was when its event was recorded, in JSON form. */
@@ -14,6 +13,15 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
   readonly default_basis?: RateBasis
+}
+
+/** A credential that expires soon, as its event has it. */
+export interface ExpiringCredential {
+  readonly kind: (typeof credentialKinds)[number]
+  readonly id: number
+  readonly name: string
+  /** ISO 8601. */
+  readonly expires_at: string
 }
 
 /** The newest entry of a pilot, as its event has it. */

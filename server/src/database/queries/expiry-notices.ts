@@ -1,19 +1,10 @@
 import { sql } from 'kysely'
-import type { credentialKinds, EventType } from '#contract/event-types.ts'
+import type { EventType } from '#contract/event-types.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { type TenantId, tenantId } from '../session/index.ts'
 import { expiringTokens, liveSigningSecrets } from './credentials.ts'
-import { insertEvent } from './events.ts'
+import { type ExpiringCredential, insertEvent } from './events.ts'
 import { databaseNow } from './lane-changes.ts'
-
-/** A credential that expires soon, as its event has it. */
-export interface ExpiringCredential {
-  readonly kind: (typeof credentialKinds)[number]
-  readonly id: number
-  readonly name: string
-  /** ISO 8601. */
-  readonly expires_at: string
-}
 
 const type: EventType = 'credential.expiring'
 

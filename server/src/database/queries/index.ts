@@ -2,6 +2,8 @@
  * All SQL of the service, one file per subject. Each function takes the transaction first and the tenant second.
  * A file whose functions share names with their callers is also exported as a namespace.
  */
+
+export * as approvals from './approvals.ts'
 export * from './audit-log.ts'
 export * as auditLog from './audit-log.ts'
 export * from './binary-arrays.ts'

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Experiment } from '#engine/pilot/experiment.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
@@ -20,6 +21,8 @@ export interface BookSettings {
   readonly mixed: boolean
   /** The number of changes of fuel schedules and prices, which amounts are converted with. */
   readonly conversions: number
+  /** The running experiment with suggested rates; null if there is none. */
+  readonly experiment: Experiment | null
 }
 
 /*
@@ -124,11 +127,13 @@ export async function readBookStanding(
     default_basis: RateBasis
     mixed: boolean
     conversions: number
+    seed: string | null
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.pricing_rules as rules,
       one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed(tenant)} as mixed,
+      case when pilot.active then pilot.experiment ->> 'seed' end as seed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
         when ${since}::bigint between facts.unlogged_version and facts.facts_version
@@ -136,6 +141,7 @@ export async function readBookStanding(
       end as changed
     from tenants as one
     left join tenant_facts as facts on facts.tenant_id = ${tenant}
+    left join pilots as pilot on pilot.tenant_id = ${tenant}
     cross join lateral (
       select count(*) from (
         select from lane_versions as known
@@ -155,6 +161,7 @@ export async function readBookStanding(
       basis: row?.default_basis ?? 'all_in',
       mixed: row?.mixed ?? false,
       conversions: row?.conversions ?? 0,
+      experiment: row?.seed == null ? null : { seed: row.seed },
     },
     changed: row?.changed ?? null,
   }

@@ -275,6 +275,19 @@ export async function lockOwners(transaction: TenantTransaction, tenant: TenantI
   return rows.map((row) => row.user_id)
 }
 
+/** The names of all people of the brokerage, also of removed ones. */
+export async function namesOfUsers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<Map<number, string>> {
+  const rows = await transaction
+    .selectFrom('users')
+    .select(['user_id', 'name'])
+    .where('tenant_id', '=', tenant)
+    .execute()
+  return new Map(rows.map(({ user_id, name }) => [user_id, name]))
+}
+
 export async function listUsers(transaction: TenantTransaction, tenant: TenantId): Promise<UserRow[]> {
   return transaction
     .selectFrom('users')

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
-import { chainMoved, type TenantId, tenantId } from '../session/index.ts'
+import type { LaneRow, StoredExperiment, Tables, TenantTransaction } from '../schema/index.ts'
+import { accessChanged, chainMoved, type TenantId, tenantId } from '../session/index.ts'
 import { chainEnd, type HashChain, hashAfter } from './hash-chain.ts'
 import { readVersions } from './tenant-quotes.ts'
 
@@ -84,6 +84,7 @@ export async function startPilot(
 
 /** Switches the pilot of a tenant off. Outcomes of its forecasts are still recorded. */
 export async function stopPilot(transaction: TenantTransaction, tenant: TenantId, at: Date): Promise<void> {
+  await setExperiment(transaction, tenant, null)
   await transaction
     .updateTable('pilots')
     .set({ active: false, stopped_at: at })
@@ -198,6 +199,21 @@ export async function headAnnounced(
   await transaction
     .updateTable('pilots')
     .set({ announced_entry: entry, announced_at: at })
+    .where('tenant_id', '=', tenant)
+    .execute()
+}
+
+/** Starts an experiment, or ends the running one with null. */
+export async function setExperiment(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  experiment: StoredExperiment | null,
+): Promise<void> {
+  // Books keep it with the settings of the brokerage.
+  accessChanged(transaction)
+  await transaction
+    .updateTable('pilots')
+    .set({ experiment: experiment === null ? null : JSON.stringify(experiment) })
     .where('tenant_id', '=', tenant)
     .execute()
 }

@@ -21,8 +21,10 @@ export {
   readMigrations,
   unknownMigrations,
 } from './migrate.ts'
+export type { StoredExperiment } from './pilot-tables.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
 export type {
+  ApprovalRow,
   GivenAdvice,
   JsonRow,
   KeptValue,

@@ -7,6 +7,13 @@ export interface PilotTables {
   calibration_checks: CalibrationChecksTable
 }
 
+/** A running experiment. */
+export interface StoredExperiment {
+  readonly seed: string
+  readonly quotes: number
+  readonly started_at: string
+}
+
 interface PilotsTable {
   tenant_id: number
   active: boolean
@@ -16,6 +23,7 @@ interface PilotsTable {
   sealed_version: number
   announced_entry: Generated<number>
   announced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  experiment: ColumnType<StoredExperiment | null, string | null | undefined, string | null>
 }
 
 interface PilotEntriesTable {

@@ -13,6 +13,32 @@ grant usage on sequence lane_number to lanewise_service;
 create sequence request_number;
 grant usage on sequence request_number to lanewise_service;
 
+create table approvals (
+  tenant_id integer not null,
+  approval_id integer not null,
+  state text not null,
+  asked jsonb not null,
+  reasons jsonb not null,
+  note text,
+  requested_by integer not null,
+  requested_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  decided_by integer,
+  decided_at timestamp with time zone,
+  decision_note text,
+  counter_cents jsonb,
+  lane_refs jsonb,
+  constraint approvals_pkey PRIMARY KEY (tenant_id, approval_id),
+  constraint approvals_tenant_id_decided_by_fkey FOREIGN KEY (tenant_id, decided_by) REFERENCES users(tenant_id, user_id),
+  constraint approvals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint approvals_tenant_id_requested_by_fkey FOREIGN KEY (tenant_id, requested_by) REFERENCES users(tenant_id, user_id),
+  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text])))
+);
+alter table approvals enable row level security;
+alter table approvals force row level security;
+create policy tenant_isolation on approvals for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on approvals to lanewise_service;
+
 create table audit_log (
   tenant_id integer not null,
   entry_number bigint not null,
@@ -611,6 +637,7 @@ create table pilots (
   sealed_version bigint not null,
   announced_entry bigint not null default 0,
   announced_at timestamp with time zone,
+  experiment jsonb,
   constraint pilots_pkey PRIMARY KEY (tenant_id),
   constraint pilots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
@@ -1839,6 +1866,9 @@ AS $function$
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.pilots where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.calibration_checks where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);

@@ -38,6 +38,7 @@ export interface Tables extends PilotTables {
   taken_numbers: { sequence: 'lane_number' | 'request_number'; number: number }
   instances: { instance_id: string; joined_at: Date; seen_at: Date }
   tenants: TenantsTable
+  approvals: ApprovalsTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   users: UsersTable
   sessions: SessionsTable
@@ -102,6 +103,24 @@ export interface StoredRule extends PricingRule {
   readonly changedAt: string
   readonly changedBy: number | null
 }
+
+interface ApprovalsTable {
+  tenant_id: number
+  approval_id: number
+  state: 'waiting' | 'approved' | 'rejected' | 'countered' | 'accepted' | 'withdrawn'
+  asked: Json<unknown>
+  reasons: Json<string[]>
+  note: string | null
+  requested_by: number
+  requested_at: Moment
+  expires_at: Moment
+  decided_by: ColumnType<number | null, number | null | undefined, number | null>
+  decided_at: MaybeMoment
+  decision_note: ColumnType<string | null, string | null | undefined, string | null>
+  counter_cents: ColumnType<number[] | null, string | undefined, string>
+  lane_refs: ColumnType<string[] | null, string | undefined, string>
+}
+export type ApprovalRow = Selectable<ApprovalsTable>
 
 interface TenantsTable {
   tenant_id: number

@@ -12,7 +12,9 @@ create table pilots (
   sealed_version bigint not null,
   -- The last entry that an event named, and when.
   announced_entry bigint not null default 0,
-  announced_at timestamptz
+  announced_at timestamptz,
+  -- The running experiment with suggested rates: {"seed", "quotes", "started_at"}; null if there is none.
+  experiment jsonb
 );
 alter table pilots enable row level security;
 alter table pilots force row level security;

@@ -1,0 +1,176 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { laneRef, nullable, oneOf, positiveDollars, recordId, sentLaneRef, text } from './fields.ts'
+import { UserSummary } from './lane.ts'
+import {
+  approvalHours,
+  approvalsListedMax,
+  lanesPerRequestMax,
+  noteLengthMax,
+  quoteRequestBytesMax,
+  quoteRequestKeysMax,
+} from './limits.ts'
+import { createQuoteRequest, requote } from './quote-requests.ts'
+
+export const approvalStates = [
+  'waiting',
+  'approved',
+  'rejected',
+  'countered',
+  'accepted',
+  'withdrawn',
+  'expired',
+] as const
+
+const moment = Type.String({ format: 'date-time' })
+
+export const Approval = Type.Object({
+  approval_id: Type.Integer(),
+  state: Type.Enum([...approvalStates], {
+    description: `waiting: nobody has decided. countered: an approver would approve other rates, and the requester can accept them. approved, accepted: the quotes were made. expired: not decided within ${approvalHours} hours`,
+  }),
+  customer_name: Type.String(),
+  lane_ref: {
+    ...nullable(laneRef),
+    description: 'The lane that would be quoted again; null for a new quote request',
+  },
+  lanes: Type.Array(
+    Type.Object({
+      origin: Type.String(),
+      destination: Type.String(),
+      equipment: Type.String(),
+      rate: Type.Number(),
+      counter_rate: nullable(Type.Number()),
+    }),
+  ),
+  reasons: Type.Array(Type.String(), { description: 'Why the quote needs approval' }),
+  note: nullable(Type.String()),
+  requested_by: UserSummary,
+  requested_at: moment,
+  expires_at: moment,
+  decided_by: nullable(UserSummary),
+  decided_at: nullable(moment),
+  decision_note: nullable(Type.String()),
+  lane_refs: Type.Array(Type.String(), { description: 'The quotes that were made' }),
+  email: Type.Object(
+    { subject: Type.String(), text: Type.String() },
+    { description: 'The state in words, ready to send by e-mail. The service sends nothing' },
+  ),
+})
+
+const exampleApproval = {
+  approval_id: 12,
+  state: 'waiting' as const,
+  customer_name: 'Harvest Table Foods',
+  lane_ref: null,
+  lanes: [
+    { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate: 1900, counter_rate: null },
+  ],
+  reasons: ['$1,900 is below the minimum of $2,000 (rule 3, because: customer Harvest Table Foods).'],
+  note: 'They promised four loads a week.',
+  requested_by: { user_id: 4, name: 'Sam Reyes' },
+  requested_at: '2026-03-01T14:00:00.000Z',
+  expires_at: '2026-03-02T14:00:00.000Z',
+  decided_by: null,
+  decided_at: null,
+  decision_note: null,
+  lane_refs: [],
+  email: {
+    subject: 'Approval 12: Harvest Table Foods, Dallas, TX to Atlanta, GA',
+    text: 'Sam Reyes asks for approval of a quote for Harvest Table Foods.',
+  },
+}
+
+const note = Type.Optional(text('A note for the other side', noteLengthMax))
+const asks = { kind: 'dashboard', role: 'member' } as const
+
+export const listApprovals = endpoint({
+  name: 'list-approvals',
+  method: 'GET',
+  path: '/api/approvals',
+  summary: 'List approvals',
+  description: `The newest ${approvalsListedMax} requests for approval, newest first.`,
+  tag: 'Rules',
+  who: asks,
+  status: 200,
+  answer: Type.Object({ approvals: Type.Array(Approval) }),
+  examples: { answer: { approvals: [exampleApproval] } },
+})
+
+export const askApproval = endpoint({
+  name: 'ask-approval',
+  method: 'POST',
+  path: '/api/approvals',
+  summary: 'Ask for approval of a quote outside the rules',
+  description:
+    'Takes a quote request that was refused with outside-rules, and a note. No quote is made until an admin approves it; then it is made as requested, in the name of the person who asked. A quote that needs no approval, or that a rule blocks, is refused.',
+  tag: 'Rules',
+  who: asks,
+  bodyBytesMax: quoteRequestBytesMax,
+  bodyKeysMax: quoteRequestKeysMax,
+  body: Type.Object({ ...createQuoteRequest.body.properties, note }),
+  status: 201,
+  answer: Approval,
+  problems: ['outside-rules', 'state-conflict'],
+  examples: {
+    body: {
+      customer_name: 'Harvest Table Foods',
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }],
+      note: 'They promised four loads a week.',
+    },
+    answer: exampleApproval,
+  },
+})
+
+export const askRequoteApproval = endpoint({
+  name: 'ask-requote-approval',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/approvals',
+  summary: 'Ask for approval of a further quote of a lane',
+  description: 'Like ask-approval, for a further quote of a lane that was refused with outside-rules.',
+  tag: 'Rules',
+  who: asks,
+  params: Type.Object({ lane_ref: sentLaneRef('The lane') }),
+  body: Type.Object({ ...requote.body.properties, note }),
+  status: 201,
+  answer: Approval,
+  problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
+  examples: { body: { quoted_rate: 1900 }, answer: { ...exampleApproval, lane_ref: '48211093754-1-1' } },
+})
+
+export const decideApproval = endpoint({
+  name: 'decide-approval',
+  method: 'POST',
+  path: '/api/approvals/{approval_id}/decision',
+  summary: 'Approve, reject, counter, accept or withdraw',
+  description:
+    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved. The person who asked, or an admin, can accept the rates of a counter, and withdraw. Approving and accepting make the quotes, unless a rule blocks them by now.',
+  tag: 'Rules',
+  who: asks,
+  params: Type.Object({ approval_id: recordId }),
+  body: Type.Object({
+    decision: oneOf('The decision', ['approve', 'reject', 'counter', 'accept', 'withdraw']),
+    rates: Type.Optional(
+      Type.Array(positiveDollars('The rate of a lane'), {
+        minItems: 1,
+        maxItems: lanesPerRequestMax,
+        description: 'For counter: the rate of each lane, in their order',
+        'x-expected': 'a list with one rate for each lane',
+      }),
+    ),
+    note,
+  }),
+  status: 200,
+  answer: Approval,
+  problems: ['not-found', 'state-conflict', 'outside-rules', 'role-required'],
+  examples: {
+    body: { decision: 'counter', rates: [1960] },
+    answer: {
+      ...exampleApproval,
+      state: 'countered',
+      lanes: [{ ...exampleApproval.lanes[0], counter_rate: 1960 }],
+      decided_by: { user_id: 1, name: 'Ana Ortiz' },
+      decided_at: '2026-03-01T14:20:00.000Z',
+    },
+  },
+})

@@ -1,0 +1,145 @@
+import { Button, Group, NumberInput, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type Answer, useChange, useMay } from '../api/index.ts'
+import {
+  ConfirmDialog,
+  count,
+  counted,
+  Failed,
+  moment,
+  signedDollars,
+  useNotice,
+} from '../shared-ui/index.ts'
+
+type PilotState = Answer<'get-pilot'>
+type Report = Answer<'get-pilot-report'>['experiment']
+
+const usualQuotes = 1_000
+
+/** The experiment with suggested rates: its switch and its result. */
+export function Experiment({ pilot, report }: { pilot: PilotState; report: Report }) {
+  const may = useMay('admin')
+  return (
+    <Stack component="section" aria-labelledby="pilot-experiment" gap="sm" maw={820}>
+      <Title order={2} size="h4" id="pilot-experiment">
+        Experiment with suggested rates
+      </Title>
+      <Text size="sm">{stateOf(pilot, report)}</Text>
+      {report?.result != null && <Text size="sm">{resultWords(report.result)}</Text>}
+      {may && pilot.experiment !== null && <End />}
+      {may && pilot.experiment === null && pilot.active && <Start />}
+    </Stack>
+  )
+}
+
+const what =
+  'While it runs, a coin decides for each lane and day whether the desk suggests the low or the high end of the rates that are as good as the best one. This costs at most 2% of modeled margin and never goes below your floors. The difference in what the quotes then earn is measured, not modeled.'
+
+function stateOf({ experiment, active }: PilotState, report: Report): string {
+  const progress =
+    report === null
+      ? ''
+      : ` ${count(report.assigned)} of ${counted(report.planned, 'quote')} so far, ${count(report.followed)} of them quoted within 1% of the suggestion.`
+  if (experiment !== null && report?.state !== 'done') {
+    return `Running since ${moment(experiment.started_at)}.${progress} There is no result before the end, 30 days after the last of these quotes: looking earlier would favor chance.`
+  }
+  if (report?.state === 'done') return `Done.${progress}`
+  if (report?.state === 'ended') return `The last one was ended early, so it has no result.${progress}`
+  return active ? `Off. ${what}` : `Off. ${what} It needs the pilot.`
+}
+
+function resultWords({ low, high, gain, range_95: range }: NonNullable<NonNullable<Report>['result']>) {
+  const dollars = (amount: number) => signedDollars(Math.round(amount))
+  const verdict =
+    range.low > 0
+      ? 'The high end earns more.'
+      : range.high < 0
+        ? 'The low end earns more.'
+        : 'The difference may be chance.'
+  return `With the high suggestion a quote earned ${dollars(high.earned)} (${counted(high.quotes, 'quote')}), with the low one ${dollars(low.earned)} (${counted(low.quotes, 'quote')}): a difference of ${dollars(gain)} per quote, with a 95% range of ${dollars(range.low)} to ${dollars(range.high)}. ${verdict}`
+}
+
+function Start() {
+  const [quotes, setQuotes] = useState<number | string>(usualQuotes)
+  const change = useChange('switch-experiment')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const wrong = change.error?.fieldError('/quotes')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate(
+      { body: { quotes: Number(quotes) } },
+      {
+        onSuccess: () => {
+          void queries.invalidateQueries()
+          notify('The experiment is running.')
+        },
+      },
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="sm">
+        <NumberInput
+          label="Quotes"
+          description="Fixed now: the result is computed from this many quotes"
+          value={quotes}
+          onChange={setQuotes}
+          min={100}
+          max={100_000}
+          error={wrong}
+          required
+        />
+        <Button type="submit" variant="default" loading={change.isPending}>
+          Start the experiment
+        </Button>
+      </Group>
+      {change.error !== null && wrong === undefined && (
+        <Failed error={change.error} title="The experiment was not started" />
+      )}
+    </form>
+  )
+}
+
+function End() {
+  const [opened, setOpened] = useState(false)
+  const change = useChange('switch-experiment')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const close = () => {
+    change.reset()
+    setOpened(false)
+  }
+  return (
+    <div>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        End the experiment
+      </Button>
+      <ConfirmDialog
+        opened={opened}
+        title="End the experiment?"
+        action="End it"
+        pending={change.isPending}
+        error={change.error}
+        close={close}
+        confirm={() =>
+          change.mutate(
+            { body: {} },
+            {
+              onSuccess: () => {
+                void queries.invalidateQueries()
+                notify('The experiment has ended.')
+                close()
+              },
+            },
+          )
+        }
+      >
+        <Text size="sm">
+          If it has not all of its quotes yet, it will have no result. The desk suggests the best rate again.
+        </Text>
+      </ConfirmDialog>
+    </div>
+  )
+}

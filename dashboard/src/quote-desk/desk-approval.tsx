@@ -1,0 +1,61 @@
+import { Button, Group, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { type CallFailed, useChange } from '../api/index.ts'
+import { Failed, TextLink } from '../shared-ui/index.ts'
+import { type Draft, requestOf } from './desk-draft.ts'
+
+/** Asks for approval of a draft that the rules did not let through. Nothing is shown for other failures. */
+export function AskApproval({
+  failure,
+  draft,
+  acceptUnknown,
+}: {
+  failure: CallFailed
+  draft: Draft
+  acceptUnknown: boolean
+}) {
+  const [note, setNote] = useState('')
+  const ask = useChange('ask-approval')
+  const queries = useQueryClient()
+  if (failure.code !== 'outside-rules') return null
+  if (failure.errors.some(({ code }) => code === 'blocked')) {
+    return (
+      <Text size="sm">
+        A rule refuses this rate, and nobody can approve it. Quote a rate within the rules.
+      </Text>
+    )
+  }
+  if (ask.data !== undefined) {
+    return (
+      <Text size="sm" role="status">
+        Approval {ask.data.approval_id} is requested. The quote is made when somebody approves it.{' '}
+        <TextLink to={pagePaths.rules} query={{ view: 'approvals' }}>
+          Approvals
+        </TextLink>
+      </Text>
+    )
+  }
+  const send = () => {
+    const text = note.trim()
+    const body = { ...requestOf(draft, acceptUnknown), ...(text === '' ? {} : { note: text }) }
+    ask.mutate({ body }, { onSuccess: () => void queries.invalidateQueries() })
+  }
+  return (
+    <>
+      <Group gap="xs" align="flex-end">
+        <TextInput
+          label="Note for the approver (optional)"
+          maxLength={500}
+          value={note}
+          onChange={(event) => setNote(event.currentTarget.value)}
+        />
+        <Button onClick={send} loading={ask.isPending}>
+          Ask for approval
+        </Button>
+      </Group>
+      {ask.error !== null && <Failed error={ask.error} title="Approval was not requested" />}
+    </>
+  )
+}

@@ -1,0 +1,172 @@
+import { Badge, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
+import {
+  CopyButton,
+  dollars,
+  equipmentName,
+  Failed,
+  laneName,
+  moment,
+  readDollars,
+  TextLink,
+  useNotice,
+} from '../shared-ui/index.ts'
+
+type Approval = Answer<'list-approvals'>['approvals'][number]
+type Decision = Body<'decide-approval'>['decision']
+
+/** Requests for approval, newest first. */
+export function Approvals() {
+  const mayAsk = useMay('member')
+  const { data, error, refetch } = useAnswer('list-approvals', {}, { enabled: mayAsk })
+  if (error !== null) {
+    return <Failed error={error} title="The approvals could not be loaded" retry={() => void refetch()} />
+  }
+  return (
+    <Stack gap="sm" mt="sm">
+      {!mayAsk && <Text size="sm">Members, admins and owners see requests for approval.</Text>}
+      {data !== undefined && data.approvals.length === 0 && (
+        <Text size="sm">No requests. The quote desk asks for approval when a rule needs it.</Text>
+      )}
+      {data?.approvals.map((approval) => (
+        <ApprovalCard key={approval.approval_id} approval={approval} />
+      ))}
+    </Stack>
+  )
+}
+
+function ApprovalCard({ approval }: { approval: Approval }) {
+  const { approval_id, state, customer_name, lanes, reasons, lane_refs, email } = approval
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={`Approval ${approval_id}`}>
+      <Stack gap={4} style={{ overflowWrap: 'anywhere' }}>
+        <Group gap="xs">
+          <Text fw={600}>
+            {approval_id}. {customer_name}
+          </Text>
+          <Badge variant="default" tt="none">
+            {state}
+          </Badge>
+        </Group>
+        {lanes.map((lane, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
+          <Text size="sm" key={at}>
+            {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
+            <b>{dollars(lane.rate)}</b>
+            {lane.counter_rate !== null && (
+              <>
+                , instead <b>{dollars(lane.counter_rate)}</b>
+              </>
+            )}
+          </Text>
+        ))}
+        <Text size="sm" c="dimmed">
+          {reasons.join(' ')}
+        </Text>
+        <Text size="sm">
+          {approval.requested_by.name} asked {moment(approval.requested_at)}
+          {approval.note === null ? '.' : `: ${approval.note}`}
+          {approval.decided_by !== null && ` Decided by ${approval.decided_by.name}`}
+          {approval.decision_note !== null && `: ${approval.decision_note}`}
+        </Text>
+        {lane_refs.map((ref) => (
+          <TextLink key={ref} to={`/quotes/${ref}`}>
+            Quote {ref}
+          </TextLink>
+        ))}
+        <Actions approval={approval} />
+        <div>
+          <CopyButton
+            text={`${email.subject}\n\n${email.text}`}
+            what={`the e-mail about approval ${approval_id}`}
+          />
+        </div>
+      </Stack>
+    </Paper>
+  )
+}
+
+function Actions({ approval: { approval_id, state, lanes, requested_by } }: { approval: Approval }) {
+  const { user } = useSession()
+  const isApprover = useMay('admin')
+  const isOwn = requested_by.user_id === user.id
+  const [counter, setCounter] = useState('')
+  const [note, setNote] = useState('')
+  const change = useChange('decide-approval')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  if (state !== 'waiting' && state !== 'countered') return null
+  const decide = (decision: Decision, rates?: number[]) =>
+    change.mutate(
+      {
+        params: { approval_id },
+        body: {
+          decision,
+          ...(rates === undefined ? {} : { rates }),
+          ...(note.trim() === '' ? {} : { note: note.trim() }),
+        },
+      },
+      {
+        onSuccess: (after) => {
+          void queries.invalidateQueries()
+          notify(`Approval ${approval_id} is ${after.state}.`)
+        },
+      },
+    )
+  const counterRate = readDollars(counter)
+  return (
+    <Stack gap="xs">
+      {isApprover && (
+        <Group gap="xs" align="flex-end">
+          <Button size="compact-md" onClick={() => decide('approve')} loading={change.isPending}>
+            Approve
+          </Button>
+          <Button size="compact-md" variant="default" onClick={() => decide('reject')}>
+            Reject
+          </Button>
+          {lanes.length === 1 && (
+            <>
+              <TextInput
+                label="Other rate, $"
+                size="xs"
+                w={110}
+                value={counter}
+                onChange={(event) => setCounter(event.currentTarget.value)}
+              />
+              <Button
+                size="compact-md"
+                variant="default"
+                disabled={counterRate === null}
+                onClick={() => counterRate !== null && decide('counter', [counterRate])}
+              >
+                Counter
+              </Button>
+            </>
+          )}
+          <TextInput
+            label="Note (optional)"
+            size="xs"
+            maxLength={500}
+            value={note}
+            onChange={(event) => setNote(event.currentTarget.value)}
+          />
+        </Group>
+      )}
+      {(isOwn || isApprover) && (
+        <Group gap="xs">
+          {state === 'countered' && (
+            <Button size="compact-md" onClick={() => decide('accept')} loading={change.isPending}>
+              Accept the other rate
+            </Button>
+          )}
+          <Button size="compact-md" variant="subtle" onClick={() => decide('withdraw')}>
+            Withdraw
+          </Button>
+        </Group>
+      )}
+      {change.error !== null && <Failed error={change.error} title="Nothing was changed" />}
+    </Stack>
+  )
+}

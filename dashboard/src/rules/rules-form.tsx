@@ -1,0 +1,187 @@
+import {
+  Button,
+  Group,
+  NativeSelect,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type CallFailed, useChange } from '../api/index.ts'
+import { Failed, useNotice } from '../shared-ui/index.ts'
+import { blankRule, fieldAt, fieldsOf, type RuleField, type RuleFields, ruleOf } from './rules-fields.ts'
+import { RuleTestResult } from './rules-test.tsx'
+import type { Rule } from './rules-words.ts'
+
+const conditionInputs: readonly (readonly [RuleField, string])[] = [
+  ['customer', 'Customer'],
+  ['origin', 'From: a city or a state'],
+  ['destination', 'To: a city or a state'],
+  ['tier', 'Customer tier'],
+  ['equipment', 'Equipment'],
+  ['miles_over', 'Over miles'],
+  ['miles_to', 'Up to miles'],
+]
+const termInputs: readonly (readonly [RuleField, string])[] = [
+  ['minimum_margin_pct', 'Minimum margin, %'],
+  ['minimum_margin', 'Minimum margin, $'],
+  ['minimum_rate_per_mile', 'Minimum rate, $ per mile'],
+  ['target_margin_pct', 'Target margin, %'],
+  ['target_margin', 'Target margin, $'],
+  ['maximum_margin_pct', 'Maximum margin, %'],
+  ['maximum_margin', 'Maximum margin, $'],
+  ['round_to', 'Round up to, $'],
+  ['valid_days', 'Valid for days'],
+]
+const choices = {
+  area: {
+    label: 'A city means',
+    data: [
+      { value: 'place', label: 'the city itself' },
+      { value: 'market', label: 'the market around it' },
+    ],
+  },
+  rate_type: {
+    label: 'Spot or contract',
+    data: [
+      { value: '', label: 'both' },
+      { value: 'spot', label: 'spot' },
+      { value: 'contract', label: 'contract' },
+    ],
+  },
+  confidence_at_most: {
+    label: 'Confidence on the lane',
+    data: [
+      { value: '', label: 'any' },
+      { value: 'none', label: 'no decided quotes' },
+      { value: 'low', label: 'at most low' },
+      { value: 'medium', label: 'at most medium' },
+    ],
+  },
+  outside: {
+    label: 'A rate outside',
+    data: [
+      { value: 'warn', label: 'is saved with a warning' },
+      { value: 'approval', label: 'needs approval' },
+      { value: 'block', label: 'is refused' },
+    ],
+  },
+} as const
+
+function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> {
+  return Object.fromEntries(
+    (error?.errors ?? []).flatMap(({ pointer, detail }) => {
+      const field = fieldAt(pointer)
+      return field === null ? [] : [[field, detail]]
+    }),
+  )
+}
+
+/** The form of a rule, which can be tested on past quotes before it is saved. */
+export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => void }) {
+  const [fields, setFields] = useState<RuleFields>(() => (rule === null ? blankRule : fieldsOf(rule)))
+  const [isOn, setOn] = useState(rule?.on ?? true)
+  const test = useChange('test-pricing-rule')
+  const add = useChange('add-pricing-rule')
+  const change = useChange('change-pricing-rule')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const failure = test.error ?? add.error ?? change.error
+  const wrong = errorsOf(failure)
+  const set = (name: RuleField) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    setFields((before) => ({ ...before, [name]: value }))
+  }
+  const text = ([name, label]: readonly [RuleField, string]) => (
+    <TextInput
+      key={name}
+      label={label}
+      value={fields[name]}
+      onChange={set(name)}
+      error={wrong[name]}
+      autoComplete="off"
+    />
+  )
+  const choice = (name: keyof typeof choices) => (
+    <NativeSelect
+      key={name}
+      label={choices[name].label}
+      data={choices[name].data.map((one) => ({ ...one }))}
+      value={fields[name]}
+      onChange={set(name)}
+      error={wrong[name]}
+    />
+  )
+  const forget = () => {
+    test.reset()
+    add.reset()
+    change.reset()
+  }
+  const saved = {
+    onSuccess: () => {
+      void queries.invalidateQueries()
+      notify('The rule is saved.')
+      onDone()
+    },
+  }
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    forget()
+    const body = { ...ruleOf(fields, rule), on: isOn }
+    if (rule === null) add.mutate({ body }, saved)
+    else change.mutate({ params: { rule_id: rule.rule_id }, body }, saved)
+  }
+  const tryOut = () => {
+    forget()
+    const body = ruleOf(fields, rule)
+    test.mutate({ body: rule === null ? body : { ...body, replaces: rule.rule_id } })
+  }
+  return (
+    <Paper
+      withBorder
+      p="sm"
+      component="form"
+      onSubmit={save}
+      aria-label={rule === null ? 'New rule' : `Rule ${rule.rule_id}`}
+    >
+      <Stack gap="sm">
+        <Title order={2} size="h5">
+          {rule === null ? 'New rule' : `Rule ${rule.rule_id}`}
+        </Title>
+        <Text size="sm">Which quotes? Leave a field empty for any.</Text>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+          {conditionInputs.map(text)}
+          {choice('area')}
+          {choice('rate_type')}
+          {choice('confidence_at_most')}
+        </SimpleGrid>
+        <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+          {termInputs.map(text)}
+          {choice('outside')}
+        </SimpleGrid>
+        <Switch label="On" checked={isOn} onChange={(event) => setOn(event.currentTarget.checked)} />
+        {failure !== null && Object.keys(wrong).length === 0 && (
+          <Failed error={failure} title="Nothing was saved" />
+        )}
+        <Group gap="xs">
+          <Button type="submit" loading={add.isPending || change.isPending}>
+            Save rule
+          </Button>
+          <Button variant="default" onClick={tryOut} loading={test.isPending}>
+            Test on past quotes
+          </Button>
+          <Button variant="subtle" onClick={onDone}>
+            Cancel
+          </Button>
+        </Group>
+        {test.data !== undefined && <RuleTestResult result={test.data} />}
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,93 @@
+import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAnswer, useChange, useMay } from '../api/index.ts'
+import { ConfirmDialog, Failed, useNotice } from '../shared-ui/index.ts'
+import { RuleForm } from './rules-form.tsx'
+import { type Rule, termsWords } from './rules-words.ts'
+
+/** The rules, and the form for a new or an edited one. */
+export function RulesList() {
+  const { data, error, refetch } = useAnswer('list-pricing-rules', {})
+  const mayChange = useMay('admin')
+  const [edited, setEdited] = useState<Rule | 'new' | null>(null)
+  if (error !== null) {
+    return <Failed error={error} title="The rules could not be loaded" retry={() => void refetch()} />
+  }
+  const rules = data?.rules ?? []
+  return (
+    <Stack gap="sm" mt="sm">
+      {mayChange && edited === null && (
+        <Button style={{ alignSelf: 'flex-start' }} onClick={() => setEdited('new')}>
+          Add a rule
+        </Button>
+      )}
+      {edited !== null && (
+        <RuleForm
+          key={edited === 'new' ? 'new' : edited.rule_id}
+          rule={edited === 'new' ? null : edited}
+          onDone={() => setEdited(null)}
+        />
+      )}
+      {data !== undefined && rules.length === 0 && (
+        <Text size="sm">
+          No rules yet. Without rules, every rate can be quoted; the desk still warns about rates below cost.
+        </Text>
+      )}
+      {rules.map((rule) => (
+        <RuleCard key={rule.rule_id} rule={rule} mayChange={mayChange} onEdit={() => setEdited(rule)} />
+      ))}
+    </Stack>
+  )
+}
+
+function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean; onEdit: () => void }) {
+  const [isAsked, setAsked] = useState(false)
+  const remove = useChange('remove-pricing-rule')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const confirm = () =>
+    remove.mutate(
+      { params: { rule_id: rule.rule_id } },
+      {
+        onSuccess: () => {
+          setAsked(false)
+          void queries.invalidateQueries()
+          notify(`Rule ${rule.rule_id} removed.`)
+        },
+      },
+    )
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={`Rule ${rule.rule_id}`}>
+      <Group justify="space-between" gap="xs" align="flex-start">
+        <div style={{ minWidth: 0, flex: '1 1 16rem', overflowWrap: 'anywhere' }}>
+          <Text fw={600}>
+            {rule.rule_id}. {rule.because} {!rule.on && <Badge variant="default">off</Badge>}
+          </Text>
+          <Text size="sm">{termsWords(rule.terms)}</Text>
+        </div>
+        {mayChange && (
+          <Group gap="xs">
+            <Button variant="default" size="compact-md" onClick={onEdit}>
+              Edit
+            </Button>
+            <Button variant="default" size="compact-md" onClick={() => setAsked(true)}>
+              Remove
+            </Button>
+          </Group>
+        )}
+      </Group>
+      <ConfirmDialog
+        opened={isAsked}
+        title={`Remove rule ${rule.rule_id}?`}
+        action="Remove it"
+        pending={remove.isPending}
+        error={remove.error}
+        confirm={confirm}
+        close={() => setAsked(false)}
+      >
+        <Text size="sm">It no longer applies to new quotes. Quotes that exist do not change.</Text>
+      </ConfirmDialog>
+    </Paper>
+  )
+}

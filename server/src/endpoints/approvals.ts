@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto'
+import type { Static } from 'typebox'
+import * as contract from '#contract/approvals.ts'
+import { type BodyOf, roleAtLeast } from '#contract/endpoint.ts'
+import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
+import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
+import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { type ApprovalState, approvalEmail, decided } from '#engine/rules/approval.ts'
+import { recordEvent } from '../audit/index.ts'
+import { approvals, lanes, people } from '../database/queries/index.ts'
+import type { ApprovalRow, TenantTransaction } from '../database/schema/index.ts'
+import { type Call, type ServedEndpoint, serve } from './endpoint-call.ts'
+import { checkQuoteRequest, checkRequote, makeQuoteRequest, makeRequote } from './make-quotes.ts'
+import { askedRef, noLane } from './named-lane.ts'
+import { outsideErrors, outsideRules } from './outside-rules.ts'
+import type { Parts } from './parts.ts'
+import type { CheckedRate } from './rate-check.ts'
+
+type Approval = Static<typeof contract.Approval>
+type QuoteBody = BodyOf<typeof createQuoteRequest>
+type RequoteBody = BodyOf<typeof requote>
+
+interface ShownLane {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment: string
+}
+
+/** What was asked for, as it is stored. */
+type Asked =
+  | { readonly kind: 'quote'; readonly body: QuoteBody }
+  | {
+      readonly kind: 'requote'
+      readonly laneRef: string
+      readonly customerName: string
+      readonly lane: ShownLane
+      readonly body: RequoteBody
+    }
+
+const asked = (row: ApprovalRow) => row.asked as Asked
+const hourMs = 3_600_000
+
+function stateOf({ state, expires_at }: ApprovalRow, now: number): ApprovalState {
+  return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
+}
+
+function ratesOf(request: Asked): { readonly lane: ShownLane; readonly rateCents: number }[] {
+  const quoted =
+    request.kind === 'quote'
+      ? request.body.lanes
+      : [{ ...request.lane, quoted_rate: request.body.quoted_rate }]
+  return quoted.map((lane) => ({ lane, rateCents: centsFromDollars(lane.quoted_rate) ?? 0 }))
+}
+
+function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
+  const request = asked(row)
+  const nameOf = (id: number) => names.get(id) ?? `person ${id}`
+  const shown = ratesOf(request).map(({ lane, rateCents }, index) => ({
+    origin: lane.origin,
+    destination: lane.destination,
+    equipment: lane.equipment,
+    rateCents,
+    counterCents: row.counter_cents?.[index] ?? null,
+  }))
+  const told = {
+    approvalId: row.approval_id,
+    state: stateOf(row, now),
+    customerName: request.kind === 'quote' ? request.body.customer_name : request.customerName,
+    requestedBy: nameOf(row.requested_by),
+    decidedBy: row.decided_by === null ? null : nameOf(row.decided_by),
+    note: row.note,
+    decisionNote: row.decision_note,
+    reasons: row.reasons,
+    lanes: shown,
+    laneRefs: row.lane_refs ?? [],
+  }
+  return {
+    approval_id: row.approval_id,
+    state: told.state,
+    customer_name: told.customerName,
+    lane_ref: request.kind === 'quote' ? null : request.laneRef,
+    lanes: shown.map(({ rateCents, counterCents, ...lane }) => ({
+      ...lane,
+      rate: dollarsFromCents(rateCents),
+      counter_rate: dollarsIfKnown(counterCents),
+    })),
+    reasons: row.reasons,
+    note: row.note,
+    requested_by: { user_id: row.requested_by, name: told.requestedBy },
+    requested_at: row.requested_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    decided_by: row.decided_by === null ? null : { user_id: row.decided_by, name: nameOf(row.decided_by) },
+    decided_at: row.decided_at?.toISOString() ?? null,
+    decision_note: row.decision_note,
+    lane_refs: told.laneRefs.slice(),
+    email: approvalEmail(told),
+  }
+}
+
+/** Removed people keep their names: who decided stays readable after they left. */
+const namesOf = people.namesOfUsers
+
+/** The reasons why quotes need approval. @throws if a rule blocks one, or if none needs approval */
+function reasonsOf(
+  checked: readonly CheckedRate<'quoted_rate'>[],
+  pointerOf: (index: number) => string,
+): string[] {
+  const errors = checked.flatMap(({ verdict }, index) => outsideErrors(verdict, false, pointerOf(index)))
+  if (errors.some(({ code }) => code === 'blocked')) throw outsideRules(errors)
+  if (errors.length === 0) {
+    throw problem('state-conflict', 'These rates are within the rules: save the quote, it needs no approval.')
+  }
+  return errors.map(({ detail }) => detail)
+}
+
+async function ask(
+  request: Asked,
+  { reasons, note }: { readonly reasons: readonly string[]; readonly note: string | undefined },
+  call: Pick<Call<typeof contract.askApproval>, 'caller' | 'now' | 'network' | 'requestId'>,
+  { database }: Pick<Parts, 'database'>,
+): Promise<Approval> {
+  const { tenant, userId } = call.caller
+  return database.inTenant(tenant, async (transaction) => {
+    const approvalId = await people.nextTenantNumber(transaction, tenant, 'approval')
+    await approvals.insertApproval(transaction, tenant, {
+      approval_id: approvalId,
+      asked: request,
+      reasons,
+      note: note ?? null,
+      requested_by: userId,
+      requested_at: new Date(call.now),
+      expires_at: new Date(call.now + approvalHours * hourMs),
+    })
+    const row = await approvals.findApproval(transaction, tenant, approvalId, { lock: false })
+    if (row === null) throw new Error('An approval that was stored is not there.')
+    const answer = approvalAnswer(row, await namesOf(transaction, tenant), call.now)
+    await recordEvent(transaction, call, 'approval-requested', {
+      about: { approval_id: approvalId, customer_name: answer.customer_name, reasons },
+    })
+    return answer
+  })
+}
+
+const refusedWords: Readonly<Record<'role' | 'own', string>> = {
+  role: 'Only an admin or owner of the brokerage can decide a request for approval.',
+  own: 'Nobody can decide their own request for approval. Another admin or owner must.',
+}
+
+function stateProblem(row: ApprovalRow, state: ApprovalState): Problem {
+  return problem(
+    'state-conflict',
+    `Request ${row.approval_id} is ${state}, so this is no longer possible. Nothing was changed.`,
+  )
+}
+
+type DecideCall = Call<typeof contract.decideApproval>
+
+/** The row, locked, if the caller may take the action now. */
+async function decidable(transaction: TenantTransaction, call: DecideCall) {
+  const { caller, params, body, now } = call
+  const row = await approvals.findApproval(transaction, caller.tenant, params.approval_id, { lock: true })
+  if (row === null) {
+    throw problem('not-found', `There is no request for approval ${params.approval_id} in this brokerage.`)
+  }
+  const users = await people.listUsers(transaction, caller.tenant)
+  const approvers = users.filter(({ role, status }) => status === 'active' && roleAtLeast(role, 'admin'))
+  const state = stateOf(row, now)
+  const found = decided(state, body.decision, {
+    isRequester: row.requested_by === caller.userId,
+    isApprover: roleAtLeast(caller.role, 'admin'),
+    isOnlyApprover: approvers.every(({ user_id }) => user_id === caller.userId),
+  })
+  if ('to' in found) return { row, to: found.to }
+  if (found.refused === 'state') throw stateProblem(row, state)
+  throw problem('role-required', refusedWords[found.refused])
+}
+
+/** The rates of a counter in cents. @throws a 422 if there is not one for each lane */
+function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
+  const count = ratesOf(asked(row)).length
+  const errors: FieldError[] = []
+  if (decision === 'counter' && rates?.length !== count) {
+    errors.push({
+      pointer: '/rates',
+      code: 'invalid',
+      detail: `rates must have ${count} amounts, one for each lane.`,
+    })
+  }
+  if (decision !== 'counter' && rates !== undefined) {
+    errors.push({
+      pointer: '/rates',
+      code: 'invalid',
+      detail: 'rates is only accepted with decision counter; remove it.',
+    })
+  }
+  if (errors.length > 0) throw invalid(errors)
+  return rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
+}
+
+/** Saves a decision in the transaction that acts on it. */
+async function save(
+  transaction: TenantTransaction,
+  call: DecideCall,
+  { row, to }: { readonly row: ApprovalRow; readonly to: ApprovalState },
+  more: { readonly counterCents?: readonly number[]; readonly laneRefs?: readonly string[] },
+): Promise<void> {
+  const { caller, body, now } = call
+  if (to === 'expired') throw stateProblem(row, to)
+  // The one who countered stays the one who decided.
+  const keepsDecision = to === 'accepted' || to === 'withdrawn'
+  await approvals.saveDecision(transaction, caller.tenant, row.approval_id, {
+    state: to,
+    decided_by: keepsDecision ? row.decided_by : caller.userId,
+    decided_at: keepsDecision ? row.decided_at : new Date(now),
+    decision_note: keepsDecision ? row.decision_note : (body.note ?? null),
+    ...more,
+  })
+  await recordEvent(transaction, call, 'approval-decided', {
+    about: { approval_id: row.approval_id, decision: body.decision, ...more },
+  })
+}
+
+/** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
+async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<void> {
+  const { caller, now } = call
+  const request = asked(row)
+  const counter = call.body.decision === 'accept' ? row.counter_cents : null
+  const rateAt = (index: number, dollars: number) => {
+    const cents = counter?.[index]
+    return cents === undefined ? dollars : dollarsFromCents(cents)
+  }
+  const by = {
+    tenant: caller.tenant,
+    userId: row.requested_by,
+    now,
+    isApproved: true,
+    also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
+      const locked = await decidable(transaction, call)
+      await save(transaction, call, locked, { laneRefs })
+    },
+  }
+  if (request.kind === 'requote') {
+    const body = { ...request.body, quoted_rate: rateAt(0, request.body.quoted_rate) }
+    await makeRequote(request.laneRef, body, by, parts)
+    return
+  }
+  const { body } = request
+  const quoted = body.lanes.map((lane, index) => ({ ...lane, quoted_rate: rateAt(index, lane.quoted_rate) }))
+  // The decision is made once, so the key that the request had is not needed, and may have made another quote.
+  await makeQuoteRequest({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
+}
+
+export const approvalEndpoints: ServedEndpoint[] = [
+  serve(contract.listApprovals, ({ caller: { tenant }, now }, { database }) =>
+    database.inTenant(tenant, async (transaction) => {
+      const rows = await approvals.listApprovals(transaction, tenant, approvalsListedMax)
+      const names = await namesOf(transaction, tenant)
+      return { approvals: rows.map((row) => approvalAnswer(row, names, now)) }
+    }),
+  ),
+
+  serve(contract.askApproval, async (call, parts) => {
+    const { tenant, userId } = call.caller
+    const { note, ...body } = call.body
+    const by = { tenant, userId, now: call.now, isApproved: false }
+    const checked = await checkQuoteRequest(body, by, parts)
+    const reasons = reasonsOf(checked, (index) => `/lanes/${index}/quoted_rate`)
+    return ask({ kind: 'quote', body }, { reasons, note }, call, parts)
+  }),
+
+  serve(contract.askRequoteApproval, async (call, parts) => {
+    const { caller, params, now } = call
+    const { tenant, userId } = caller
+    const { note, ...body } = call.body
+    const by = { tenant, userId, now, isApproved: false }
+    const reasons = reasonsOf([await checkRequote(params.lane_ref, body, by, parts)], () => '/quoted_rate')
+    const lane = await parts.database.inTenant(tenant, (transaction) =>
+      lanes.findLane(transaction, tenant, askedRef(params.lane_ref)),
+    )
+    if (lane === null) throw noLane(params.lane_ref)
+    const { origin, destination, equipment, lane_ref: laneRef } = lane
+    const request = {
+      kind: 'requote' as const,
+      laneRef,
+      customerName: lane.quoted_customer_name,
+      lane: { origin, destination, equipment },
+      body,
+    }
+    return ask(request, { reasons, note }, call, parts)
+  }),
+
+  serve(contract.decideApproval, async (call, parts) => {
+    const { caller, params, body, now } = call
+    const { tenant } = caller
+    const makes = body.decision === 'approve' || body.decision === 'accept'
+    const row = await parts.database.inTenant(tenant, async (transaction) => {
+      const found = await decidable(transaction, call)
+      const counterCents = counterOf(found.row, body)
+      if (!makes) await save(transaction, call, found, counterCents === undefined ? {} : { counterCents })
+      return found.row
+    })
+    if (makes) await makeApproved(call, row, parts)
+    return parts.database.inTenant(tenant, async (transaction) => {
+      const after = await approvals.findApproval(transaction, tenant, params.approval_id, { lock: false })
+      return approvalAnswer(after ?? row, await namesOf(transaction, tenant), now)
+    })
+  }),
+]
