@@ -4,7 +4,14 @@ import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { pricingRules, readTenantQuotes, updateTenant } from '../database/queries/index.ts'
+import {
+  beforeAnyQuote,
+  pricingRules,
+  readQuotesBefore,
+  readTenantQuotes,
+  recordBytes,
+  updateTenant,
+} from '../database/queries/index.ts'
 import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
 import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
 
@@ -110,6 +117,35 @@ describe('opening', () => {
       expect(rows).toEqual(plain)
       expect(read).toMatchObject({ put: 61, removed: 0, skipped: 0, versions: { facts: 1 } })
       expect(book.lanes).toHaveLength(16)
+    }
+  })
+
+  test('without an amount to convert, the table has the same quotes as the view: no voided ones, expired ones as the brokerage counts them', async () => {
+    const own = await brokerage(12)
+    await asOwner(
+      own,
+      "update lanes set outcome = 'expired', decided_at = created_at where lane_ref in ('more-2', 'more-5')",
+      "update lanes set voided_at = now(), void_reason = 'a mistake' where lane_ref = 'more-3'",
+    )
+    for (const expiredCountsAsLost of [false, true]) {
+      await asOwner(
+        own,
+        `update tenants set expired_counts_as_lost = ${expiredCountsAsLost} where tenant_id = ${own}`,
+      )
+      const [table, view] = await app.database.inTenant(own, (transaction) =>
+        Promise.all(
+          [false, true].map((mixed) =>
+            readQuotesBefore(
+              transaction,
+              own,
+              { mixed, expiredCountsAsLost },
+              { before: beforeAnyQuote, max: 100 },
+            ),
+          ),
+        ),
+      )
+      expect(table).toEqual(view)
+      expect(table?.packed.records).toHaveLength(12 * recordBytes)
     }
   })
 
