@@ -58,9 +58,6 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
     people.defaultBasisOf(transaction, tenant),
   ),
-  'people.tenantOfSession': returnsResult(({ transaction, tenant }) =>
-    people.tenantOfSession(transaction, tenant),
-  ),
   'people.timeZoneOf': returnsResult(({ transaction, tenant }) => people.timeZoneOf(transaction, tenant)),
   'people.isKnownTimeZone': noEvidence(({ transaction }) => people.isKnownTimeZone(transaction, 'UTC')),
   'people.updateTenant': changesRows(({ transaction, tenant }) =>
