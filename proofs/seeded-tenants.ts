@@ -28,17 +28,16 @@ import { approvalOf, pricingRulesOf } from './seeded-rules.ts'
  * `CANARY-<A or B>-<table>-<column>`, and the two use different numbers, so that data in the wrong place can be recognized.
  */
 
-type Row = Readonly<Record<string, string | number | boolean | Date | Buffer | null>>
+type Value = string | number | boolean | Date | Buffer | null
+type Row = Readonly<Record<string, Value>>
 export const canaryOf = (label: Label) => `CANARY-${label}-`
 export const password = 'correct horse battery staple'
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
-/** The date of the seeded market rate. */
+/** Of the seeded market rate. Its source is an id instead of a canary, because the error about an unknown source repeats it. */
 export const marketRateDay = new Date('2025-12-01T00:00:00Z')
-
-/** The source of the seeded market rate: an id instead of a canary, because the error about an unknown source repeats it. */
 export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
 /** The digest of the signed request that began the seeded import. */
