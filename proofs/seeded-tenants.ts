@@ -21,6 +21,7 @@ import {
   uuidOf,
 } from './seeded-ids.ts'
 import { pilotRowsOf } from './seeded-pilots.ts'
+import { approvalOf, pricingRulesOf } from './seeded-rules.ts'
 
 /**
  * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
@@ -34,40 +35,6 @@ export const password = 'correct horse battery staple'
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
-
-/** A pricing rule of brokerage A that changes the rate to quote. */
-const ruleOfA = {
-  ruleId: 1,
-  conditions: {},
-  terms: { minimum: { pct: 71.5 } },
-  isOn: true,
-  changedAt: '2025-12-01T00:00:00.000Z',
-  changedBy: null,
-}
-
-/** A quote that waits for approval. */
-const approvalOf = (label: Label, ids: TenantIds, at: Date) => {
-  const canary = `${canaryOf(label)}approvals`
-  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1900 }
-  return {
-    approval_id: ids.import,
-    state: 'waiting',
-    asked: JSON.stringify({ kind: 'quote', body: { customer_name: `${canary}-asked`, lanes: [lane] } }),
-    reasons: JSON.stringify([`${canary}-reasons`]),
-    requested_by: ids.owner,
-    requested_at: at,
-    expires_at: new Date('2100-01-01T00:00:00Z'),
-    decided_by: null,
-    decided_at: null,
-    counter_cents: null,
-    lane_refs: JSON.stringify([`${canary}-lane_refs`]),
-  }
-}
-
-const ruleOfCustomer = (label: Label, ids: TenantIds) => {
-  const text = `${canaryOf(label)}tenants-pricing_rules`
-  return { ...ruleOfA, ruleId: ids.import, conditions: { customer: { key: text.toLowerCase(), text } } }
-}
 
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
@@ -151,7 +118,7 @@ function rowsOf(
         win_probability_method: 'at_or_below',
         default_basis: 'all_in',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
-        pricing_rules: JSON.stringify([...(label === 'A' ? [ruleOfA] : []), ruleOfCustomer(label, ids)]),
+        pricing_rules: pricingRulesOf(ids, canaryOf(label)),
         created_at: at,
         sandbox_of: null,
         sandbox_id: null,
@@ -224,7 +191,7 @@ function rowsOf(
       },
     ],
     ...fuelRowsOf(label),
-    approvals: [approvalOf(label, ids, at)],
+    approvals: [approvalOf(ids, { canary: canaryOf(label), at })],
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
     service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
       token_id,

@@ -223,8 +223,7 @@ function Desk(props: DeskProps) {
               onSave={save}
             />
             <SaveProblems
-              draft={draft}
-              saving={saving}
+              {...props}
               retry={save}
               acceptUnknown={acceptUnknown}
               onAcceptUnknown={setAcceptUnknown}

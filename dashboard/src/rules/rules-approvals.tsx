@@ -155,18 +155,33 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
         </Group>
       )}
       {(isOwn || isApprover) && (
-        <Group gap="xs">
-          {state === 'countered' && (
-            <Button size="compact-md" onClick={() => decide('accept')} loading={change.isPending}>
-              Accept the other rate
-            </Button>
-          )}
-          <Button size="compact-md" variant="subtle" onClick={() => decide('withdraw')}>
-            Withdraw
-          </Button>
-        </Group>
+        <RequesterActions isCountered={state === 'countered'} isPending={change.isPending} decide={decide} />
       )}
       {change.error !== null && <Failed error={change.error} title="Nothing was changed" />}
     </Stack>
+  )
+}
+
+/** What the person who asked can do. */
+function RequesterActions({
+  isCountered,
+  isPending,
+  decide,
+}: {
+  isCountered: boolean
+  isPending: boolean
+  decide: (decision: Decision) => void
+}) {
+  return (
+    <Group gap="xs">
+      {isCountered && (
+        <Button size="compact-md" onClick={() => decide('accept')} loading={isPending}>
+          Accept the other rate
+        </Button>
+      )}
+      <Button size="compact-md" variant="subtle" onClick={() => decide('withdraw')}>
+        Withdraw
+      </Button>
+    </Group>
   )
 }

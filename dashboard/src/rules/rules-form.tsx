@@ -82,21 +82,16 @@ function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> 
   )
 }
 
-/** The form of a rule, which can be tested on past quotes before it is saved. */
-export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => void }) {
-  const [fields, setFields] = useState<RuleFields>(() => (rule === null ? blankRule : fieldsOf(rule)))
-  const [isOn, setOn] = useState(rule?.on ?? true)
-  const test = useChange('test-pricing-rule')
-  const add = useChange('add-pricing-rule')
-  const change = useChange('change-pricing-rule')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const failure = test.error ?? add.error ?? change.error
-  const wrong = errorsOf(failure)
-  const set = (name: RuleField) => (event: { currentTarget: { value: string } }) => {
-    const { value } = event.currentTarget
-    setFields((before) => ({ ...before, [name]: value }))
-  }
+/** The fields of a rule: its conditions and its terms. */
+function RuleInputs({
+  fields,
+  wrong,
+  set,
+}: {
+  fields: RuleFields
+  wrong: Partial<Record<RuleField, string>>
+  set: (name: RuleField) => (event: { currentTarget: { value: string } }) => void
+}) {
   const text = ([name, label]: readonly [RuleField, string]) => (
     <TextInput
       key={name}
@@ -117,6 +112,39 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
       error={wrong[name]}
     />
   )
+  return (
+    <>
+      <Text size="sm">Which quotes? Leave a field empty for any.</Text>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        {conditionInputs.map(text)}
+        {choice('area')}
+        {choice('rate_type')}
+        {choice('confidence_at_most')}
+      </SimpleGrid>
+      <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        {termInputs.map(text)}
+        {choice('outside')}
+      </SimpleGrid>
+    </>
+  )
+}
+
+/** The form of a rule, which can be tested on past quotes before it is saved. */
+export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => void }) {
+  const [fields, setFields] = useState<RuleFields>(() => (rule === null ? blankRule : fieldsOf(rule)))
+  const [isOn, setOn] = useState(rule?.on ?? true)
+  const test = useChange('test-pricing-rule')
+  const add = useChange('add-pricing-rule')
+  const change = useChange('change-pricing-rule')
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const failure = test.error ?? add.error ?? change.error
+  const wrong = errorsOf(failure)
+  const set = (name: RuleField) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    setFields((before) => ({ ...before, [name]: value }))
+  }
   const forget = () => {
     test.reset()
     add.reset()
@@ -153,18 +181,7 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
         <Title order={2} size="h5">
           {rule === null ? 'New rule' : `Rule ${rule.rule_id}`}
         </Title>
-        <Text size="sm">Which quotes? Leave a field empty for any.</Text>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-          {conditionInputs.map(text)}
-          {choice('area')}
-          {choice('rate_type')}
-          {choice('confidence_at_most')}
-        </SimpleGrid>
-        <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-          {termInputs.map(text)}
-          {choice('outside')}
-        </SimpleGrid>
+        <RuleInputs fields={fields} wrong={wrong} set={set} />
         <Switch label="On" checked={isOn} onChange={(event) => setOn(event.currentTarget.checked)} />
         {failure !== null && Object.keys(wrong).length === 0 && (
           <Failed error={failure} title="Nothing was saved" />

@@ -89,7 +89,7 @@ describe('advice on several lanes: 200', () => {
     const fresh = await makeTenant(app)
     const { body } = await advise([dallasAtlanta], fresh.owner)
     expect(body.results).toEqual([
-      { index: 0, status: 200, rate: null, estimate: null, optimum: null, warnings: [] },
+      { index: 0, status: 200, rate: null, estimate: null, optimum: null, warnings: [], outside_rules: [] },
     ])
   })
 

@@ -84,31 +84,32 @@ function milesOf(offer: Offer, history: readonly ScopeQuote[]): number | null {
   return lanePlaces(offer.origin, offer.destination, null).miles ?? null
 }
 
-export async function estimatedOffer(
-  { estimator, costs }: PreparedAdvice,
-  offer: Offer,
-  history: readonly ScopeQuote[],
-  {
-    rules,
-    parties,
-    now,
-    experiment,
-  }: {
-    rules: readonly PricingRule[]
-    parties: QuoteParties
-    now: number
-    experiment: Experiment | null
-  },
-): Promise<EstimatedOffer> {
+interface Circumstances {
+  readonly rules: readonly PricingRule[]
+  readonly parties: QuoteParties
+  readonly now: number
+  readonly experiment: Experiment | null
+}
+
+function laneOf(offer: Offer, equipmentCode: string | null) {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
-  const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
-  const lane = identityOf({
+  return identityOf({
     originKey: origin.key,
     destinationKey: destination.key,
     originState: origin.state,
     destinationState: destination.state,
     equipmentCode,
   })
+}
+
+export async function estimatedOffer(
+  { estimator, costs }: PreparedAdvice,
+  offer: Offer,
+  history: readonly ScopeQuote[],
+  { rules, parties, now, experiment }: Circumstances,
+): Promise<EstimatedOffer> {
+  const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
+  const lane = laneOf(offer, equipmentCode)
   const miles = milesOf(offer, history)
   // A lane with many quotes takes long, so the work yields between steps.
   const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))

@@ -253,6 +253,12 @@ export async function lanesById(
   return (lock ? lanes.forUpdate() : lanes).execute()
 }
 
+const expectedOf = (lane: Partial<NewLane>) => ({
+  expected_cost_cents: lane.expected_cost_cents ?? null,
+  expected_cost_low_cents: lane.expected_cost_low_cents ?? null,
+  expected_cost_high_cents: lane.expected_cost_high_cents ?? null,
+})
+
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
 export async function insertRequote(
   transaction: TenantTransaction,
@@ -320,9 +326,7 @@ export async function insertRequote(
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,
       valid_until: next.valid_until ?? null,
-      expected_cost_cents: next.expected_cost_cents ?? null,
-      expected_cost_low_cents: next.expected_cost_low_cents ?? null,
-      expected_cost_high_cents: next.expected_cost_high_cents ?? null,
+      ...expectedOf(next),
       ...newLaneKeys(tenant, identifiers.laneId(number), quoted.request_id, quoted.lane_number, last + 1),
       quoted_customer_name: quoted.quoted_customer_name,
       created_by: next.createdBy,

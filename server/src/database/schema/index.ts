@@ -23,8 +23,8 @@ export {
 } from './migrate.ts'
 export type { StoredExperiment } from './pilot-tables.ts'
 export { prepareWorkers, rebalance, type ShardMove } from './rebalance.ts'
+export type { ApprovalRow, StoredRule } from './rule-tables.ts'
 export type {
-  ApprovalRow,
   GivenAdvice,
   JsonRow,
   KeptValue,
@@ -33,7 +33,6 @@ export type {
   RowChange,
   RowError,
   StoredQuoteListSettings,
-  StoredRule,
   Tables,
   TenantTransaction,
   UnshownLaneColumn,

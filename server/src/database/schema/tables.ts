@@ -3,7 +3,6 @@ import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-f
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
-import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -21,6 +20,7 @@ import type {
   MarketRatesTable,
 } from './market-tables.ts'
 import type { PilotTables } from './pilot-tables.ts'
+import type { ApprovalsTable, StoredRule } from './rule-tables.ts'
 
 /** A transaction of one tenant: the first parameter of every query function. */
 export type TenantTransaction = Kysely<Tables>
@@ -96,31 +96,6 @@ export interface Tables extends PilotTables {
 type Moment = ColumnType<Date, Date, Date>
 type MaybeMoment = ColumnType<Date | null, Date | null | undefined, Date | null>
 type Json<T> = ColumnType<T, string, string>
-
-/** A pricing rule as it is stored. A rule that is off is a draft, or is kept for later. */
-export interface StoredRule extends PricingRule {
-  readonly isOn: boolean
-  readonly changedAt: string
-  readonly changedBy: number | null
-}
-
-interface ApprovalsTable {
-  tenant_id: number
-  approval_id: number
-  state: 'waiting' | 'approved' | 'rejected' | 'countered' | 'accepted' | 'withdrawn'
-  asked: Json<unknown>
-  reasons: Json<string[]>
-  note: string | null
-  requested_by: number
-  requested_at: Moment
-  expires_at: Moment
-  decided_by: ColumnType<number | null, number | null | undefined, number | null>
-  decided_at: MaybeMoment
-  decision_note: ColumnType<string | null, string | null | undefined, string | null>
-  counter_cents: ColumnType<number[] | null, string | undefined, string>
-  lane_refs: ColumnType<string[] | null, string | undefined, string>
-}
-export type ApprovalRow = Selectable<ApprovalsTable>
 
 interface TenantsTable {
   tenant_id: number
