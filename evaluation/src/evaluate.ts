@@ -19,7 +19,7 @@ import { countRises } from './count-check.ts'
 import { customerBars } from './customer-check.ts'
 import { simulateExperiments } from './experiment-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
-import { type LongTable, lateTables, shapeTables, type Walk } from './long-tables.ts'
+import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
 import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
@@ -295,7 +295,7 @@ function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   const everyDays = Number(process.env.EVALUATE_EVERY_DAYS ?? 1)
   const broker = simulateTenant({ seed: SEED, laneSizes: [3, 8, 15, 60], days: 180, shape: 'logistic' })
   return [
-    ...shapeTables(walkWithProgress, SEED, everyDays).tables,
+    ...shapeTables(walkWithProgress, SEED, everyDays),
     ...lateTables(walkWithProgress, { name: 'simulated broker', quotes: broker.quotes }, everyDays),
     ...(quotes === null ? [] : lateTables(walkWithProgress, { name: 'copper', quotes }, everyDays)),
   ]
@@ -400,7 +400,7 @@ function evaluate(folder: string): Findings {
       ...simulationBars(coverage),
       ...experimentBars(),
       sampled,
-      ...shapeTables(walkWithProgress, SEED, 12).bars,
+      ...tenderBars(walkWithProgress, SEED),
       counts,
       ...costs.bars,
       ...ahead.bars,
