@@ -1,5 +1,12 @@
-import { customers } from '#server/database/queries/index.ts'
-import { changesRows, type Method, type MethodCall, returnsCanary, returnsResult } from './method.ts'
+import { customers, teams } from '#server/database/queries/index.ts'
+import {
+  changesRows,
+  type Method,
+  type MethodCall,
+  noEvidence,
+  returnsCanary,
+  returnsResult,
+} from './method.ts'
 import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
 
 const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
@@ -43,6 +50,29 @@ export const customerMethods: Readonly<Record<string, Method>> = {
       days: 90,
     }),
   ),
+  'customers.hashedCustomer': returnsResult(({ transaction, tenant, ids }) =>
+    customers.hashedCustomer(transaction, tenant, mergedCustomerOf(ids)),
+  ),
+  'teams.listTeams': returnsCanary(({ transaction, tenant }) => teams.listTeams(transaction, tenant)),
+  'teams.insertTeam': changesRows(({ transaction, tenant, now }) =>
+    teams.insertTeam(transaction, tenant, 'Walk', now),
+  ),
+  'teams.renameTeam': changesRows(({ transaction, tenant, ids }) =>
+    teams.renameTeam(transaction, tenant, ids.import, 'Walk'),
+  ),
+  'teams.setTeamMembers': changesRows(({ transaction, tenant, ids }) =>
+    teams.setTeamMembers(transaction, tenant, ids.import, []),
+  ),
+  'teams.setTeamCustomers': changesRows(({ transaction, tenant, ids }) =>
+    teams.setTeamCustomers(transaction, tenant, ids.import, []),
+  ),
+  'teams.deleteTeam': changesRows(({ transaction, tenant, ids }) =>
+    teams.deleteTeam(transaction, tenant, ids.import),
+  ),
+  'teams.isHiddenCustomer': noEvidence(({ transaction, tenant, ids }) =>
+    teams.isHiddenCustomer(transaction, tenant, customerOf(ids)),
+  ),
+  'teams.hidesCustomers': noEvidence(({ transaction, tenant }) => teams.hidesCustomers(transaction, tenant)),
   'customers.mostQuotedCustomers': returnsCanary(({ transaction, tenant }) =>
     customers.mostQuotedCustomers(transaction, tenant, 50),
   ),

@@ -15,6 +15,7 @@ import {
   pushedLanes as pushed,
   readBasisCounts,
   laneRecord as record,
+  sealAnew,
   firstSteps as steps,
   suggestions,
   tenantQuotes,
@@ -102,8 +103,11 @@ export const methods: Readonly<Record<string, Method>> = {
   'credentials.sealedSecrets': returnsResult(({ transaction, tenant }) =>
     credentials.sealedSecrets(transaction, tenant, 0, 100),
   ),
-  'credentials.sealAnew': changesRows(({ transaction, tenant, ids }) =>
-    credentials.sealAnew(transaction, tenant, ids.spareSecret, Buffer.from('sealed anew')),
+  'sealed-secrets.sealAnew': changesRows(({ transaction, tenant, ids }) =>
+    sealAnew(transaction, tenant, 'signing_secrets', {
+      secretId: ids.spareSecret,
+      sealed: Buffer.from('sealed anew'),
+    }),
   ),
   'credentials.countTokensOfOtherKeys': returnsResult(({ transaction, tenant, now }) =>
     credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),

@@ -53,9 +53,6 @@ export const eventMethods: Readonly<Record<string, Method>> = {
   'event-endpoints.sealedEventSecrets': returnsResult(({ transaction, tenant }) =>
     endpoints.sealedEventSecrets(transaction, tenant, 0, 100),
   ),
-  'event-endpoints.sealEventSecretAnew': changesRows(({ transaction, tenant, ids }) =>
-    endpoints.sealEventSecretAnew(transaction, tenant, ids.eventSecret, Buffer.from('sealed anew')),
-  ),
   'expiry-notices.announceExpiries': changesRows(({ transaction, tenant }) =>
     expiryNotices.announceExpiries(transaction, tenant, 30),
   ),

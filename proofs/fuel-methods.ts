@@ -24,6 +24,9 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
   'conversions.conversionsChanged': changesRows(({ transaction, tenant }) =>
     conversions.conversionsChanged(transaction, tenant),
   ),
+  'conversions.conversionsByDay': returnsResult(async ({ transaction, tenant }) => [
+    ...(await conversions.conversionsByDay(transaction, tenant)),
+  ]),
   'conversions.listExchangeRates': returnsResult(({ transaction, tenant }) =>
     conversions.listExchangeRates(transaction, tenant, 5),
   ),

@@ -1,6 +1,6 @@
 import { marketKeys as keys } from '#server/database/queries/index.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
-import { marketRateDay } from './seeded-tenants.ts'
+import { marketRateDay } from './seeded-fuel.ts'
 
 const seeded = { secret_id: 1, set_at: marketRateDay }
 
@@ -20,8 +20,5 @@ export const marketKeyMethods: Readonly<Record<string, Method>> = {
   ),
   'market-keys.sealedMarketKeys': returnsResult(({ transaction, tenant }) =>
     keys.sealedMarketKeys(transaction, tenant, 0, 10),
-  ),
-  'market-keys.sealMarketKeyAnew': changesRows(({ transaction, tenant }) =>
-    keys.sealMarketKeyAnew(transaction, tenant, 1, Buffer.alloc(40)),
   ),
 }

@@ -1,8 +1,9 @@
 import { marketRates as market } from '#server/database/queries/index.ts'
 import { marketKeyMethods } from './market-key-methods.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
+import { marketRateDay, marketSourceOf } from './seeded-fuel.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { canaryOf, marketRateDay, marketSourceOf } from './seeded-tenants.ts'
+import { canaryOf } from './seeded-tenants.ts'
 
 /** The areas of the seeded market rate. */
 const marketPairOf = ({ label }: Pick<TenantIds, 'label'>) => ({
@@ -21,6 +22,7 @@ function seededMarketRate(ids: TenantIds, now: Date): market.NewMarketRate {
     equipment_code: `${canaryOf(ids.label)}market_rates-equipment_code`,
     source: marketSourceOf(ids),
     basis: 'all_in',
+    kind: 'buy',
     currency: 'USD',
     as_of: marketRateDay,
     mid_cents: 200_000,

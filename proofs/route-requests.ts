@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import { customerOf, mergedCustomerOf } from './seeded-customers.ts'
+import { marketSourceOf } from './seeded-fuel.ts'
 import type { TenantIds } from './seeded-ids.ts'
-import { marketSourceOf, password, updateOf } from './seeded-tenants.ts'
+import { password, updateOf } from './seeded-tenants.ts'
 
 /** A request that names records of a brokerage. */
 export interface WalkRequest {
@@ -222,6 +223,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'unmerge-customer': (of) => ({
     path: `/api/customers/merges?name=${encodeURIComponent(mergedCustomerOf(of))}`,
   }),
+  'list-teams': () => ({ path: '/api/teams' }),
+  'add-team': () => ({ path: '/api/teams', body: { name: 'Walk' } }),
+  'change-team': (of) => ({ path: `/api/teams/${of.import}`, body: { name: 'Walk' } }),
+  'remove-team': (of) => ({ path: `/api/teams/${of.import}` }),
   'get-fuel': () => ({ path: '/api/fuel' }),
   'get-fuel-surcharge': () => ({ path: '/api/fuel/surcharge?day=2026-03-05&miles=780' }),
   'change-fuel-schedule': () => ({

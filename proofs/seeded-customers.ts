@@ -49,7 +49,10 @@ export function customerRowsOf(ids: TenantIds, { at, canary, isA }: Seeding) {
       },
     ],
     teams: [{ team_id: ids.import, created_at: at }],
-    team_members: [{ team_id: ids.import, user_id: ids.removed }],
+    team_members: [ids.removed, ids.member, ids.viewer, ids.person].map((user_id) => ({
+      team_id: ids.import,
+      user_id,
+    })),
     team_customers: [{ team_id: ids.import, customer_id: ids.import }],
   }
 }

@@ -8,7 +8,7 @@ import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
 import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
-import { fuelRowsOf } from './seeded-fuel.ts'
+import { fuelRowsOf, marketRateDay, marketRateRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
@@ -35,10 +35,6 @@ export const password = 'correct horse battery staple'
 
 /** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
-
-/** Of the seeded market rate. Its source is an id instead of a canary, because the error about an unknown source repeats it. */
-export const marketRateDay = new Date('2025-12-01T00:00:00Z')
-export const marketSourceOf = ({ import: id }: Pick<TenantIds, 'import'>) => `Source ${id}`
 
 /** The digest of the signed request that began the seeded import. */
 export function importRequestOf({ import: importId }: Pick<TenantIds, 'import'>): Buffer {
@@ -182,20 +178,7 @@ function rowsOf(
         }),
       },
     ],
-    market_rates: [
-      {
-        scope: 'lane',
-        source: marketSourceOf(ids),
-        basis: 'all_in',
-        currency: 'USD',
-        as_of: marketRateDay,
-        low_cents: null,
-        high_cents: null,
-        mid_cents: cents,
-        said_at: earlier(24),
-        entered_by: 'push',
-      },
-    ],
+    ...marketRateRowsOf(ids, cents, earlier(24)),
     market_keys: [
       {
         secret_id: 1,
@@ -206,9 +189,6 @@ function rowsOf(
         failures: 0,
         retry_at: null,
       },
-    ],
-    exchange_days: [
-      { day: '2020-03-02', published: '2020-03-02', usd_per_cad: label === 'A' ? 0.7151 : 0.7252 },
     ],
     ...fuelRowsOf(label),
     approvals: [approvalOf(ids, { canary: canaryOf(label), at })],

@@ -29,6 +29,7 @@ const withoutCanary = [
   'lanes.truck_currency',
   'lanes.truck_cost_source',
   'market_rates.basis',
+  'market_rates.kind',
   'market_rates.currency',
   'market_rates.entered_by',
   'market_rates.scope',

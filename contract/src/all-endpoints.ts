@@ -112,6 +112,7 @@ import {
   rotateSigningSecret,
 } from './signing-secret.ts'
 import { suggestCustomers, suggestPlaces } from './suggestions.ts'
+import { addTeam, changeTeam, listTeams, removeTeam } from './teams.ts'
 import { restoreQuote, voidQuote } from './void-quote.ts'
 
 /** Every operation of the service, in the order of the OpenAPI document. */
@@ -197,6 +198,10 @@ export const allEndpoints = [
   listCustomerVariants,
   mergeCustomers,
   unmergeCustomer,
+  listTeams,
+  addTeam,
+  changeTeam,
+  removeTeam,
   changeFuelSchedule,
   loadDieselPrices,
   listExchangeRates,

@@ -23,6 +23,8 @@ export const auditKindsOf = {
     'pricing-rule-removed',
     'change-rolled-back',
     'import-undone',
+    'team-changed',
+    'team-removed',
     'customer-changed',
     'customer-merged',
     'customer-unmerged',

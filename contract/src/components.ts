@@ -4,7 +4,15 @@ import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
-import { CurvePoint, Estimate, EvidenceQuote, Interval, MarginRisk, Optimum } from './estimate.ts'
+import {
+  CurvePoint,
+  CustomerOfEstimate,
+  Estimate,
+  EvidenceQuote,
+  Interval,
+  MarginRisk,
+  Optimum,
+} from './estimate.ts'
 import { EventDelivery, EventEndpoint, EventEndpointWithSecret } from './event-endpoints.ts'
 import { eventTypes } from './event-types.ts'
 import { LaneChanged } from './events.ts'
@@ -64,6 +72,7 @@ import { ServiceToken } from './service-token.ts'
 import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
 import { CreatedSecret, SigningSecret } from './signing-secret.ts'
+import { Team } from './teams.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 /**
@@ -79,6 +88,11 @@ export const components: Readonly<
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
   },
+  CustomerOfEstimate: {
+    schema: CustomerOfEstimate,
+    description: 'The customer of an estimate, and what it changes',
+  },
+  Team: { schema: Team, description: 'People, and the customers that only they see' },
   CustomerAlias: { schema: CustomerAlias, description: 'A name that was merged into a customer' },
   CustomerDecisions: { schema: Decisions, description: 'Decided quotes of a customer in a period' },
   CustomerSpelling: { schema: Spelling, description: 'A customer as quotes name it' },

@@ -105,6 +105,11 @@ export const problems = {
     title: 'Token lacks the required scope',
     remedy: `Use a service token with the scope that the detail names. The scopes are ${tokenScopeNames.join(', ')}; a token can have several.`,
   },
+  'customer-hidden': {
+    status: 403,
+    title: 'The customer belongs to another team',
+    remedy: 'Ask an admin to add you to the team of the customer, or to do it for you.',
+  },
   csrf: {
     status: 403,
     title: 'Request did not come from the dashboard',

@@ -44,6 +44,20 @@ const ExpectedCost = Type.Object({
   ),
 })
 
+export const CustomerOfEstimate = Type.Object(
+  {
+    name: Type.String(),
+    decided: Type.Integer({ description: 'Its decided quotes of the last year, on all lanes' }),
+    won: Type.Integer(),
+    differ: Type.Boolean({
+      description:
+        'false: the quotes of the brokerage do not show that customers differ, so the customer changes nothing',
+    }),
+    probability_of_all: { ...number, description: 'The probability without regard to the customer' },
+  },
+  { description: 'With customer: the customer, and what it changes' },
+)
+
 export const Estimate = Type.Object({
   probability: { ...number, description: 'Calibrated win probability at proposed_rate' },
   interval_80: nullable(Interval),
@@ -67,6 +81,7 @@ export const Estimate = Type.Object({
         'The decided quotes of this lane that count in the estimate: not older than 600 days, and not left out. decided and won count all ages',
     },
   ),
+  customer: Type.Optional(CustomerOfEstimate),
   trust: Type.Enum([...trustLevels], {
     description:
       'How far the estimate can be trusted, from its interval, its scope and its age. none: there is no estimate',

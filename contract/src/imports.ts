@@ -222,7 +222,7 @@ export const createImport = endpoint({
   bodyBytesMax: importBytesMax,
   status: 202,
   answer: Import,
-  problems: ['state-conflict'],
+  problems: ['customer-hidden', 'state-conflict'],
   examples: {
     body: 'Ship From,Ship To,Equip,Rate,Quote Date\n"Dallas, TX","Atlanta, GA",V,2150,2026-02-27\n',
     answer: runningImport,
@@ -343,6 +343,7 @@ export const listImports = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({ imports: Type.Array(Import) }),
+  problems: ['customer-hidden'],
   examples: { answer: { imports: [{ ...exampleImport, errors: [], changes: [], kept: [] }] } },
 })
 
@@ -357,7 +358,7 @@ export const getImport = endpoint({
   params: importId,
   status: 200,
   answer: Import,
-  problems: ['not-found'],
+  problems: ['customer-hidden', 'not-found'],
   examples: { answer: undoneImport },
 })
 
@@ -372,7 +373,7 @@ export const stopImport = endpoint({
   params: importId,
   status: 200,
   answer: Import,
-  problems: ['not-found'],
+  problems: ['customer-hidden', 'not-found'],
   examples: { answer: { ...runningImport, status: 'stopped', finished_at: '2026-03-01T14:00:02.000Z' } },
 })
 

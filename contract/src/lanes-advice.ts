@@ -33,7 +33,9 @@ export const adviseLanes = endpoint({
   isRead: true,
   itemsOf: 'lanes',
   body: Type.Object({
-    customer: Type.Optional(text('The customer that the quotes are for. The rules for it apply')),
+    customer: Type.Optional(
+      text('The customer, in any spelling. The rules for it apply, and the estimates are for it'),
+    ),
     lanes: Type.Array(deskLane, {
       minItems: 1,
       maxItems: lanesPerRequestMax,

@@ -125,6 +125,10 @@ export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
 
+/** Teams of a brokerage, and members and customers of a team. */
+export const teamsMax = 50
+export const teamMembersMax = 200
+export const teamCustomersMax = 500
 /** Length of the tier of a customer: a letter, or a word such as Strategic. */
 export const tierLengthMax = 40
 /** The longest payment terms in days. Terms above 180 days are mistakes or disputes. */

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, text } from './fields.ts'
 
 /** The providers that can be asked for market rates. The number of an adapter is its place in this list, from 1. */
-export const marketAdapterNames = ['greenscreens'] as const
+export const marketAdapterNames = ['greenscreens', 'dat'] as const
 export type MarketAdapterName = (typeof marketAdapterNames)[number]
 
 const moment = Type.String({ format: 'date-time' })
@@ -61,6 +61,12 @@ export const setMarketKey = endpoint({
     adapter,
     client_id: text('The client id that the provider issued', 200),
     client_secret: text('The client secret that the provider issued', 500),
+    user: Type.Optional(
+      text(
+        'DAT only: the e-mail address of the user whose rates are asked for; client_id is the service account',
+        200,
+      ),
+    ),
   }),
   status: 200,
   answer,

@@ -21,7 +21,13 @@ import {
   pushedItemsMax,
   pushKeysMax,
 } from './limits.ts'
-import { MarketRate, marketCurrencies, marketRateState, marketScopes } from './market-reference.ts'
+import {
+  MarketRate,
+  marketCurrencies,
+  marketKinds,
+  marketRateState,
+  marketScopes,
+} from './market-reference.ts'
 import { countedAs, pushCounts, pushedItems, RefusedItem, signsAddress } from './push-items.ts'
 import { rateBases } from './rate-basis.ts'
 
@@ -37,8 +43,20 @@ export const sentMarketRate = Type.Object({
   destination: area('Delivery area'),
   equipment: equipment('Equipment code, such as V'),
   basis: oneOf('What the rate includes: linehaul, or all_in with fuel', rateBases),
+  kind: Type.Optional(
+    oneOf(
+      'buy (the default): what carriers are paid, as load boards publish it. sell: what customers pay',
+      marketKinds,
+    ),
+  ),
   currency: Type.Optional(
-    oneOf('Default USD. Rates in other currencies are stored and never compared', marketCurrencies),
+    oneOf(
+      'Default USD. Canadian dollars are compared on days with an exchange rate; Mexican pesos are never',
+      marketCurrencies,
+    ),
+  ),
+  fuel: Type.Optional(
+    dollars('The fuel charge per load: a part of an all_in rate, and besides a linehaul rate'),
   ),
   low: Type.Optional(dollars('Low end of the range, in dollars per load')),
   mid: positiveDollars('The rate, in dollars per load'),
@@ -113,7 +131,7 @@ const exampleResults = {
 }
 
 const replaces =
-  'A rate with the same scope, areas, equipment, source, basis, currency and as_of replaces the stored one; the same call again changes nothing. Amounts that look like cents or like dollars per mile are refused. A rate older than valid_until or a year, or in Canadian dollars, is stored and not used: its state says so.'
+  'A rate with the same scope, areas, equipment, source, basis, kind, currency and as_of replaces the stored one; the same call again changes nothing. Amounts that look like cents or like dollars per mile are refused. A rate older than valid_until or a year, or that cannot be brought to US dollars on the basis of your rates, is stored and not used: its state says so.'
 
 export const pushMarketRates = endpoint({
   name: 'push-market-rates',
@@ -161,10 +179,12 @@ export const marketFileFields = [
   'destination_state',
   'equipment',
   'basis',
+  'kind',
   'currency',
   'low',
   'mid',
   'high',
+  'fuel',
   'sample',
   'source',
   'as_of',
@@ -176,7 +196,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. source, basis and as_of apply to rows without such a column. With dry_run, nothing is stored. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. source, basis, kind and as_of apply to rows without such a column. With dry_run, nothing is stored. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: 4 * marketFileLengthMax,
@@ -188,6 +208,7 @@ export const loadMarketFile = endpoint({
     }),
     source: Type.Optional(label('The source of rows without one')),
     basis: Type.Optional(oneOf('The basis of rows without one', rateBases)),
+    kind: Type.Optional(oneOf('The kind of rows without one; default buy', marketKinds)),
     as_of: Type.Optional(time('The date of rows without one')),
     dry_run: Type.Optional(Type.Boolean({ description: 'Check the file and store nothing; default false' })),
   }),
@@ -240,10 +261,14 @@ const exampleRate = {
   destination: 'Atlanta, GA',
   equipment: 'V',
   basis: 'all_in',
+  kind: 'buy',
   currency: 'USD',
   low: 1790,
   mid: 1960,
   high: 2140,
+  fuel: null,
+  compared: 1960,
+  converted_by: null,
   sample: 48,
   source: 'DAT',
   as_of: '2026-02-27T00:00:00.000Z',

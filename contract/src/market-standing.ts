@@ -18,10 +18,10 @@ export const AgainstMarket = Type.Object({
 const figures = {
   won: AgainstMarket,
   lost: AgainstMarket,
-  paid: { ...AgainstMarket, description: 'Booked truck costs against the market' },
+  paid: { ...AgainstMarket, description: 'Booked truck costs against market rates of the kind buy' },
   paid_above: Type.Number({ description: 'Dollars paid above the market; 0 if you pay the market or less' }),
   quoted_below: Type.Number({
-    description: 'Dollars by which won and lost quotes are below the market; 0 if they are not',
+    description: 'Dollars by which won and lost quotes are below what customers pay; 0 if they are not',
   }),
 }
 
@@ -55,7 +55,7 @@ export const getMarketStanding = endpoint({
   path: '/api/market-standing',
   summary: 'Your won, lost and paid rates against the market',
   description:
-    'Compares each quote with the market rate of its lane on the day of the quote: the most specific area, not expired, newest. Only market rates in US dollars, with the basis of your rates. Quotes without such a rate are counted apart. By lane, and by month in UTC.',
+    'Compares each quote with the market rate of its lane on the day of the quote: the most specific area, not expired, newest. Won and lost quotes are compared with what customers pay (kind sell), truck costs with what carriers are paid (kind buy), in US dollars on the basis of your rates. Quotes and costs without such a rate are counted apart. By lane, and by month in UTC.',
   tag: 'Market',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -82,6 +82,7 @@ export const getMarketStanding = endpoint({
     without_market: Type.Object({
       lanes: Type.Integer({ description: 'Lanes without a market rate for any of their quotes' }),
       loads: Type.Integer({ description: 'Won and lost quotes, and paid loads, without a market rate' }),
+      quotes: Type.Integer({ description: 'Those of them that are won or lost quotes' }),
     }),
   }),
   examples: {
@@ -100,7 +101,7 @@ export const getMarketStanding = endpoint({
       lanes_total: 1,
       months: [{ month: '2026-02', ...exampleFigures }],
       totals: exampleFigures,
-      without_market: { lanes: 4, loads: 11 },
+      without_market: { lanes: 4, loads: 11, quotes: 7 },
     },
   },
 })

@@ -108,7 +108,9 @@ export const markup = endpoint({
       positiveDollars('The truck cost that you expect. If given, include=estimate,optimum,risk use it'),
     ),
     customer: Type.Optional(
-      text('The customer that the quote is for. include=rules applies the rules for it'),
+      text(
+        'The customer that the quote is for, in any spelling. include=rules applies the rules for it, and include=estimate,curve,optimum are for it. The count in win_probability stays that of all customers',
+      ),
     ),
     include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),

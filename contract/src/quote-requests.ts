@@ -120,7 +120,7 @@ export const createQuoteRequest = endpoint({
   }),
   status: 201,
   answer: Type.Object({ ...QuoteRequest.properties, lanes: Type.Array(QuotedLane) }),
-  problems: ['request-key-reused'],
+  problems: ['customer-hidden', 'request-key-reused'],
   examples: {
     body: {
       customer_name: 'Harvest Table Foods',

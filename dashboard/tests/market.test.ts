@@ -12,7 +12,14 @@ let ours: Integration
 /** Two quotes on one lane, won at $1,900 with a truck of $2,100 and lost at $1,800, where the market is $2,000. */
 beforeAll(async () => {
   app = await testApp({
-    config: { marketAdapters: { greenscreensUrl: 'https://provider.invalid', allowPrivate: [] } },
+    config: {
+      marketAdapters: {
+        greenscreensUrl: 'https://provider.invalid',
+        datIdentityUrl: 'https://provider.invalid',
+        datAnalyticsUrl: 'https://provider.invalid',
+        allowPrivate: [],
+      },
+    },
   })
   browser = await openBrowser()
   ours = await makeIntegration(app, 'integrations:write quotes:write')
@@ -34,7 +41,14 @@ beforeAll(async () => {
   await pushSigned(app, ours, pushMarketRates, {
     rates: [
       rate,
-      { ...rate, source: 'Truckstop', mid: 2120, as_of: new Date(app.now - 3 * 86_400_000).toISOString() },
+      { ...rate, kind: 'sell' },
+      {
+        ...rate,
+        kind: 'sell',
+        source: 'Truckstop',
+        mid: 2120,
+        as_of: new Date(app.now - 3 * 86_400_000).toISOString(),
+      },
     ],
   })
 })
@@ -62,7 +76,7 @@ test('the standing leads to the quotes and to the lane, where both references ar
   await page.goBack()
   await row.getByRole('link', { name: /^Lane page of/ }).click()
   const both = page.getByRole('region', { name: 'Your rates and the market' }).first()
-  await both.getByText('DAT, all-in, city pair, 2 days old, 48 loads').waitFor()
+  await both.getByText('DAT, what customers pay, all-in, city pair, 2 days old, 48 loads').waitFor()
   expect(await both.innerText()).toContain('Truckstop says $2,120, 6% more')
   expect(await accessibilityProblems(page)).toEqual([])
   expect(troubles).toEqual([])

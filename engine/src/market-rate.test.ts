@@ -25,6 +25,7 @@ const rate: MarketRate = {
   scope: 'lane',
   source: 'DAT',
   basis: 'all_in',
+  kind: 'buy',
   currency: 'USD',
   lowCents: null,
   midCents: 200_000,
@@ -63,6 +64,15 @@ describe('the choice of a market rate', () => {
     expect(chooseMarketRate([wrong, wider], wanted).used).toEqual(wider)
   })
 
+  test('is a rate that customers pay before one that carriers are paid, and says which', () => {
+    const sell = { ...rate, kind: 'sell' as const, scope: 'region' as const }
+    expect(chooseMarketRate([rate, sell], wanted)).toMatchObject({
+      used: sell,
+      why: expect.stringContaining('It is what customers pay.'),
+    })
+    expect(chooseMarketRate([rate], wanted).why).toContain('It is what carriers are paid')
+  })
+
   test('names a second source that disagrees, and averages nothing', () => {
     const other = { ...rate, source: 'Truckstop', midCents: 230_000, asOf: now - 3 * day }
     const { used, others, why } = chooseMarketRate([other, rate], wanted)
@@ -75,6 +85,7 @@ describe('the choice of a market rate', () => {
     scope: fc.constantFrom(...MARKET_SCOPES),
     source: fc.constantFrom('DAT', 'Truckstop'),
     basis: fc.constantFrom('all_in' as const, 'linehaul' as const),
+    kind: fc.constantFrom('buy' as const, 'sell' as const),
     currency: fc.constantFrom('USD', 'CAD'),
     lowCents: fc.constant(null),
     midCents: fc.integer({ min: 1_000, max: 900_000 }),
@@ -95,7 +106,11 @@ describe('the choice of a market rate', () => {
             : used?.midCents,
         )
         expect(others.length + (used === null ? 0 : 1)).toBe(rates.length)
-        expect(marketRateAt(rates.toSorted(compareRates), wanted)).toEqual(used)
+        const sorted = rates.toSorted(compareRates)
+        const [sell, buy] = (['sell', 'buy'] as const).map((kind) =>
+          marketRateAt(sorted, { ...wanted, kind }),
+        )
+        expect(sell ?? buy).toEqual(used)
         if (used !== null) expect(marketRateState(used, wanted)).toBe('usable')
       }),
     )
@@ -132,13 +147,16 @@ describe('the standing against the market', () => {
   test('compares the loads of a day with the rate of the day', () => {
     const monday = { won: { count: 2, cents: 410_000 }, lost: zero, paid: { count: 1, cents: 210_000 } }
     const friday = { won: zero, lost: { count: 1, cents: 150_000 }, paid: zero }
-    const sum = addStanding(addDay(noStanding, monday, 200_000), addDay(noStanding, friday, 220_000))
+    const sum = addStanding(
+      addDay(noStanding, monday, { sell: 200_000, buy: 190_000 }),
+      addDay(noStanding, friday, { sell: 220_000, buy: null }),
+    )
     expect(sum).toEqual({
       won: { loads: 2, ownCents: 410_000, marketCents: 400_000 },
       lost: { loads: 1, ownCents: 150_000, marketCents: 220_000 },
-      paid: { loads: 1, ownCents: 210_000, marketCents: 200_000 },
+      paid: { loads: 1, ownCents: 210_000, marketCents: 190_000 },
     })
     expect([abovePct(sum.won), abovePct(sum.lost), abovePct(noStanding.won)]).toEqual([2.5, -31.8, null])
-    expect([paidAboveCents(sum), quotedBelowCents(sum)]).toEqual([10_000, 60_000])
+    expect([paidAboveCents(sum), quotedBelowCents(sum)]).toEqual([20_000, 60_000])
   })
 })

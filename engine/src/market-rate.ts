@@ -6,11 +6,16 @@ import { roundHalfAway } from './statistics/round-half-away.ts'
 export const MARKET_SCOPES = ['lane', 'zip3', 'market', 'state_pair', 'region'] as const
 export type MarketScope = (typeof MARKET_SCOPES)[number]
 
+/** What a market rate is: what carriers are paid (buy), or what customers pay (sell). Only rates of one kind are compared. */
+export const MARKET_KINDS = ['buy', 'sell'] as const
+export type MarketKind = (typeof MARKET_KINDS)[number]
+
 /** A stored market rate: cents per load, times in epoch milliseconds. Unknown values are null. */
 export interface MarketRate {
   readonly scope: MarketScope
   readonly source: string
   readonly basis: RateBasis
+  readonly kind: MarketKind
   /** ISO 4217. Only US dollars are compared. */
   readonly currency: string
   readonly lowCents: number | null
@@ -72,8 +77,14 @@ const scopeWords: Readonly<Record<MarketScope, string>> = {
   region: 'pair of regions',
 }
 
+const kindWords: Readonly<Record<MarketKind, string>> = {
+  sell: 'It is what customers pay.',
+  buy: 'It is what carriers are paid: no usable rate that customers pay is stored.',
+}
+
 /**
- * Chooses the market rate to compare with: of the usable rates, those of the most specific scope; of these, the newest.
+ * Chooses the market rate to compare a customer rate with: of the usable rates, those that customers pay, and without one those
+ * that carriers are paid; of these, those of the most specific scope; of these, the newest.
  * Between two sources of the same day, the larger sample decides, then the name of the source. Rates are never averaged:
  * the others are returned next to the chosen one.
  *
@@ -86,12 +97,14 @@ export function chooseMarketRate<Rate extends MarketRate>(
   const judged = rates
     .map((rate) => ({ rate, state: marketRateState(rate, wanted) }))
     .sort((one, other) => compareRates(one.rate, other.rate))
-  const chosen = judged.find(({ state }) => state === 'usable')
+  const usable = judged.filter(({ state }) => state === 'usable')
+  const chosen = usable.find(({ rate }) => rate.kind === 'sell') ?? usable[0]
   const others = judged.filter((one) => one !== chosen)
   if (chosen === undefined) return { used: null, others, why: whyNone(others, wanted.basis) }
-  const { scope, source } = chosen.rate
+  const { scope, source, kind } = chosen.rate
   const different = others.find(
-    ({ rate, state }) => state === 'usable' && rate.scope === scope && rate.source !== source,
+    ({ rate, state }) =>
+      state === 'usable' && rate.kind === kind && rate.scope === scope && rate.source !== source,
   )
   const disagreement =
     different === undefined
@@ -100,19 +113,21 @@ export function chooseMarketRate<Rate extends MarketRate>(
   return {
     used: chosen.rate,
     others,
-    why: `${source} has the newest valid rate of the ${scopeWords[scope]}, the most specific area with one.${disagreement}`,
+    why: `${source} has the newest valid rate of the ${scopeWords[scope]}, the most specific area with one. ${kindWords[kind]}${disagreement}`,
   }
 }
 
 /**
- * The rate that `chooseMarketRate` would choose, without the reasons: for many days of a lane, whose rates were sorted once
- * with `compareRates`. Null if none is usable.
+ * The rate of one kind that `chooseMarketRate` would choose, without the reasons: for many days of a lane, whose rates were
+ * sorted once with `compareRates`. Null if none is usable.
  */
 export function marketRateAt<Rate extends MarketRate>(
   sorted: readonly Rate[],
-  wanted: { readonly at: number; readonly basis: RateBasis },
+  wanted: { readonly at: number; readonly basis: RateBasis; readonly kind: MarketKind },
 ): Rate | null {
-  return sorted.find((rate) => marketRateState(rate, wanted) === 'usable') ?? null
+  return (
+    sorted.find((rate) => rate.kind === wanted.kind && marketRateState(rate, wanted) === 'usable') ?? null
+  )
 }
 
 /** Most specific first, then newest, then the larger sample, then by source. */
@@ -122,7 +137,8 @@ export function compareRates(one: MarketRate, other: MarketRate): number {
     other.asOf - one.asOf ||
     (other.sample ?? 0) - (one.sample ?? 0) ||
     (one.source < other.source ? -1 : one.source > other.source ? 1 : 0) ||
-    (one.basis < other.basis ? -1 : one.basis > other.basis ? 1 : 0)
+    (one.basis < other.basis ? -1 : one.basis > other.basis ? 1 : 0) ||
+    (one.kind < other.kind ? 1 : one.kind > other.kind ? -1 : 0)
   )
 }
 

@@ -1,6 +1,6 @@
-import { percentAbove } from './market-rate.ts'
+import { type MarketKind, percentAbove } from './market-rate.ts'
 
-/** Rates of one kind, compared with the market: the loads that have a market rate, and both totals in cents. */
+/** Rates of one kind, compared with market rates of the same kind: the loads that have a market rate, and both totals in cents. */
 export interface AgainstMarket {
   readonly loads: number
   readonly ownCents: number
@@ -32,21 +32,34 @@ const none: AgainstMarket = { loads: 0, ownCents: 0, marketCents: 0 }
 export const noStanding: Standing = { won: none, lost: none, paid: none }
 
 /**
- * Adds the loads of a day to a sum. `marketCents` is the market rate of the lane on that day.
+ * Adds the loads of a day to a sum. `market` has the market rates of the lane on that day in cents: what customers pay, for won and
+ * lost, and what carriers are paid, for paid. A null one adds nothing.
  *
- * @example addDay(noStanding, { won: { count: 2, cents: 410000 }, lost: zero, paid: zero }, 200000).won
+ * @example addDay(noStanding, { won: { count: 2, cents: 410000 }, lost: zero, paid: zero }, { sell: 200000, buy: null }).won
  * // { loads: 2, ownCents: 410000, marketCents: 400000 }
  */
-export function addDay(sum: Standing, day: LaneDay, marketCents: number): Standing {
-  const plus = (before: AgainstMarket, { count, cents }: DaySum): AgainstMarket =>
-    count === 0
+export function addDay(
+  sum: Standing,
+  day: LaneDay,
+  market: Readonly<Record<MarketKind, number | null>>,
+): Standing {
+  const plus = (
+    before: AgainstMarket,
+    { count, cents }: DaySum,
+    marketCents: number | null,
+  ): AgainstMarket =>
+    count === 0 || marketCents === null
       ? before
       : {
           loads: before.loads + count,
           ownCents: before.ownCents + cents,
           marketCents: before.marketCents + count * marketCents,
         }
-  return { won: plus(sum.won, day.won), lost: plus(sum.lost, day.lost), paid: plus(sum.paid, day.paid) }
+  return {
+    won: plus(sum.won, day.won, market.sell),
+    lost: plus(sum.lost, day.lost, market.sell),
+    paid: plus(sum.paid, day.paid, market.buy),
+  }
 }
 
 /** Adds two sums. */

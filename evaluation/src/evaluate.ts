@@ -16,6 +16,7 @@ import {
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
+import { customerBars } from './customer-check.ts'
 import { simulateExperiments } from './experiment-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, type Walk } from './long-tables.ts'
@@ -404,6 +405,7 @@ function evaluate(folder: string): Findings {
       ...costs.bars,
       ...ahead.bars,
       ...signals,
+      ...customerBars(copper, SEED),
     ],
   }
 }

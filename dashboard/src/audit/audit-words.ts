@@ -57,6 +57,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'pricing-rule-added': 'Pricing rule added',
   'pricing-rule-changed': 'Pricing rule changed',
   'pricing-rule-removed': 'Pricing rule removed',
+  'team-changed': 'Team changed',
+  'team-removed': 'Team removed',
   'customer-changed': 'Customer changed',
   'customer-merged': 'Customer merged',
   'customer-unmerged': 'Customer unmerged',
@@ -207,6 +209,12 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} changed the pricing rule for ${ruleOf(about, 'after')}`,
   'pricing-rule-removed': ({ done_by, about }) =>
     words`${someone(done_by)} removed the pricing rule for ${ruleOf(about, 'before')}`,
+  'team-changed': ({ done_by, about }) => [
+    ...words`${someone(done_by)} changed the team ${dataOf(about, 'team')}`,
+    ...settingWords(about),
+  ],
+  'team-removed': ({ done_by, about }) =>
+    words`${someone(done_by)} removed the team ${dataOf(about, 'team')}, which had ${dataOf(about, 'customers')}`,
   'customer-changed': ({ done_by, about }) => [
     ...words`${someone(done_by)} changed the customer ${dataOf(about, 'customer')}`,
     ...settingWords(about),

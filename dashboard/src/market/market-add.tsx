@@ -23,10 +23,12 @@ function startOf(search: AddressParams) {
     destination: search.destination ?? '',
     equipment: search.equipment ?? 'V',
     basis: 'all_in',
+    kind: 'buy',
     currency: 'USD',
     low: '',
     mid: '',
     high: '',
+    fuel: '',
     sample: '',
     source: '',
     as_of: today(),
@@ -44,6 +46,7 @@ function rateOf(fields: Fields): Sent {
     low: amount(fields.low),
     mid: amount(fields.mid),
     high: amount(fields.high),
+    fuel: amount(fields.fuel),
     sample: sample === '' ? undefined : Number(sample.replaceAll(',', '')),
     valid_until: fields.valid_until === '' ? undefined : fields.valid_until,
   }).filter(([, value]) => value !== undefined && value !== '')
@@ -111,6 +114,14 @@ export function AddRate({ search }: { search: AddressParams }) {
               { value: 'linehaul', label: 'Linehaul: without fuel' },
             ]}
           />
+          <NativeSelect
+            label="Kind"
+            {...input('kind')}
+            data={[
+              { value: 'buy', label: 'What carriers are paid' },
+              { value: 'sell', label: 'What customers pay' },
+            ]}
+          />
           <NativeSelect label="Currency" {...input('currency')} data={['USD', 'CAD', 'MXN']} />
           <TextInput label="Source" required placeholder="DAT" {...input('source')} />
         </SimpleGrid>
@@ -139,6 +150,7 @@ function RateFields({ input }: { input: Input }) {
       <TextInput label="Low" inputMode="decimal" {...input('low')} />
       <TextInput label="Rate" inputMode="decimal" required {...input('mid')} />
       <TextInput label="High" inputMode="decimal" {...input('high')} />
+      <TextInput label="Fuel charge" inputMode="decimal" {...input('fuel')} />
       <TextInput label="Loads" inputMode="numeric" {...input('sample')} />
       <TextInput label="As of" type="date" required {...input('as_of')} />
       <TextInput label="Valid until" type="date" {...input('valid_until')} />

@@ -9,16 +9,17 @@ type Loaded = Answer<'load-market-file'>
 /** Loads market rates from a CSV file: checks it first, and stores it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
-  const [assumed, setAssumed] = useState({ source: '', basis: '', asOf: '' })
+  const [assumed, setAssumed] = useState({ source: '', basis: '', kind: 'buy', asOf: '' })
   const load = useChange('load-market-file')
   const queries = useQueryClient()
   const send = async (dryRun: boolean) => {
     if (file === null) return
-    const { source, basis, asOf } = assumed
+    const { source, basis, kind, asOf } = assumed
     const body: Body<'load-market-file'> = {
       text: await file.text(),
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
+      kind: kind as 'buy' | 'sell',
       ...(asOf === '' ? {} : { as_of: asOf }),
       dry_run: dryRun,
     }
@@ -61,13 +62,14 @@ export function RateFile() {
 interface WholeFile {
   readonly source: string
   readonly basis: string
+  readonly kind: string
   readonly asOf: string
 }
 
 /** What holds for rows that do not say it themselves. */
 function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: WholeFile) => void }) {
   return (
-    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
       <TextInput
         label="Source, if the file has none"
         value={assumed.source}
@@ -81,6 +83,15 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
           { value: '', label: 'Choose' },
           { value: 'all_in', label: 'All-in: with fuel' },
           { value: 'linehaul', label: 'Linehaul: without fuel' },
+        ]}
+      />
+      <NativeSelect
+        label="Kind, if the file has none"
+        value={assumed.kind}
+        onChange={(event) => onChange({ ...assumed, kind: event.currentTarget.value })}
+        data={[
+          { value: 'buy', label: 'What carriers are paid' },
+          { value: 'sell', label: 'What customers pay' },
         ]}
       />
       <TextInput

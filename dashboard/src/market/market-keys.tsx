@@ -26,6 +26,7 @@ function ProviderKey({ stored }: { stored: Key }) {
   const { adapter, source, available, set_at: setAt } = stored
   const [id, setId] = useState('')
   const [secret, setSecret] = useState('')
+  const [user, setUser] = useState('')
   const [isRemoving, setRemoving] = useState(false)
   const set = useChange('set-market-key')
   const queries = useQueryClient()
@@ -33,12 +34,13 @@ function ProviderKey({ stored }: { stored: Key }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     set.mutate(
-      { body: { adapter, client_id: id, client_secret: secret } },
+      { body: { adapter, client_id: id, client_secret: secret, ...(adapter === 'dat' ? { user } : {}) } },
       {
         onSuccess: () => {
           void queries.invalidateQueries()
           setId('')
           setSecret('')
+          setUser('')
           notify(`The key for ${source} is set.`)
         },
       },
@@ -56,20 +58,29 @@ function ProviderKey({ stored }: { stored: Key }) {
             {available && (
               <>
                 <TextInput
-                  label="Client id"
+                  label={adapter === 'dat' ? 'Service account' : 'Client id'}
                   required
                   autoComplete="off"
                   value={id}
                   onChange={(event) => setId(event.currentTarget.value)}
                 />
                 <PasswordInput
-                  label="Client secret"
+                  label={adapter === 'dat' ? 'Password' : 'Client secret'}
                   required
                   autoComplete="off"
                   miw={240}
                   value={secret}
                   onChange={(event) => setSecret(event.currentTarget.value)}
                 />
+                {adapter === 'dat' && (
+                  <TextInput
+                    label="User's e-mail"
+                    required
+                    autoComplete="off"
+                    value={user}
+                    onChange={(event) => setUser(event.currentTarget.value)}
+                  />
+                )}
                 <Button type="submit" loading={set.isPending}>
                   {setAt === null ? 'Set the key' : 'Replace the key'}
                 </Button>

@@ -111,7 +111,19 @@ const rateColumns: readonly Column<Rate>[] = [
       </>
     ),
   },
-  { key: 'basis', header: 'Basis', cell: ({ basis }) => basisName(basis) },
+  {
+    key: 'basis',
+    header: 'Basis and kind',
+    cell: ({ basis, kind, fuel, compared, converted_by: how }) => (
+      <>
+        {basisName(basis)}, {kind}
+        <Text size="xs" c="dimmed">
+          {fuel === null ? '' : `fuel ${roundDollars(fuel)}`}
+          {how === null ? '' : `${fuel === null ? '' : '; '}compared as ${roundDollars(compared)}`}
+        </Text>
+      </>
+    ),
+  },
   {
     key: 'loads',
     header: 'Loads',

@@ -116,9 +116,13 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
         label="In total"
         loading={false}
         figures={[
-          { label: 'Won against the market', value: above(totals.won), note: loadsOf(totals.won) },
-          { label: 'Lost against the market', value: above(totals.lost), note: loadsOf(totals.lost) },
-          { label: 'Paid against the market', value: above(totals.paid), note: loadsOf(totals.paid) },
+          { label: 'Won against what customers pay', value: above(totals.won), note: loadsOf(totals.won) },
+          { label: 'Lost against what customers pay', value: above(totals.lost), note: loadsOf(totals.lost) },
+          {
+            label: 'Paid against what carriers are paid',
+            value: above(totals.paid),
+            note: loadsOf(totals.paid),
+          },
           {
             label: 'Without a market rate',
             value: count(data.without_market.loads),
@@ -126,6 +130,12 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           },
         ]}
       />
+      {data.without_market.quotes > 0 && totals.won.loads + totals.lost.loads === 0 && (
+        <Text size="sm">
+          No stored market rate of these quotes is what customers pay, so won and lost quotes are compared
+          with nothing. Load boards publish what carriers are paid.
+        </Text>
+      )}
       <DataTable caption="By month" columns={monthColumns} rows={data.months} rowKey={(row) => row.month} />
       {data.lanes.length === 0 ? (
         <Nothing
@@ -145,7 +155,8 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           ? `The first ${data.lanes.length} of ${count(data.lanes_total)} lanes; the file has all. `
           : ''}
         Each quote is compared with the market rate of its day: the most specific area, not expired, newest.
-        Won and lost are customer rates; paid is the booked truck cost. Months are in UTC.
+        Won and lost are compared with market rates that customers pay (kind sell), paid truck costs with
+        those that carriers are paid (kind buy). Months are in UTC.
       </Text>
     </>
   )

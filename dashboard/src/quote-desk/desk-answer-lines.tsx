@@ -4,7 +4,7 @@ import type { Answer } from '../api/index.ts'
 import { ButtonLink, dollars, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
-import { standingInWords, trustInWords } from './desk-words.ts'
+import { customerInWords, standingInWords, trustInWords } from './desk-words.ts'
 
 type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
 
@@ -154,7 +154,7 @@ function TrustLine({
   const { trust, word, basis } = trustInWords(estimate, interval80, Date.now())
   return (
     <Text size="sm" component="div" data-trust={trust}>
-      <b>Trust: {word.toLowerCase()}.</b> {basis}
+      <b>Trust: {word.toLowerCase()}.</b> {basis} {customerInWords(estimate)}
     </Text>
   )
 }

@@ -23,6 +23,8 @@ function askedOf({ origin, destination, equipment, rate, cost }: DeskLane): Aske
   }
 }
 
+const customerOf = (name: string) => (name === '' ? {} : { customer: name })
+
 const noResults: ReadonlyMap<string, RowAdvice> = new Map()
 
 /**
@@ -30,7 +32,7 @@ const noResults: ReadonlyMap<string, RowAdvice> = new Map()
  * fields changed since has no advice until the next answer; the other rows keep theirs.
  */
 export function useLanesAdvice(
-  lanes: readonly DeskLane[],
+  { lanes, customer }: Pick<Draft, 'lanes' | 'customer'>,
   isNeeded: boolean,
 ): (lane: DeskLane) => RowAdvice | null {
   const asked = [...new Set(lanes.map((lane) => JSON.stringify(askedOf(lane))))].filter(
@@ -38,7 +40,8 @@ export function useLanesAdvice(
   )
   const [settled] = useDebouncedValue(JSON.stringify(asked), typingPauseMs)
   const keys = JSON.parse(settled) as string[]
-  const body = { lanes: keys.map((key) => JSON.parse(key) as AskedLane) }
+  const [named] = useDebouncedValue(customer.trim(), typingPauseMs)
+  const body = { ...customerOf(named), lanes: keys.map((key) => JSON.parse(key) as AskedLane) }
   const { data } = useAnswer(
     'advise-lanes',
     { body },
@@ -106,7 +109,10 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   return async (draft) => {
     const lanes = lanesToSave(draft).filter((lane) => askedOf(lane) !== null)
     if (lanes.length === 0) return nothingToCheck
-    const body = { lanes: lanes.map((lane) => askedOf(lane) as AskedLane) }
+    const body = {
+      ...customerOf(draft.customer.trim()),
+      lanes: lanes.map((lane) => askedOf(lane) as AskedLane),
+    }
     const signal = AbortSignal.timeout(checkWaitMs)
     try {
       const { results } = await queries.fetchQuery({

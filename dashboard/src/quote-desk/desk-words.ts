@@ -231,3 +231,16 @@ export function spokenAdvice(pricing: Pricing | null, typed: RateValue | null): 
   }
   return `${parts.join('. ').replaceAll(' · ', ', ')}.`
 }
+
+/**
+ * The customer of an estimate, if it changes the estimate.
+ *
+ * @example customerInWords(estimate) // 'For Harvest, which bought 12 of 40 decided quotes; for all customers, the chance is 48%.'
+ */
+export function customerInWords({ customer }: Pick<Estimate, 'customer'>): string {
+  if (customer === undefined || !customer.differ || customer.probability_of_all === null) return ''
+  const { name, decided, won, probability_of_all: ofAll } = customer
+  const known =
+    decided === 0 ? 'a customer without decided quotes' : `which bought ${won} of ${decided} decided quotes`
+  return `For ${name}, ${known}; for all customers, the chance is ${probability(ofAll)}.`
+}

@@ -180,7 +180,7 @@ function Desk(props: DeskProps) {
   useLaneInAddress(lanes.active)
   const answer = useDeskAnswer(lanes.active, draft.customer)
   const pricing = usePricing(lanes.active, answer)
-  const adviceOf = useLanesAdvice(lanes.lanes, lanes.lanes.length > 1)
+  const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {

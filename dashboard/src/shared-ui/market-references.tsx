@@ -19,6 +19,21 @@ export const marketScopeName = (scope: Rate['scope']) => scopeNames[scope]
 /** @example basisName('all_in') // 'all-in' */
 export const basisName = (basis: Rate['basis']) => (basis === 'all_in' ? 'all-in' : 'linehaul')
 
+/** @example kindName('buy') // 'what carriers are paid' */
+export const kindName = (kind: Rate['kind']) =>
+  kind === 'buy' ? 'what carriers are paid' : 'what customers pay'
+
+const conversionNames: Readonly<Record<NonNullable<Rate['converted_by']>, string>> = {
+  charges: 'by its fuel charge',
+  schedule: 'by your fuel schedule of its day',
+  exchange: 'by the exchange rate of its day',
+}
+
+/** The converted amount of a rate, with how it was converted; empty if it was not. */
+function comparedAs({ compared, converted_by: how }: Rate): string {
+  return how === null ? '' : ` (compared as ${roundDollars(compared)}, ${conversionNames[how]})`
+}
+
 /** @example ageInWords(1) // '1 day old' */
 export const ageInWords = (days: number) => (days === 0 ? 'from today' : `${counted(days, 'day')} old`)
 
@@ -71,7 +86,7 @@ export function MarketReferences({
           basis={
             market === null
               ? marketWhy
-              : `${market.source}, ${basisName(market.basis)}, ${scopeNames[market.scope]}, ${ageInWords(market.age_days)}, ${sampleOf(market)}`
+              : `${market.source}, ${kindName(market.kind)}, ${basisName(market.basis)}${comparedAs(market)}, ${scopeNames[market.scope]}, ${ageInWords(market.age_days)}, ${sampleOf(market)}`
           }
           isUsed={used === 'market'}
         />
@@ -87,7 +102,8 @@ export function MarketReferences({
             {others.map((other) => (
               <li key={JSON.stringify(other)}>
                 {other.source}: {amount(other, other.mid)}
-                {rangeOf(other)}, {basisName(other.basis)}, {scopeNames[other.scope]}, {other.equipment},{' '}
+                {rangeOf(other)}, {kindName(other.kind)}, {basisName(other.basis)}
+                {comparedAs(other)}, {scopeNames[other.scope]}, {other.equipment},{' '}
                 {ageInWords(other.age_days)}, {sampleOf(other)}: {stateNames[other.state]}
               </li>
             ))}

@@ -14,6 +14,8 @@ export interface QuoteRow {
   readonly costCents: number
   readonly outcome: number
   readonly miles: number
+  /** The number of the customer; absent: 0. */
+  readonly customer?: number
 }
 
 const NONE = -1
@@ -21,7 +23,7 @@ const NONE = -1
 const REMOVED = -2
 
 /**
- * Quotes in columns, about 57 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
+ * Quotes in columns, about 61 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
  * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
  * Rows are in no order. A removed row has lane -1 until another quote takes its place.
@@ -39,6 +41,7 @@ export class QuoteColumns {
   costCents = new Float64Array(0)
   miles = new Float64Array(0)
   outcome = new Uint8Array(0)
+  customer = new Int32Array(0)
   /** Rows in use or freed: every row number is below this. */
   rows = 0
   /** The number of quotes. */
@@ -71,6 +74,7 @@ export class QuoteColumns {
     this.costCents[row] = quote.costCents
     this.outcome[row] = quote.outcome
     this.miles[row] = quote.miles
+    this.customer[row] = quote.customer ?? 0
     return row
   }
 
@@ -142,7 +146,7 @@ export class QuoteColumns {
   /** The memory that the columns take, in bytes. */
   bytes(): number {
     const columns = [this.lane, this.laneId, this.quotedAt, this.rateCents, this.costCents, this.miles]
-    const bytes = [...columns, this.outcome, this.#next, this.#table].reduce(
+    const bytes = [...columns, this.outcome, this.customer, this.#next, this.#table].reduce(
       (sum, one) => sum + one.byteLength,
       0,
     )
@@ -230,6 +234,7 @@ export class QuoteColumns {
     this.costCents = grown(this.costCents, new Float64Array(rows))
     this.miles = grown(this.miles, new Float64Array(rows))
     this.outcome = grown(this.outcome, new Uint8Array(rows))
+    this.customer = grown(this.customer, new Int32Array(rows))
     this.#next = grown(this.#next, new Int32Array(rows))
   }
 }

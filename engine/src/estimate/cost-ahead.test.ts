@@ -64,11 +64,11 @@ describe('the market index of costs', () => {
 })
 
 describe('the newest loads of a lane', () => {
-  // (0.2 - 0.1) x 1 / (1 + 0.01), and half of it when 90 days passed: 0.1 x 0.5 / (0.5 + 0.01).
+  // (0.2 - 0.1) x 1 / (1 + 0.001), and half of it when 90 days passed: 0.1 x 0.5 / (0.5 + 0.001).
   test('have the known distance from its level', () => {
     const chain = { scopes: [], newest: { days: [10], values: [0.2] } }
-    expect(newestGap(chain, 0.1, 10)).toBeCloseTo(0.1 / 1.01, 12)
-    expect(newestGap(chain, 0.1, 100)).toBeCloseTo(0.05 / 0.51, 12)
+    expect(newestGap(chain, 0.1, 10)).toBeCloseTo(0.1 / 1.001, 12)
+    expect(newestGap(chain, 0.1, 100)).toBeCloseTo(0.05 / 0.501, 12)
     expect(newestGap({ scopes: [], newest: undefined }, 0.1, 10)).toBe(0)
   })
 

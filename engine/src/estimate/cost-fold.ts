@@ -26,6 +26,8 @@ const SURPRISE_MAX = 0.4
 const FOLLOWED = [0, 0.25, 0.5, 0.75, 1] as const
 /** The number of loads that a share must be learned from. With fewer, it is 0. */
 const FOLLOW_LOADS_MIN = 10
+/** A movement of the season below this is chance: it is subtracted from every movement, in ln cost. */
+const SEASON_LEAST = 0.005
 /** What past forecasts teach is learned from at most this number of newest loads. */
 const TAUGHT_LOADS_MAX = 20_000
 
@@ -123,7 +125,8 @@ export function residualAhead(
   const gap = clip(newestGap(chain, level, seen.from), -SURPRISE_MAX, SURPRISE_MAX)
   const moved =
     seen.costDays === null || seen.share === 0 ? null : earlierMovement(seen.costDays, seen.from, seen.ahead)
-  return { level, gap, season: seen.share * (moved ?? 0) }
+  const season = seen.share * (moved ?? 0)
+  return { level, gap, season: Math.sign(season) * Math.max(0, Math.abs(season) - SEASON_LEAST) }
 }
 
 /** Sums of absolute errors, for each of `OWN_LOADS_ROWS`. */

@@ -14,9 +14,9 @@ const HALF_LIFE_DAYS = 45
 const NEWEST_LOADS = 3
 const NEWEST_KEPT = 6
 /** The half-life of the newest loads beside each other, of all of them, and the weight of the chain beside them, in loads. */
-const NEWEST_HALF_LIFE_DAYS = 1
+const NEWEST_HALF_LIFE_DAYS = 0.7
 const STALE_HALF_LIFE_DAYS = 90
-const NEWEST_PRIOR = 0.01
+const NEWEST_PRIOR = 0.001
 const OLDEST_DAYS = 20_000
 
 /**
@@ -99,11 +99,11 @@ export function chainOf(
 }
 
 /**
- * How far a lane's three newest loads are from `level`, in ln cost, as seen on `day`. A load counts half as much as one a
- * day later. All of them are shrunk toward the level by a hundredth of a load, and their weight halves every 90 days. 0
+ * How far a lane's three newest loads are from `level`, in ln cost, as seen on `day`. A load counts half as much as one
+ * 0.7 days later. All of them are shrunk toward the level by a thousandth of a load, and their weight halves every 90 days. 0
  * without loads.
  *
- * @example newestGap({ scopes: [], newest: { days: [10], values: [0.2] } }, 0.1, 10) // .099
+ * @example newestGap({ scopes: [], newest: { days: [10], values: [0.2] } }, 0.1, 10) // .0999
  */
 export function newestGap({ newest }: CostChain, level: number, day: number): number {
   if (newest === undefined) return 0

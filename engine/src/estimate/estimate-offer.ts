@@ -1,3 +1,4 @@
+import { type CustomerShift, shiftedPosterior } from './customer-effect.ts'
 import {
   countedOutcomes,
   type Estimator,
@@ -15,7 +16,6 @@ import type { LaneFold } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, expectedMarginCents, type Optimum } from './optimum.ts'
 import { type Posterior, winMean } from './posterior.ts'
-import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
 const CURVE_STEP = 0.02
@@ -95,6 +95,8 @@ export interface OfferEstimate {
   readonly decided: number
   readonly won: number
   /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
+  /** The win probability without regard to the customer. */
+  readonly probabilityOfAll: number | null
   readonly borrowedShare: number | null
   readonly borrowedFrom: readonly BorrowedFrom[]
   readonly curve: readonly CurvePoint[]
@@ -118,6 +120,8 @@ export interface OfferQuestion {
   readonly expectedCostCents: number | null
   /** The lowest rate that the tenant's rules allow. */
   readonly floorCents?: number | null
+  /** The shift for the customer of the offer; null, or absent: the same for all customers. */
+  readonly customer?: (borrowedShare: number) => CustomerShift | null
 }
 
 function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferEstimate {
@@ -129,6 +133,7 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
     decided: 0,
     won: 0,
     borrowedShare: null,
+    probabilityOfAll: null,
     borrowedFrom: borrowed,
     curve: [],
     expectedMarginCents: null,
@@ -212,10 +217,12 @@ function curveOf(
   })
 }
 
+/** The posterior for other knots of the same lane and customer. */
+type Fit = (knots: Knots) => Posterior
+
 /** The 80 % interval after five and after fifteen more quotes near this rate, if they are won as often as expected. */
 function raisedConfidence(
-  model: Estimator,
-  lane: { knots: Knots; prior: CurveBelief },
+  lane: { knots: Knots; posteriorFor: Fit },
   offer: { x: number; probability: number; width80: number },
 ): RaisedConfidence[] {
   return MORE_QUOTES.map((more) => {
@@ -223,7 +230,7 @@ function raisedConfidence(
       { x: offer.x, won: true, weight: more * offer.probability },
       { x: offer.x, won: false, weight: more * (1 - offer.probability) },
     ])
-    const then = posteriorWith(model, knots, lane.prior)
+    const then = lane.posteriorFor(knots)
     const [low = 0, high = 1] = winQuantiles(then, offer.x, [0.1, 0.9])
     const interval = withEnds({ low, high }, then.shape.ceiling)
     return {
@@ -235,12 +242,11 @@ function raisedConfidence(
 }
 
 function changedAnswers(
-  model: Estimator,
-  lane: { knots: Knots; prior: CurveBelief; posterior: Posterior; priceWeight: number },
+  lane: { knots: Knots; posteriorFor: Fit; posterior: Posterior; priceWeight: number },
   x: number,
 ): ChangedAnswer[] {
   const afterNext = (won: boolean) =>
-    winMean(posteriorWith(model, withQuotes(lane.knots, [{ x, won, weight: 1 }]), lane.prior), x)
+    winMean(lane.posteriorFor(withQuotes(lane.knots, [{ x, won, weight: 1 }])), x)
   return [
     { change: 'next_won', probability: afterNext(true) },
     { change: 'next_lost', probability: afterNext(false) },
@@ -256,9 +262,8 @@ function changedAnswers(
 }
 
 function undecidedRange(
-  model: Estimator,
   lane: LaneFold | null,
-  prior: CurveBelief,
+  posteriorFor: Fit,
   { x, probability }: { x: number; probability: number },
 ): UndecidedRange | null {
   const pending = (lane?.quotes ?? []).filter(({ outcome }) => outcome === 'pending')
@@ -269,7 +274,7 @@ function undecidedRange(
       { x: at, won: true, weight: weight * winShare },
       { x: at, won: false, weight: weight * (1 - winShare) },
     ])
-    return winMean(posteriorWith(model, withQuotes(lane.knots, settled), prior), x)
+    return winMean(posteriorFor(withQuotes(lane.knots, settled)), x)
   }
   return { quotes: pending.length, ifLost: ifWon(0), ifWonAlike: ifWon(share) }
 }
@@ -294,7 +299,12 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
 
   const knots = lane?.knots ?? emptyKnots()
   const prior = lanePrior(estimator, identity)
-  const posterior = posteriorWith(estimator, knots, prior)
+  const ofAll = posteriorWith(estimator, knots, prior)
+  const borrowedShare = lane && lane.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
+  const shift = question.customer?.(borrowedShare) ?? null
+  const shifted = (one: Posterior) => (shift === null ? one : shiftedPosterior(one, shift))
+  const posteriorFor: Fit = (of) => shifted(posteriorWith(estimator, of, prior))
+  const posterior = shifted(ofAll)
   const intervals = intervalCurve(posterior)
   const weight = priceWeight(estimator, identity)
   const x = offerPosition(estimator, identity, { rateCents: offerRateCents, referenceCents })
@@ -320,7 +330,8 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
     referenceRateCents: referenceCents,
     decided: lane?.decided ?? 0,
     won: lane?.won ?? 0,
-    borrowedShare: lane && lane.decided > 0 ? clip(posterior.belief.varianceA / prior.varianceA, 0, 1) : 1,
+    borrowedShare,
+    probabilityOfAll: winMean(ofAll, x),
     borrowedFrom: borrowed,
     curve: curveOf(posterior, intervals, {
       x,
@@ -333,11 +344,10 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
     optimum,
     flags,
     wouldRaiseConfidence: raisedConfidence(
-      estimator,
-      { knots, prior },
+      { knots, posteriorFor },
       { x, probability, width80: interval80.high - interval80.low },
     ),
-    wouldChangeAnswer: changedAnswers(estimator, { knots, prior, posterior, priceWeight: weight }, x),
-    undecided: undecidedRange(estimator, lane, prior, { x, probability }),
+    wouldChangeAnswer: changedAnswers({ knots, posteriorFor, posterior, priceWeight: weight }, x),
+    undecided: undecidedRange(lane, posteriorFor, { x, probability }),
   }
 }

@@ -20,7 +20,7 @@ export interface QuoteUsed {
   readonly rateCents: number
   readonly x: number
   readonly outcome: Outcome
-  /** Its weight among the lane's outcomes, by its age: 1 today. A pending quote gets it once it is decided. */
+  /** Its weight among the lane's outcomes, by its age: 1 today. For a pending quote, the part that is still open: see `leaningAt`. */
   readonly weight: number
 }
 
@@ -204,6 +204,7 @@ function foldDay(
   // A lane first quoted on this day is compared with its own rates: see `addDay`.
   const reference = known ?? firstReference(folding.level, indexAfter, morning)
   const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
+  const leaning = leaningAt(answers, today - day)
   for (let at = from; at < to; at++) {
     const row = rows[at] as number
     const x = relativeRate(Math.exp((logRates[at] as number) - reference), 1)
@@ -213,10 +214,9 @@ function foldDay(
       rateCents: columns.rateCents[row] as number,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
-      weight,
+      weight: outcome === PENDING ? weight * (1 - leaning.weight) : weight,
     })
     if (outcome === PENDING) {
-      const leaning = leaningAt(answers, today - day)
       if (leaning.weight > 0) addQuote(knots, { x, won: leaning.won, weight: weight * leaning.weight })
       continue
     }

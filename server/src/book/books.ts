@@ -5,6 +5,7 @@ import {
   type Database,
   DatabaseUnavailable,
   deadlineLeftMs,
+  forBrokerage,
   RequestDeadline,
   type TenantId,
   type TenantVersions,
@@ -297,7 +298,8 @@ function bookFollower<Quotes extends Book>(
     // A deadline of its own: several readers wait for the result.
     const { found } = await watch.reading(tenant, async () => {
       const found = await withDeadline(new RequestDeadline(), () =>
-        followQuotes(database, tenant, from, quotes),
+        // The book is that of the whole brokerage, whoever waits for it.
+        forBrokerage(() => followQuotes(database, tenant, from, quotes)),
       )
       return { found, versions: found === 'gone' ? from.versions : found.versions }
     })

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
 import { type Area, type LanePlaces, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
 import type { QuoteRow } from '#engine/book/quote-columns.ts'
+import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
+import { type Estimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import type { Steps } from '#engine/steps.ts'
@@ -38,6 +39,11 @@ export class BrokerageBook implements QuoteSink {
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
+  #customers: {
+    readonly estimator: Estimator
+    readonly merged: string
+    readonly effects: Promise<CustomerEffects>
+  } | null = null
 
   /** Approximate memory in bytes: the quotes, and the totals of each scope (two arrays of 615 numbers). */
   bytes(): number {
@@ -112,6 +118,35 @@ export class BrokerageBook implements QuoteSink {
 
   #isQuick(): boolean {
     return this.quotes.size <= quickQuotesMax
+  }
+
+  /**
+   * The effects of customers, by the hash of their key. Computed when an offer names a customer, and kept: for a day in a large
+   * brokerage, because they change slowly, and until the next preparation in a small one.
+   */
+  async customerEffects(
+    { estimator }: Pick<PreparedAdvice, 'estimator'>,
+    mergedInto: ReadonlyMap<number, number>,
+  ): Promise<CustomerEffects> {
+    const merged = [...mergedInto].join(';')
+    const known = this.#customers
+    const isCurrent =
+      known?.estimator === estimator || (known?.estimator.day === estimator.day && !this.#isQuick())
+    if (known !== null && known.merged === merged && isCurrent) return known.effects
+    const { columns } = this.quotes
+    const effects = yieldBetweenSteps(
+      customerEffectsInSteps(estimator, (row) => {
+        const hash = columns.customer[row] as number
+        return mergedInto.get(hash) ?? hash
+      }),
+      this.quotes,
+    )
+    const made = { estimator, merged, effects }
+    this.#customers = made
+    effects.catch(() => {
+      if (this.#customers === made) this.#customers = null
+    })
+    return effects
   }
 
   async #prepare(now: number): Promise<void> {

@@ -323,7 +323,10 @@ describe('following', () => {
 test('quotes and places that do not match are an error, not quotes of other lanes', () => {
   const put = (records: Buffer, places: string) =>
     finished(putInSteps({ records, places }, mapBook(), new Map()))
-  expect(() => put(Buffer.alloc(33), 'a\u001eb')).toThrow('do not match')
-  expect(() => put(Buffer.alloc(33), 'a\u001fb')).toThrow('cannot be parsed')
-  expect(put(Buffer.alloc(33), 'a\u001fb\u001fc\u001fd\u001f\u001f\u001fV')).toEqual({ put: 1, skipped: 0 })
+  expect(() => put(Buffer.alloc(recordBytes), 'a\u001eb')).toThrow('do not match')
+  expect(() => put(Buffer.alloc(recordBytes), 'a\u001fb')).toThrow('cannot be parsed')
+  expect(put(Buffer.alloc(recordBytes), 'a\u001fb\u001fc\u001fd\u001f\u001f\u001fV')).toEqual({
+    put: 1,
+    skipped: 0,
+  })
 })

@@ -21,6 +21,7 @@ import {
 import {
   type Database,
   databaseFailure,
+  forBrokerage,
   runInBackground,
   type TenantId,
   type TenantVersions,
@@ -79,7 +80,7 @@ export function* putInSteps(
   yield
   let skipped = 0
   // One object for all quotes: a new one for each would be a hundred megabytes of garbage for a million.
-  const quote = { laneId: 0, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 }
+  const quote = { laneId: 0, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0, customer: 0 }
   for (let index = 0; index < lists.length; index++) {
     if (index % quotesPerStep === quotesPerStep - 1) yield
     const text = lists[index] as string
@@ -104,6 +105,7 @@ export function* putInSteps(
     quote.costCents = costCents < 0 ? Number.NaN : costCents
     quote.outcome = numbers.getUint8(at + 32)
     quote.miles = numbers.getFloat64(at + 16)
+    quote.customer = numbers.getInt32(at + 33)
     sink.put(lane, quote)
   }
   return { put: lists.length - skipped, skipped }
@@ -162,36 +164,38 @@ export async function openQuotes(
     readonly onAnswer?: () => void
   } = {},
 ): Promise<QuotesRead> {
-  return runInBackground(async () => {
-    // The versions are read first: anything committed later has a higher version.
-    const { versions, settings } = await database.inTenant(tenant, (transaction) =>
-      readBookStanding(transaction, tenant, null),
-    )
-    onAnswer()
-    const portions = portionsOf(database, tenant, settings, perPortion)
-    // The database reads each portion while the previous one is put, and the first one while the quotes are counted
-    // (39 ms of database time for 100,000).
-    let coming = portions.next()
-    coming.catch(() => {})
-    const quotes = await database.inTenant(tenant, (transaction) => countQuotes(transaction, tenant))
-    // A full column is copied to grow, which would block the event loop. Five percent more is room for weeks.
-    sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.05)))
-    const lanes = new Map<string, number>()
-    let put = 0
-    let skipped = 0
-    for (;;) {
-      const { value: packed, done } = await coming
+  return runInBackground(() =>
+    forBrokerage(async () => {
+      // The versions are read first: anything committed later has a higher version.
+      const { versions, settings } = await database.inTenant(tenant, (transaction) =>
+        readBookStanding(transaction, tenant, null),
+      )
       onAnswer()
-      if (done === true) break
-      coming = portions.next()
+      const portions = portionsOf(database, tenant, settings, perPortion)
+      // The database reads each portion while the previous one is put, and the first one while the quotes are counted
+      // (39 ms of database time for 100,000).
+      let coming = portions.next()
       coming.catch(() => {})
-      const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes), sink)
-      put += portion.put
-      skipped += portion.skipped
-      onPortion(put)
-    }
-    return { versions, settings, put, removed: 0, skipped }
-  })
+      const quotes = await database.inTenant(tenant, (transaction) => countQuotes(transaction, tenant))
+      // A full column is copied to grow, which would block the event loop. Five percent more is room for weeks.
+      sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.05)))
+      const lanes = new Map<string, number>()
+      let put = 0
+      let skipped = 0
+      for (;;) {
+        const { value: packed, done } = await coming
+        onAnswer()
+        if (done === true) break
+        coming = portions.next()
+        coming.catch(() => {})
+        const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes), sink)
+        put += portion.put
+        skipped += portion.skipped
+        onPortion(put)
+      }
+      return { versions, settings, put, removed: 0, skipped }
+    }),
+  )
 }
 
 /** All quotes of a brokerage, newest first. Quotes of the same time share pages, so a portion reads few pages. */

@@ -34,6 +34,8 @@ export interface Config {
   /** Where the market rates of providers are asked for, and which private names are allowed; null if adapters are off. */
   readonly marketAdapters: {
     readonly greenscreensUrl: string
+    readonly datIdentityUrl: string
+    readonly datAnalyticsUrl: string
     readonly allowPrivate: readonly string[]
   } | null
   /** Whether to create a sample brokerage on the first start of an empty embedded database. */
@@ -298,11 +300,19 @@ function eventsOf(settings: Settings): Config['events'] {
 
 function marketAdaptersOf(settings: Settings): Config['marketAdapters'] {
   const isOn = settings.choice('MARKET_ADAPTERS', ['on', 'off'], 'off') === 'on'
-  const greenscreensUrl = settings.text('GREENSCREENS_URL') ?? 'https://api.greenscreens.ai'
-  if (!/^https?:$/.test(URL.parse(greenscreensUrl)?.protocol ?? '')) {
-    settings.problems.push('GREENSCREENS_URL must be a URL such as https://sandboxapi.greenscreens.ai.')
+  const address = (name: string, usual: string) => {
+    const url = settings.text(name) ?? usual
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      settings.problems.push(`${name} must be a URL such as ${usual}.`)
+    }
+    return url
   }
-  return isOn ? { greenscreensUrl, allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
+  const urls = {
+    greenscreensUrl: address('GREENSCREENS_URL', 'https://api.greenscreens.ai'),
+    datIdentityUrl: address('DAT_IDENTITY_URL', 'https://identity.api.dat.com'),
+    datAnalyticsUrl: address('DAT_ANALYTICS_URL', 'https://analytics.api.dat.com'),
+  }
+  return isOn ? { ...urls, allowPrivate: settings.list('EVENTS_ALLOW_PRIVATE') } : null
 }
 
 const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']

@@ -296,6 +296,11 @@ const events: Partial<
     before: addRule,
     make: (tenant) => byOwner(tenant, 'DELETE', '/api/pricing-rules/1'),
   },
+  'team-changed': { make: (tenant) => byOwner(tenant, 'POST', '/api/teams', { name: 'Produce' }) },
+  'team-removed': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/teams', { name: 'Produce' }),
+    make: (tenant) => byOwner(tenant, 'DELETE', '/api/teams/1'),
+  },
   'customer-changed': {
     make: async (tenant) => {
       await byOwner(tenant, 'PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A' })

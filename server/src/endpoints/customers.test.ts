@@ -220,3 +220,82 @@ test('pages of customers continue where the last one ended, in every order', asy
   }
   expect((await ask('GET', '/api/customers/list?cursor=x')).status).toBe(422)
 })
+
+describe('the customer in the estimate', () => {
+  const advise = async (customer?: string) => {
+    const query = new URLSearchParams({
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+      proposed_rate: '2000',
+      include: 'estimate,curve,optimum',
+      ...(customer === undefined ? {} : { customer }),
+    })
+    const path = `/api/integrations/insights/markup?${query}`
+    return (await call(app, 'GET', path, { token: acme.token })).body
+  }
+
+  test('moves the estimate toward what this customer buys, and leaves the numbers of the interface', async () => {
+    const rows = ['Load ID,Customer,Origin,Destination,Equipment,Quoted Rate,Quote Date,Outcome']
+    for (let n = 0; n < 160; n++) {
+      const buys = n % 2 === 0
+      const outcome = n % 10 < 8 === buys ? 'won' : 'lost'
+      const city = ['Atlanta, GA', 'Macon, GA', 'Memphis, TN'][n % 3]
+      const day = new Date(app.now - (1 + (n % 40)) * 86_400_000).toISOString().slice(0, 10)
+      rows.push(
+        `L${n},${buys ? 'Buyer Inc' : 'Shopper'},"Dallas, TX","${city}",V,${1950 + (n % 7) * 15},${day},${outcome}`,
+      )
+    }
+    const started = await fetch(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${acme.tenant.owner}`, 'Content-Type': 'text/csv' },
+      body: rows.join('\n'),
+    })
+    const { import_id } = (await started.json()) as { import_id: number }
+    await expect
+      .poll(async () => (await ask('GET', `/api/imports/${import_id}`)).body.status, { timeout: 10_000 })
+      .toBe('done')
+
+    const plain = await advise()
+    const [buyer, shopper, other] = await Promise.all([
+      advise('BUYER  inc'),
+      advise('Shopper'),
+      advise('New'),
+    ])
+    expect(plain.estimate.customer).toBeUndefined()
+    for (const answer of [buyer, shopper, other]) {
+      const { estimate: _, curve: __, optimum: ___, ...interfaceOfIt } = answer
+      const { estimate, curve, optimum, ...expected } = plain
+      expect(interfaceOfIt).toEqual(expected)
+      expect(answer.estimate.customer).toMatchObject({
+        differ: true,
+        probability_of_all: estimate.probability,
+      })
+      expect(answer.curve).toHaveLength(curve.length)
+      expect(optimum).toBeNull()
+    }
+    expect(buyer.estimate.customer).toMatchObject({ name: 'BUYER  inc', decided: 80 })
+    expect(buyer.estimate.probability).toBeGreaterThan(plain.estimate.probability + 0.1)
+    expect(shopper.estimate.probability).toBeLessThan(plain.estimate.probability - 0.1)
+    expect(other.estimate.customer).toMatchObject({ decided: 0, won: 0 })
+
+    // A merged name has the effect of its customer, at once.
+    await merge('Buyer', 'Buyer Inc')
+    const alias = await advise('buyer')
+    expect(alias.estimate.customer).toMatchObject({ name: 'Buyer Inc', decided: 80 })
+    expect(alias.estimate.probability).toBe(buyer.estimate.probability)
+    const { body } = await ask('POST', '/api/advice/lanes', {
+      customer: 'Buyer Inc',
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
+    })
+    expect(body.results[0].estimate.probability).toBe(buyer.estimate.probability)
+  })
+
+  test('is the estimate of all customers where they do not differ', async () => {
+    for (const customer of ['One', 'Two']) await makeLane(app, acme.tenant, { customer, outcome: 'won' })
+    const [plain, one] = await Promise.all([advise(), advise('One')])
+    expect(one.estimate.customer).toMatchObject({ differ: false })
+    expect(one.estimate.probability).toBe(plain.estimate.probability)
+    expect(one.estimate.interval_80).toEqual(plain.estimate.interval_80)
+  })
+})

@@ -18,7 +18,7 @@ import type { PersonCaller, ServiceCaller } from '../access/index.ts'
 import { importFieldNames, importFields } from '../csv/index.ts'
 import { imports, pricingRules } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import type { TenantId } from '../database/session/index.ts'
+import { forBrokerage, type TenantId } from '../database/session/index.ts'
 import {
   basisFields,
   beginImport,
@@ -44,6 +44,7 @@ import {
   type ServedEndpoint,
   serve,
 } from './endpoint-call.ts'
+import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 import type { Parts } from './parts.ts'
 
 /** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
@@ -136,6 +137,7 @@ async function importOf(
   tenant: TenantId,
   importId: number,
 ): Promise<imports.ImportRow> {
+  await refuseWithHiddenCustomers(transaction, tenant)
   const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
   if (row === null) throw noImport(importId)
   return row
@@ -285,6 +287,7 @@ async function begin(
   })
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
+      await refuseWithHiddenCustomers(transaction, tenant)
       await refuse(transaction)
       return beginImport(transaction, tenant, {
         ...given,
@@ -295,7 +298,9 @@ async function begin(
       })
     })
     .catch(conflict)
-  if (isNew) runner.start(tenant, row.import_id, bytes, { map, dryRun: given.dry_run })
+  // The import is that of the brokerage, also if a team begins to hide customers from the person meanwhile.
+  if (isNew)
+    await forBrokerage(async () => runner.start(tenant, row.import_id, bytes, { map, dryRun: given.dry_run }))
   return { answer: importAnswer(row), isNew }
 }
 
@@ -356,9 +361,10 @@ export const importEndpoints: ServedEndpoint[] = [
   }),
 
   serve(listImports, async ({ caller }, { database }) => {
-    const rows = await database.inTenant(caller.tenant, (transaction) =>
-      imports.listImports(transaction, caller.tenant),
-    )
+    const rows = await database.inTenant(caller.tenant, async (transaction) => {
+      await refuseWithHiddenCustomers(transaction, caller.tenant)
+      return imports.listImports(transaction, caller.tenant)
+    })
     return { imports: rows.map(importAnswer) }
   }),
 

@@ -11,6 +11,7 @@ import { partiesOf, type QuoteParties } from './applied-rules.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
 import { itemErrors } from './item-errors.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
+import { type OfferCustomer, offerCustomer } from './offer-customer.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
 import { rateChecker } from './rate-check.ts'
@@ -31,7 +32,15 @@ const wrong = (index: number, errors: readonly FieldError[]): Result => ({ index
  */
 async function estimateOf(
   asked: AskedLane,
-  { rateCents, costCents }: { readonly rateCents: number | null; readonly costCents: number | null },
+  {
+    rateCents,
+    costCents,
+    customer,
+  }: {
+    readonly rateCents: number | null
+    readonly costCents: number | null
+    readonly customer: OfferCustomer | null
+  },
   { quotes: book, settings }: OpenBook<BrokerageBook>,
   { parties, now }: { readonly parties: QuoteParties; readonly now: number },
 ): Promise<{ readonly rateCents: number; readonly offer: EstimatedOffer }> {
@@ -40,7 +49,7 @@ async function estimateOf(
   const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
   const model = await book.advice(now)
   const at = (proposedRateCents: number) =>
-    estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
+    estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents, customer }, history, {
       rules: settings.rules,
       parties,
       experiment: settings.experiment,
@@ -58,14 +67,19 @@ async function estimateOf(
 const anyRateCents = 200_000
 
 async function answersFor(
-  { lanes, customer }: BodyOf<typeof adviseLanes>,
+  { lanes, customer: name }: BodyOf<typeof adviseLanes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
   parts: Parts,
 ): Promise<AnswerOf<typeof adviseLanes>> {
   const open = await parts.books.read(caller.tenant)
   const check = await rateChecker(parts, caller.tenant, now)
-  const quoted = { customerName: customer ?? null, repId: caller.userId }
+  const quoted = { customerName: name ?? null, repId: caller.userId }
   const parties = await partiesOf(open.settings.rules, quoted, caller.tenant, parts)
+  const { quotes: book } = open
+  const customer =
+    name === undefined
+      ? null
+      : await offerCustomer(name, caller.tenant, { book, model: await book.advice(now) }, parts)
   const results: Result[] = []
   let guessed = 0
 
@@ -75,7 +89,7 @@ async function answersFor(
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
     const rateCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
     const costCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
-    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents }, open, {
+    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents, customer }, open, {
       parties,
       now,
     })

@@ -10,6 +10,7 @@ import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
+import { refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
@@ -229,6 +230,7 @@ export async function makeQuoteRequest(
   const pricing = await pricingOf(books, tenant, now)
   const checked = await checkQuoteRequest(body, by, { books, database })
   const answered = await database.inTenant(tenant, async (transaction) => {
+    await refuseHiddenCustomer(transaction, tenant, body.customer_name)
     const key = body.request_key
     const digest = bodyDigest(body)
     const made = key === undefined ? null : await lanes.findQuoteRequestByKey(transaction, tenant, key)

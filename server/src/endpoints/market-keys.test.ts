@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -47,8 +47,9 @@ beforeAll(async () => {
   provider.listen(0, '127.0.0.1')
   await once(provider, 'listening')
   const { port } = provider.address() as AddressInfo
-  const greenscreensUrl = `http://127.0.0.1:${port}`
-  app = await testApp({ config: { marketAdapters: { greenscreensUrl, allowPrivate: ['127.0.0.1'] } } })
+  const url = `http://127.0.0.1:${port}`
+  const urls = { greenscreensUrl: url, datIdentityUrl: url, datAnalyticsUrl: `${url}/analytics` }
+  app = await testApp({ config: { marketAdapters: { ...urls, allowPrivate: ['127.0.0.1'] } } })
 })
 afterAll(async () => {
   await app.close()
@@ -77,13 +78,17 @@ const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_00
 
 test('a lane without a fresh rate is asked about once, after the answer, and the next answer has its rate', async () => {
   const set = await setKey()
-  expect(set.body.keys).toMatchObject([{ adapter: 'greenscreens', available: true, failure: null }])
+  expect(set.body.keys).toMatchObject([
+    { adapter: 'greenscreens', available: true, failure: null },
+    { adapter: 'dat', set_at: null },
+  ])
   expect(JSON.stringify(set.body)).not.toContain('a secret')
   expect((await look()).market.market).toBeNull()
   await until(async () => expect(await stored()).toHaveLength(1))
   expect((await look()).market.market).toMatchObject({
     source: 'Greenscreens',
     basis: 'all_in',
+    kind: 'buy',
     low: 1800,
     mid: 2000,
     high: 2200,
@@ -166,6 +171,107 @@ test('a lane that the provider does not cover is not a failure, and is not asked
   await look('origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=HH')
   expect(await state()).toMatchObject({ failure: null })
   expect(requests).toHaveLength(2)
+})
+
+describe('DAT', () => {
+  const day = 86_400_000
+  const tokenOf = (name: string) => ({
+    accessToken: `made.up.${name}`,
+    expiresWhen: new Date(Date.now() + day).toISOString(),
+  })
+  /** An answer in the form of the rate lookups. */
+  const lookup = {
+    rateResponses: [
+      {
+        response: {
+          rate: {
+            mileage: 800,
+            reports: 21,
+            companies: 9,
+            standardDeviation: 0.2,
+            perMile: { rateUsd: 2, highUsd: 2.25, lowUsd: 1.75 },
+            averageFuelSurchargePerMileUsd: 0.4,
+            perTrip: { rateUsd: 1600, highUsd: 1800, lowUsd: 1400 },
+            averageFuelSurchargePerTripUsd: 320,
+          },
+          escalation: {
+            timeframe: '7_DAYS',
+            origin: { name: 'Dallas Mkt', type: 'MARKET_AREA' },
+            destination: { name: 'Atlanta Mkt', type: 'MARKET_AREA' },
+          },
+        },
+      },
+    ],
+  }
+  const answering = (rate: object, status = 200) => {
+    answer = (response, path) =>
+      path.endsWith('/organization')
+        ? json(response, 200, tokenOf('organization'))
+        : path.endsWith('/user')
+          ? json(response, 200, tokenOf('user'))
+          : json(response, status, rate)
+  }
+  const setDat = () =>
+    owner('POST', '/api/market-keys', {
+      adapter: 'dat',
+      client_id: 'service@example.com',
+      client_secret: 'a secret & more',
+      user: 'rep@example.com',
+    })
+  const datState = async () => (await owner('GET', '/api/market-keys')).body.keys[1]
+
+  test('is asked with a token of the user, and its linehaul rate is compared with its own fuel surcharge', async () => {
+    answering(lookup)
+    expect((await setDat()).status).toBe(200)
+    await look()
+    await until(async () => expect(await stored()).toHaveLength(1))
+    expect((await look()).market.market).toMatchObject({
+      source: 'DAT',
+      basis: 'linehaul',
+      kind: 'buy',
+      low: 1400,
+      mid: 1600,
+      high: 1800,
+      fuel: 320,
+      compared: 1920,
+      converted_by: 'charges',
+      sample: 21,
+      state: 'usable',
+    })
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/access/v1/token/organization',
+      '/access/v1/token/user',
+      '/analytics/linehaulrates/v1/lookups',
+    ])
+    expect(requests[1]?.authorization).toBe('Bearer made.up.organization')
+    expect(requests[2]?.authorization).toBe('Bearer made.up.user')
+    expect(JSON.parse(requests[2]?.body ?? '')).toMatchObject([
+      {
+        origin: { city: 'Dallas', stateOrProvince: 'TX' },
+        destination: { city: 'Atlanta', stateOrProvince: 'GA' },
+        rateType: 'SPOT',
+        equipment: 'VAN',
+      },
+    ])
+  })
+
+  test.each([
+    ['no rate in the answer', 200, { rateResponses: [] }, 'The answer has no rateResponses.'],
+    ['a rate without an amount', 200, { rateResponses: [{ response: { rate: {} } }] }, 'no positive perTrip'],
+    ['an outage', 502, {}, 'The provider answered with the status 502.'],
+  ])('%s is shown, and stores nothing', async (_, status, body, failure) => {
+    answering(body, status)
+    await setDat()
+    await look()
+    await until(async () => expect((await datState()).failure).toContain(failure))
+    expect(await stored()).toEqual([])
+  })
+
+  test('a key without a user is refused', async () => {
+    const { status, body } = await owner('POST', '/api/market-keys', { ...keyOf(), adapter: 'dat' })
+    expect([status, body.errors[0].pointer]).toEqual([422, '/user'])
+    expect((await owner('POST', '/api/market-keys', { ...keyOf(), user: 'x' })).status).toBe(422)
+  })
 })
 
 test('only an admin reads or sets keys, and a wrong adapter is named', async () => {

@@ -1,4 +1,5 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
+import { invalid } from '#contract/errors.ts'
 import {
   listMarketKeys,
   type MarketAdapterName,
@@ -48,7 +49,15 @@ export const marketKeyEndpoints: ServedEndpoint[] = [
     const { caller, body, now } = call
     const { tenant } = caller
     const secretId = adapterNumber(body.adapter)
-    const plaintext = JSON.stringify({ client_id: body.client_id, client_secret: body.client_secret })
+    if ((body.adapter === 'dat') !== (body.user !== undefined)) {
+      const detail =
+        body.adapter === 'dat'
+          ? 'user must be the e-mail address of a user of DAT: rates are asked for on behalf of a user.'
+          : 'user is only accepted with adapter dat; remove it.'
+      throw invalid([{ pointer: '/user', code: body.user === undefined ? 'required' : 'invalid', detail }])
+    }
+    const { client_id, client_secret, user } = body
+    const plaintext = JSON.stringify({ client_id, client_secret, user })
     const sealed = seal(parts.secretKeys[0], marketKeyPlace(tenant, secretId), plaintext)
     return parts.database.inTenant(tenant, async (transaction) => {
       await marketKeys.putMarketKey(transaction, tenant, { secretId, sealed, setAt: new Date(now) })

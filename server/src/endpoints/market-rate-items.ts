@@ -4,24 +4,18 @@ import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
-import {
-  type MarketRate,
-  type MarketRateState,
-  marketAmountFaults,
-  marketRateState,
-} from '#engine/market-rate.ts'
+import { type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   type MarketRateRow,
   marketRates,
   type NewMarketRate,
-  people,
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { readEquipment, readMarketEnds } from '../lanes/index.ts'
+import { comparableRate, type RateConversions, rateConversions } from './comparable-rates.ts'
 import { itemErrors } from './item-errors.ts'
 
 type Sent = Static<typeof sentMarketRate>
@@ -36,8 +30,8 @@ export interface SaidBy {
   readonly saidAt: Date
   /** Epoch milliseconds. */
   readonly now: number
-  /** The default basis of the brokerage: market rates on another one are stored, and not compared. */
-  readonly basis: RateBasis
+  /** What the rates are brought to the basis of the brokerage with: those that cannot be are stored, and not compared. */
+  readonly conversions: RateConversions
 }
 
 /** A sent rate: its row, or the errors that refuse it. */
@@ -54,14 +48,17 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
     const key = keyOf(read.row)
     const before = first.get(key)
     if (before !== undefined) {
-      const detail = `The same rate (scope, areas, equipment, source, basis, currency and as_of) is also item ${before} of this call, which counts.`
+      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also item ${before} of this call, which counts.`
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)
     return {
       index,
       row: read.row,
-      state: marketRateState(engineRate(read.row), { at: by.now, basis: by.basis }),
+      state: marketRateState(comparableRate(read.row, by.conversions, read.miles), {
+        at: by.now,
+        basis: by.conversions.basis,
+      }),
     }
   })
 }
@@ -69,7 +66,9 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
 function readRate(
   sent: unknown,
   { enteredBy, saidAt, now }: SaidBy,
-): { readonly row: NewMarketRate } | { readonly errors: readonly FieldError[] } {
+):
+  | { readonly row: NewMarketRate; readonly miles: number | null }
+  | { readonly errors: readonly FieldError[] } {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     return { errors: [{ pointer: '', code: 'invalid', detail: 'A market rate must be a JSON object.' }] }
   }
@@ -82,6 +81,11 @@ function readRate(
   const code = readEquipment(item.equipment, at('equipment'), errors)
   const cents = (dollars: number | undefined) => (dollars === undefined ? null : centsFromDollars(dollars))
   const [low, mid, high] = [cents(item.low), cents(item.mid) ?? 0, cents(item.high)]
+  const fuel = cents(item.fuel)
+  if (fuel !== null && fuel >= mid && item.basis === 'all_in') {
+    const detail = `fuel must be less than mid, which contains it if it is all_in; it is ${item.fuel}, and mid is ${item.mid}.`
+    errors.push({ ...at('fuel'), code: 'invalid', detail })
+  }
   const faults = marketAmountFaults({ low, mid, high, miles: ends?.miles ?? null })
   errors.push(...faults.map(({ field, detail }) => ({ ...at(field), code: 'invalid', detail })))
   const asOf = readTime(item.as_of) ?? 0
@@ -102,6 +106,7 @@ function readRate(
   }
   if (ends === null || code === null || errors.length > 0) return { errors }
   return {
+    miles: ends.miles,
     row: {
       scope,
       origin_area: ends.origin.area,
@@ -109,11 +114,13 @@ function readRate(
       equipment_code: code,
       source: item.source.trim(),
       basis: item.basis,
+      kind: item.kind ?? 'buy',
       currency: item.currency ?? 'USD',
       as_of: new Date(asOf),
       low_cents: low,
       mid_cents: mid,
       high_cents: high,
+      fuel_cents: fuel,
       sample: item.sample ?? null,
       valid_until: until === null ? null : new Date(until),
       origin: ends.origin.name,
@@ -134,40 +141,10 @@ const keyOf = (row: NewMarketRate | MarketRateRow) =>
     row.equipment_code,
     row.source,
     row.basis,
+    row.kind,
     row.currency,
     row.as_of.getTime(),
   ])
-
-/** A stored rate as the engine compares it. */
-export function engineRate<
-  Row extends Pick<
-    NewMarketRate,
-    | 'scope'
-    | 'source'
-    | 'basis'
-    | 'currency'
-    | 'low_cents'
-    | 'mid_cents'
-    | 'high_cents'
-    | 'sample'
-    | 'as_of'
-    | 'valid_until'
-  >,
->(row: Row): MarketRate & { readonly row: Row } {
-  return {
-    row,
-    scope: row.scope,
-    source: row.source,
-    basis: row.basis,
-    currency: row.currency,
-    lowCents: row.low_cents ?? null,
-    midCents: row.mid_cents,
-    highCents: row.high_cents ?? null,
-    sample: row.sample ?? null,
-    asOf: row.as_of.getTime(),
-    validUntil: row.valid_until?.getTime() ?? null,
-  }
-}
 
 /** Stores the valid rates, in one transaction that waits for the other pushes of the brokerage. */
 export async function storeMarketRates(
@@ -201,8 +178,9 @@ export async function storeProvidedRate(
   rate: object,
   now: number,
 ): Promise<string | null> {
-  const basis = await people.defaultBasisOf(transaction, tenant)
-  const checked = checkMarketRates([rate], { enteredBy: 'adapter', saidAt: new Date(now), now, basis })
+  const conversions = await rateConversions(transaction, tenant, [rate])
+  const by = { enteredBy: 'adapter', saidAt: new Date(now), now, conversions } as const
+  const checked = checkMarketRates([rate], by)
   await storeMarketRates(transaction, tenant, checked)
   const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
   return refused[0]?.detail ?? null
@@ -215,6 +193,7 @@ function replaces(row: NewMarketRate, before: MarketRateRow): boolean {
     row.low_cents !== before.low_cents ||
     row.mid_cents !== before.mid_cents ||
     row.high_cents !== before.high_cents ||
+    row.fuel_cents !== before.fuel_cents ||
     row.sample !== before.sample ||
     row.valid_until?.getTime() !== before.valid_until?.getTime()
   )

@@ -1,7 +1,15 @@
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushMarketRates } from '#contract/market-rates.ts'
-import { call, type Integration, makeIntegration, makeLane, makePerson, pushSigned } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  pushSigned,
+  pushUpdate,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -180,16 +188,19 @@ describe('200', () => {
   })
 
   test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
-    const tenant = (await makeIntegration(app, 'quotes:write')) satisfies Integration
+    const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }
     const won = await makeLane(app, tenant.tenant, { rate: 1900, outcome: 'won' })
     await makeLane(app, tenant.tenant, { rate: 1800, outcome: 'lost' })
     await makeLane(app, tenant.tenant, { origin: 'Boise, ID', rate: 1800, outcome: 'lost' })
     expect(won.outcome).toBe('won')
     await push(tenant, [
-      market({ low: undefined, high: undefined, mid: 2000 }),
-      market({ mid: 1790, as_of: daysAgo(30) }),
+      market({ kind: 'sell', low: undefined, high: undefined, mid: 2000 }),
+      market({ kind: 'sell', mid: 1790, as_of: daysAgo(30) }),
+      // What carriers are paid is compared with truck costs only.
+      market({ mid: 1800 }),
     ])
+    await pushUpdate(app, tenant, { lane_ref: won.lane_ref, truck_cost: 1890 })
     const { body } = await call(app, 'GET', '/api/market-standing', paths)
     expect(body).toMatchObject({
       basis: 'all_in',
@@ -197,14 +208,16 @@ describe('200', () => {
       totals: {
         won: { loads: 1, own: 1900, market: 2000, above_pct: -5 },
         lost: { loads: 1, own: 1800, market: 2000, above_pct: -10 },
-        paid: { loads: 0, own: null },
+        paid: { loads: 1, own: 1890, market: 1800, above_pct: 5 },
         quoted_below: 300,
-        paid_above: 0,
+        paid_above: 90,
       },
-      without_market: { lanes: 1, loads: 1 },
+      without_market: { lanes: 1, loads: 1, quotes: 1 },
     })
     expect(body.months).toHaveLength(1)
-    expect((await call(app, 'GET', '/api/market-standing?show=paying_above', paths)).body.lanes).toEqual([])
+    expect((await call(app, 'GET', '/api/market-standing?show=paying_above', paths)).body.lanes).toHaveLength(
+      1,
+    )
     const csv = await call(app, 'GET', '/api/market-standing/export?show=quoting_below', paths)
     const [row] = Papa.parse<Record<string, string>>(csv.body, { header: true }).data
     expect(row).toMatchObject({
@@ -212,6 +225,51 @@ describe('200', () => {
       'Won average': '1900.00',
       'Quoted below market': '300.00',
     })
+  })
+
+  test('a rate on the other basis or in Canadian dollars is compared as converted, and says how', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const token = { token: of.tenant.owner }
+    await makeLane(app, of.tenant, { rate: 2000, outcome: 'won' })
+    const linehaul = market({ basis: 'linehaul', low: 1500, mid: 1600, high: 1700, kind: 'sell' })
+    const { body: alone } = await push(of, [linehaul])
+    expect(alone.results[0].state).toBe('other_basis')
+    const used = async () => (await markup(of, 'reference=market')).body.market
+    expect((await used()).market).toBeNull()
+    // With its own fuel charge.
+    await push(of, [{ ...linehaul, fuel: 300 }], Math.floor(app.now / 1000) + 1)
+    expect(await used()).toMatchObject({
+      market: { mid: 1600, fuel: 300, compared: 1900, converted_by: 'charges', state: 'usable' },
+      used: 'market',
+      reference_rate: 1900,
+    })
+    // In Canadian dollars, with the exchange rate of its day.
+    await push(of, [
+      market({
+        source: 'Other',
+        kind: 'sell',
+        currency: 'CAD',
+        mid: 2500,
+        low: undefined,
+        high: undefined,
+        as_of: daysAgo(1),
+      }),
+    ])
+    expect((await used()).market).toMatchObject({ source: 'DAT' })
+    await call(app, 'POST', '/api/exchange-rates', {
+      ...token,
+      body: { rates: [{ day: daysAgo(20).slice(0, 10), usd_per_cad: 0.8 }] },
+    })
+    expect(await used()).toMatchObject({
+      market: { source: 'Other', mid: 2500, currency: 'CAD', compared: 2000, converted_by: 'exchange' },
+      reference_rate: 2000,
+    })
+    const { body: list } = await call(app, 'GET', '/api/market-rates', token)
+    expect(list.rates.map((one: { state: string }) => one.state)).toEqual(['usable', 'usable'])
+    const wrong = await push(of, [market({ fuel: 1960 }), market({ kind: 'broker' })])
+    expect(
+      wrong.body.results.map((one: { errors: { pointer: string }[] }) => one.errors[0]?.pointer),
+    ).toEqual(['/fuel', '/kind'])
   })
 
   test('all rates of one source are erased in one action, by an admin only, and others stay', async () => {

@@ -10,14 +10,15 @@ import {
 } from '#contract/market-rates.ts'
 import { marketRateState } from '#engine/market-rate.ts'
 import { recordEvent } from '../audit/index.ts'
-import { marketRates, people } from '../database/queries/index.ts'
+import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
 import { ImportFileError, readMarketFile } from '../imports/index.ts'
+import { readMarketEnds } from '../lanes/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
+import { comparableRate, rateConversions } from './comparable-rates.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import {
   type CheckedRate,
   checkMarketRates,
-  engineRate,
   type MarketResult,
   refusedRate,
   storeMarketRates,
@@ -39,10 +40,10 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   serve(pushMarketRates, async ({ caller, body, signed, now }, parts) => {
     const { tenant } = caller
     const saidAt = new Date(signed.timestampSeconds * 1000)
-    const basis = await parts.database.inTenant(tenant, (transaction) =>
-      people.defaultBasisOf(transaction, tenant),
+    const conversions = await parts.database.inTenant(tenant, (transaction) =>
+      rateConversions(transaction, tenant, objectsOf(body.rates)),
     )
-    const checked = checkMarketRates(body.rates, { enteredBy: 'push', saidAt, now, basis })
+    const checked = checkMarketRates(body.rates, { enteredBy: 'push', saidAt, now, conversions })
     const results = await inHundreds<CheckedRate, MarketResult>(
       checked,
       async (hundred, _, inTime) => {
@@ -63,8 +64,8 @@ export const marketRateEndpoints: ServedEndpoint[] = [
 
   serve(addMarketRates, async ({ caller, body, now }, { database }) => {
     const results = await database.inTenant(caller.tenant, async (transaction) => {
-      const basis = await people.defaultBasisOf(transaction, caller.tenant)
-      const by = { enteredBy: 'hand', saidAt: new Date(now), now, basis } as const
+      const conversions = await rateConversions(transaction, caller.tenant, objectsOf(body.rates))
+      const by = { enteredBy: 'hand', saidAt: new Date(now), now, conversions } as const
       return storeMarketRates(transaction, caller.tenant, checkMarketRates(body.rates, by))
     })
     return { ...countResults(results), results }
@@ -74,12 +75,16 @@ export const marketRateEndpoints: ServedEndpoint[] = [
     const { text, dry_run: dryRun = false, ...defaults } = body
     const file = readFile(text, defaults)
     const good = file.rows.filter(({ errors }) => errors.length === 0)
-    const basis = await database.inTenant(caller.tenant, (transaction) =>
-      people.defaultBasisOf(transaction, caller.tenant),
+    const conversions = await database.inTenant(caller.tenant, (transaction) =>
+      rateConversions(
+        transaction,
+        caller.tenant,
+        good.map(({ item }) => item),
+      ),
     )
     const checked = checkMarketRates(
       good.map(({ item }) => item),
-      { enteredBy: 'file', saidAt: new Date(now), now, basis },
+      { enteredBy: 'file', saidAt: new Date(now), now, conversions },
     )
     const results: MarketResult[] = []
     for (let from = 0; from < checked.length && !dryRun; from += rowsAtOnce) {
@@ -125,7 +130,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
           query.source ?? null,
           query.limit ?? listedDefault,
         )
-        const wanted = { at: now, basis: await people.defaultBasisOf(transaction, caller.tenant) }
+        const conversions = await rateConversions(transaction, caller.tenant, rows)
         return {
           sources: sources.map(({ source, rates, newest, oldest }) => ({
             source,
@@ -133,7 +138,10 @@ export const marketRateEndpoints: ServedEndpoint[] = [
             newest_as_of: newest.toISOString(),
             oldest_as_of: oldest.toISOString(),
           })),
-          rates: rows.map((row) => rateAnswer(row, marketRateState(engineRate(row), wanted), now)),
+          rates: rows.map((row) => {
+            const rate = comparableRate(row, conversions, milesBetween(row))
+            return rateAnswer(rate, marketRateState(rate, { at: now, basis: conversions.basis }), now)
+          }),
         }
       }),
   ),
@@ -157,6 +165,17 @@ export const marketRateEndpoints: ServedEndpoint[] = [
     return answer
   }),
 ]
+
+/** The sent rates that are objects: the others are refused one by one. */
+const objectsOf = (rates: readonly unknown[]) =>
+  rates.filter((one): one is object => typeof one === 'object' && one !== null)
+
+/** The miles of a stored rate; null for an area without a place. */
+function milesBetween({ scope, origin, destination }: MarketRateRow): number | null {
+  return (
+    readMarketEnds(scope, { origin, destination }, (field) => ({ pointer: `/${field}` }), [])?.miles ?? null
+  )
+}
 
 function readFile(...given: Parameters<typeof readMarketFile>): ReturnType<typeof readMarketFile> {
   try {

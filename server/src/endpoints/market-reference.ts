@@ -2,15 +2,16 @@ import type { Static } from 'typebox'
 import { invalid } from '#contract/errors.ts'
 import type * as contract from '#contract/market-reference.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
-import { chooseMarketRate, type MarketRateState } from '#engine/market-rate.ts'
+import { chooseMarketRate, type MarketKind, type MarketRateState } from '#engine/market-rate.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { median } from '#engine/statistics/median.ts'
 import type { BrokerageBook, OpenBook } from '../book/index.ts'
 import { type MarketRateRow, marketKeys, marketRates } from '../database/queries/index.ts'
-import { type AskedLane, marketPairs } from '../lanes/index.ts'
+import { type AskedLane, lanePlaces, marketPairs } from '../lanes/index.ts'
+import { type ComparableRate, comparableRate, rateConversions } from './comparable-rates.ts'
 import type { AskedBy } from './endpoint-call.ts'
-import { engineRate, storeProvidedRate } from './market-rate-items.ts'
+import { storeProvidedRate } from './market-rate-items.ts'
 import type { Parts } from './parts.ts'
 
 type Rate = Static<typeof contract.MarketRate>
@@ -19,17 +20,27 @@ type Reference = Static<typeof contract.MarketReference>
 const dayMs = 86_400_000
 
 /** A stored rate as it is answered. */
-export function rateAnswer(row: MarketRateRow, state: MarketRateState, now: number): Rate {
+export function rateAnswer(
+  { row, midCents, basis, currency, convertedBy }: ComparableRate<MarketRateRow>,
+  state: MarketRateState,
+  now: number,
+): Rate {
+  const isComparable = state !== 'other_basis' && state !== 'other_currency' && currency === 'USD'
   return {
     scope: row.scope,
     origin: row.origin,
     destination: row.destination,
     equipment: row.equipment_code,
     basis: row.basis,
+    kind: row.kind,
     currency: row.currency as Rate['currency'],
     low: dollarsIfKnown(row.low_cents),
     mid: dollarsFromCents(row.mid_cents),
     high: dollarsIfKnown(row.high_cents),
+    fuel: dollarsIfKnown(row.fuel_cents),
+    compared:
+      isComparable && (convertedBy !== null || basis === row.basis) ? dollarsFromCents(midCents) : null,
+    converted_by: convertedBy,
     sample: row.sample,
     source: row.source,
     as_of: row.as_of.toISOString(),
@@ -71,26 +82,32 @@ export async function marketReference(
   { database, marketAdapters }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
-  const { rows, keys } = await database.inTenant(tenant, async (transaction) => ({
-    rows: await marketRates.marketRatesOf(
+  const { rows, conversions, keys } = await database.inTenant(tenant, async (transaction) => {
+    const stored = await marketRates.marketRatesOf(
       transaction,
       tenant,
       marketPairs(asked.origin, asked.destination),
       asked.equipmentCode,
-    ),
-    keys: marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant),
-  }))
+    )
+    return {
+      rows: stored,
+      conversions: await rateConversions(transaction, tenant, stored),
+      keys: marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant),
+    }
+  })
   const { places, equipmentCode } = asked
   // The answer uses what is stored. What a provider answers is in the next one.
   if (equipmentCode !== null) {
     marketAdapters?.ask({ tenant, lane: { ...places, equipmentCode }, keys, stored: rows }, storeProvidedRate)
   }
-  const chosen = chooseOfOneEquipment(rows, { at: now, basis })
+  const { miles } = lanePlaces(asked.places.origin, asked.places.destination, null)
+  const rates = rows.map((row) => comparableRate(row, conversions, miles ?? null))
+  const chosen = chooseOfOneEquipment(rates, { at: now, basis })
   const wonRates = priced.filter(({ outcome }) => outcome === 'won').map(({ rateCents }) => rateCents)
   const medianCents = median(priced.map(({ rateCents }) => rateCents))
   const newest = priced.at(-1)?.quotedAt ?? null
   const marketCents = chosen.used?.midCents ?? null
-  const used = usedReference(query, { medianCents, marketCents })
+  const used = usedReference(query, { medianCents, marketCents, kind: chosen.used?.kind ?? null })
   return {
     marketRateCents: used.used === 'market' ? marketCents : null,
     answer: {
@@ -102,21 +119,21 @@ export async function marketReference(
         newest_at: newest === null ? null : new Date(newest).toISOString(),
         age_days: newest === null ? null : Math.max(0, Math.floor((now - newest) / dayMs)),
       },
-      market: chosen.used === null ? null : rateAnswer(chosen.used.row, 'usable', now),
+      market: chosen.used === null ? null : rateAnswer(chosen.used, 'usable', now),
       market_why: chosen.why,
       ...used,
-      others: newestOfEach(chosen.others).map(({ rate, state }) => rateAnswer(rate.row, state, now)),
+      others: newestOfEach(chosen.others).map(({ rate, state }) => rateAnswer(rate, state, now)),
     },
   }
 }
 
 /** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
 function chooseOfOneEquipment(
-  rows: readonly MarketRateRow[],
+  rates: readonly ComparableRate<MarketRateRow>[],
   wanted: { readonly at: number; readonly basis: RateBasis },
 ) {
-  const chosen = chooseMarketRate(rows.map(engineRate), wanted)
-  const codes = [...new Set(rows.map(({ equipment_code }) => equipment_code))].sort()
+  const chosen = chooseMarketRate(rates, wanted)
+  const codes = [...new Set(rates.map(({ row }) => row.equipment_code))].sort()
   if (codes.length < 2 || chosen.used === null) return chosen
   return {
     used: null,
@@ -126,19 +143,23 @@ function chooseOfOneEquipment(
 }
 
 /** The newest rate of each source, area, basis and currency: the others are its past. */
-function newestOfEach<Other extends { readonly rate: ReturnType<typeof engineRate<MarketRateRow>> }>(
+function newestOfEach<Other extends { readonly rate: ComparableRate<MarketRateRow> }>(
   others: readonly Other[],
 ): Other[] {
   const seen = new Set<string>()
   return others.filter(({ rate: { row } }) => {
-    const key = JSON.stringify([row.scope, row.equipment_code, row.source, row.basis, row.currency])
+    const key = JSON.stringify([row.scope, row.equipment_code, row.source, row.basis, row.kind, row.currency])
     return !seen.has(key) && seen.add(key)
   })
 }
 
 function usedReference(
   { market_rate: sent, reference }: AskedReference,
-  { medianCents, marketCents }: { medianCents: number | null; marketCents: number | null },
+  {
+    medianCents,
+    marketCents,
+    kind,
+  }: { medianCents: number | null; marketCents: number | null; kind: MarketKind | null },
 ): Pick<Reference, 'used' | 'reference_rate' | 'why'> {
   if (sent !== undefined) {
     return { used: 'market_rate', reference_rate: sent, why: 'The market rate that was sent is used.' }
@@ -147,7 +168,7 @@ function usedReference(
     return {
       used: 'market',
       reference_rate: dollarsFromCents(marketCents),
-      why: 'The stored market rate is used, because reference=market asks for it.',
+      why: `The stored market rate is used, because reference=market asks for it. ${kind === 'buy' ? 'It is what carriers are paid, so the markup is over the cost of a truck.' : 'It is what customers pay.'}`,
     }
   }
   if (medianCents === null) {

@@ -16,12 +16,12 @@ import { dollarsFromCents } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { type MarketPair, marketRates, people } from '../database/queries/index.ts'
+import { type MarketPair, marketRates } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
+import { comparableRate, rateConversions } from './comparable-rates.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
-import { engineRate } from './market-rate-items.ts'
 import { readSelection } from './performance.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
@@ -39,7 +39,7 @@ interface WholeStanding {
   readonly lanes: readonly LaneStanding[]
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
-  readonly without: { lanes: number; loads: number }
+  readonly without: { lanes: number; loads: number; quotes: number }
   /** The basis of all amounts: the default basis of the brokerage. */
   readonly basis: RateBasis
 }
@@ -50,42 +50,48 @@ const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
   const { filter } = readSelection(query, tenant)
-  const { basis, days, rates, pairsOf } = await staleReads.inTenant(tenant, async (transaction) => {
-    const found = await marketRates.laneDays(transaction, tenant, filter)
-    const pairs = new Map<string, MarketPair[]>()
-    for (const day of found) {
-      const key = `${day.origin_key}\n${day.destination_key}`
-      if (pairs.has(key)) continue
-      pairs.set(
-        key,
-        marketPairs(
-          { key: day.origin_key, state: day.origin_state, market: day.origin_market },
-          { key: day.destination_key, state: day.destination_state, market: day.destination_market },
-        ),
-      )
-    }
-    const wanted = new Map([...pairs.values()].flat().map((pair) => [nameOfPair(pair), pair]))
-    const since =
-      filter.from === undefined ? null : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
-    const stored =
-      wanted.size === 0
-        ? []
-        : await marketRates.marketRatesSince(transaction, tenant, [...wanted.values()], since)
-    const basis = await people.defaultBasisOf(transaction, tenant)
-    return { basis, days: found, rates: stored, pairsOf: pairs }
-  })
-  const ratesOf = new Map<string, MarketRate[]>()
+  const { basis, conversions, days, rates, pairsOf } = await staleReads.inTenant(
+    tenant,
+    async (transaction) => {
+      const found = await marketRates.laneDays(transaction, tenant, filter)
+      const pairs = new Map<string, MarketPair[]>()
+      for (const day of found) {
+        const key = `${day.origin_key}\n${day.destination_key}`
+        if (pairs.has(key)) continue
+        pairs.set(
+          key,
+          marketPairs(
+            { key: day.origin_key, state: day.origin_state, market: day.origin_market },
+            { key: day.destination_key, state: day.destination_state, market: day.destination_market },
+          ),
+        )
+      }
+      const wanted = new Map([...pairs.values()].flat().map((pair) => [nameOfPair(pair), pair]))
+      const since =
+        filter.from === undefined
+          ? null
+          : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
+      const stored =
+        wanted.size === 0
+          ? []
+          : await marketRates.marketRatesSince(transaction, tenant, [...wanted.values()], since)
+      const conversions = await rateConversions(transaction, tenant, stored)
+      return { basis: conversions.basis, conversions, days: found, rates: stored, pairsOf: pairs }
+    },
+  )
+  const ratesOf = new Map<string, marketRates.DatedMarketRate[]>()
   for (const row of rates) {
     const pair = { scope: row.scope, originArea: row.origin_area, destinationArea: row.destination_area }
     const key = `${nameOfPair(pair)}\n${row.equipment_code}`
     const list = ratesOf.get(key)
-    if (list === undefined) ratesOf.set(key, [engineRate(row)])
-    else list.push(engineRate(row))
+    if (list === undefined) ratesOf.set(key, [row])
+    else list.push(row)
   }
   return yieldBetweenSteps(
     compare(days, basis, (day) =>
       (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? [])
         .flatMap((pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [])
+        .map((row): MarketRate => comparableRate(row, conversions, day.miles))
         .sort(compareRates),
     ),
   )
@@ -109,7 +115,7 @@ function* compare(
   }
   const lanes: LaneStanding[] = []
   const months = new Map<string, Standing>()
-  const without = { lanes: 0, loads: 0 }
+  const without = { lanes: 0, loads: 0, quotes: 0 }
   for (const [first, ...others] of byLane.values()) {
     if (first === undefined) continue
     if ((lanes.length + without.lanes) % lanesPerStep === lanesPerStep - 1) yield
@@ -118,20 +124,26 @@ function* compare(
     let newest: MarketRate | null = null
     for (const day of [first, ...others]) {
       // The last moment of the day, so that a rate published on the day counts for it.
-      const rate = marketRateAt(rates, { at: day.day.getTime() + dayMs - 1, basis })
-      if (rate === null) {
-        without.loads += day.won + day.lost + day.paid
-        continue
+      const at = day.day.getTime() + dayMs - 1
+      const sell = marketRateAt(rates, { at, basis, kind: 'sell' })
+      const buy = marketRateAt(rates, { at, basis, kind: 'buy' })
+      if (sell === null) {
+        without.loads += day.won + day.lost
+        without.quotes += day.won + day.lost
       }
+      if (buy === null) without.loads += day.paid
+      const used = day.won + day.lost === 0 ? buy : day.paid === 0 ? sell : (sell ?? buy)
+      if (used === null) continue
+      const market = { sell: sell?.midCents ?? null, buy: buy?.midCents ?? null }
       const laneDay = {
         won: { count: day.won, cents: day.won_cents },
         lost: { count: day.lost, cents: day.lost_cents },
         paid: { count: day.paid, cents: day.paid_cents },
       }
-      sums = addDay(sums, laneDay, rate.midCents)
+      sums = addDay(sums, laneDay, market)
       const month = day.day.toISOString().slice(0, 7)
-      months.set(month, addDay(months.get(month) ?? noStanding, laneDay, rate.midCents))
-      if (newest === null || rate.asOf > newest.asOf) newest = rate
+      months.set(month, addDay(months.get(month) ?? noStanding, laneDay, market))
+      if (newest === null || used.asOf > newest.asOf) newest = used
     }
     if (newest === null) without.lanes += 1
     else {

@@ -38,6 +38,7 @@ import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { factsOf, type QuoteParties, rulesAnswer } from './applied-rules.ts'
+import { customerAnswer, type OfferCustomer, shiftOf } from './offer-customer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
@@ -52,6 +53,8 @@ interface Offer {
   readonly proposedRateCents: number
   /** The truck cost that the caller expects; null to use the one expected from AP history. */
   readonly costCents?: number | null
+  /** Null for all customers. */
+  readonly customer?: OfferCustomer | null
 }
 
 /** The estimate of an offer. Its members are four extras of markup. */
@@ -123,6 +126,7 @@ export async function estimatedOffer(
     miles,
     expectedCostCents: offer.costCents ?? cost?.costCents ?? null,
     floorCents: applied.minimum?.rateCents ?? null,
+    ...shiftOf(offer, estimator.quoted.laneOf(lane.key)),
   })
   const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
@@ -144,6 +148,7 @@ export async function estimatedOffer(
         won: used.won,
         newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
       },
+      ...customerAnswer(offer, estimate),
       trust: trustOf({
         interval80: estimate.interval80,
         borrowedShare: estimate.borrowedShare,

@@ -27,6 +27,7 @@ import { basisFromMemory, basisOfLane, basisWithoutData } from './compared-basis
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { checkReference, marketReference } from './market-reference.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
+import { offerCustomer } from './offer-customer.ts'
 import type { Parts } from './parts.ts'
 
 /** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
@@ -145,17 +146,28 @@ async function adviceWithExtras(
   const estimate =
     model === null
       ? null
-      : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents }, history, {
-          rules: settings.rules,
-          parties: await partiesOf(
-            settings.rules,
-            { customerName: query.customer ?? null, repId },
-            caller.tenant,
-            parts,
-          ),
-          experiment: settings.experiment,
-          now,
-        })
+      : await estimatedOffer(
+          model,
+          {
+            ...places,
+            equipmentCode,
+            proposedRateCents,
+            costCents,
+            customer: await offerCustomer(query.customer, caller.tenant, { book, model }, parts),
+          },
+          history,
+          {
+            rules: settings.rules,
+            parties: await partiesOf(
+              settings.rules,
+              { customerName: query.customer ?? null, repId },
+              caller.tenant,
+              parts,
+            ),
+            experiment: settings.experiment,
+            now,
+          },
+        )
   const evidence = include.has('evidence')
     ? await readEvidenceQuotes(history, model, {
         page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },

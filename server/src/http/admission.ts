@@ -1,9 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
+import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem, problem } from '#contract/errors.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
-import { RequestDeadline, withDeadline } from '../database/session/index.ts'
-import type { Call, Parts, ServedEndpoint } from '../endpoints/index.ts'
+import {
+  keepingViewer,
+  RequestDeadline,
+  type TeamViewer,
+  withDeadline,
+  withViewer,
+} from '../database/session/index.ts'
+import type { Call, CsvFile, Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { quotaExceeded } from '../limits/index.ts'
 import { onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
@@ -40,6 +46,11 @@ interface OwnChecks {
 }
 
 const nothingReserved = () => {}
+
+/** The person whose teams decide which customers the answer may show. Admins, owners and service tokens see all. */
+function viewerOf(caller: Admitted['caller']): TeamViewer | null {
+  return caller.kind === 'dashboard' && !roleAtLeast(caller.role, 'admin') ? { userId: caller.userId } : null
+}
 
 /**
  * The checks of one route that need no body, in this order: duplicate headers, caller, tenant limit, scope or role, the
@@ -116,7 +127,16 @@ export class Admission {
       network,
       requestId: request.id,
     }
-    const answer = () => this.run(request, () => handler(call as never, this.#parts))
+    const answer = () =>
+      this.run(request, () =>
+        withViewer(viewerOf(caller), async () => {
+          const result = await handler(call as never, this.#parts)
+          // A file is made while it is sent.
+          if (endpoint.answerKind !== 'csv') return result
+          const file = result as CsvFile
+          return { ...file, text: keepingViewer(file.text) }
+        }),
+      )
     return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.tenant, answer)
   }
 

@@ -63,6 +63,7 @@ import {
   signatureCheckEndpoint,
   signInEndpoints,
   suggestionEndpoints,
+  teamEndpoints,
   userEndpoints,
   voidQuoteEndpoints,
 } from '../endpoints/index.ts'
@@ -102,6 +103,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   markLanesEndpoint,
   ...quoteListSettingsEndpoints,
   ...customerEndpoints,
+  ...teamEndpoints,
   ...approvalEndpoints,
   ...pricingRuleEndpoints,
   ...fuelEndpoints,

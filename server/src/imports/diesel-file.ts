@@ -16,8 +16,8 @@ const millsMax = 20_000
 const problemsMax = 20
 
 /**
- * Reads the weekly diesel prices of the EIA, in each of the three forms in which it publishes them as text:
- * - rows of the API (`api.eia.gov/v2/petroleum/pri/gnd/data`, saved as CSV): the columns period, series and value;
+ * Reads the weekly diesel prices of the EIA, in each of the forms in which it publishes them as text:
+ * - an answer of its API (`api.eia.gov/v2/petroleum/pri/gnd/data`), or its rows saved as CSV: period, series and value;
  * - the sheet "Data 1" of its Excel file, saved as CSV: a row "Sourcekey" with the series, then a row per week;
  * - the download of a series page: lines about the source, a header "Week of", then a row per week.
  *
@@ -33,7 +33,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   if (text.startsWith('PK') || text.startsWith('\u00D0\u00CF') || text.startsWith('\uFFFD\uFFFD')) {
     throw refused('The file is an Excel workbook. Save its sheet "Data 1" as CSV and send that file.')
   }
-  const body = text.replace(/^\uFEFF/, '')
+  const body = asCsv(text.replace(/^\uFEFF/, ''))
   const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
   const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
   const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
@@ -64,6 +64,19 @@ export function readDieselFile(text: string): DieselPrice[] {
   return [...prices]
     .map(([week, mills]) => ({ week, mills }))
     .sort((one, other) => (one.week < other.week ? -1 : 1))
+}
+
+/** The rows of an answer of the API as CSV; any other text as it is. */
+function asCsv(text: string): string {
+  if (!text.trimStart().startsWith('{')) return text
+  try {
+    const { response } = JSON.parse(text) as { response?: { data?: unknown } }
+    const rows = Array.isArray(response?.data) ? (response.data as Record<string, unknown>[]) : []
+    const fields = ['period', 'series', 'value']
+    return Papa.unparse({ fields, data: rows.map((row) => fields.map((field) => String(row[field] ?? ''))) })
+  } catch {
+    return text
+  }
 }
 
 /** Where the weeks and prices of a file are: the row of its header and two columns, from 0. */

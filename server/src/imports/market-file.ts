@@ -34,6 +34,8 @@ const names: Readonly<Record<MarketFileField, readonly string[]>> = {
   destination_state: ['Destination State', 'Dest State', 'Destination St'],
   equipment: ['Equipment', 'Equipment Type', 'Truck Type', 'Trailer', 'Trailer Type', 'Equip'],
   basis: ['Basis', 'Rate Basis'],
+  kind: ['Kind', 'Rate Kind', 'Side', 'Buy Sell'],
+  fuel: ['Fuel', 'Fuel Surcharge', 'Fuel Surcharge Per Trip', 'Avg Fuel Surcharge', 'FSC'],
   currency: ['Currency', 'Currency Code'],
   low: ['Low', 'Low Rate', 'Spot Low Linehaul Rate', 'Low Linehaul Rate', 'Low Trip', 'Low USD', 'Rate Low'],
   mid: [
@@ -78,6 +80,7 @@ const fieldOfName: ReadonlyMap<string, MarketFileField> = new Map(
 export interface MarketFileDefaults {
   readonly source?: string
   readonly basis?: string
+  readonly kind?: string
   readonly as_of?: string
 }
 
@@ -171,7 +174,7 @@ function basisNamed(columns: MarketFile['columns']): { name: string; basis: 'lin
   return /all[\s-]*in/i.test(name) ? { name, basis: 'all_in' } : null
 }
 
-const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high'])
+const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'fuel'])
 const times: ReadonlySet<MarketFileField> = new Set(['as_of', 'valid_until'])
 
 function rowOf(
@@ -195,6 +198,7 @@ function rowOf(
       else errors.push({ field, detail: `${name} must be ${read.wrong}; it is ${JSON.stringify(text)}.` })
     } else if (field === 'sample') item[field] = Number(text.replaceAll(',', ''))
     else if (field === 'basis') item[field] = basisOf(text)
+    else if (field === 'kind') item[field] = kindOf(text)
     else if (field === 'currency') item[field] = text.toUpperCase()
     else item[field] = text
   }
@@ -210,6 +214,13 @@ function rowOf(
       destination: withState(rest.destination, to),
     },
   }
+}
+
+/** @example kindOf('Shipper') // 'sell' */
+function kindOf(text: string): string {
+  const word = text.toLowerCase().replaceAll(/[^a-z]/g, '')
+  if (/^(buy|carrier|brokertocarrier|cost|spotbuy)$/.test(word)) return 'buy'
+  return /^(sell|shipper|shippertobroker|shippertocarrier|customer)$/.test(word) ? 'sell' : text
 }
 
 /** @example basisOf('All-in') // 'all_in' */

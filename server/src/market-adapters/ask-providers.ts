@@ -12,6 +12,7 @@ import { type Database, runInBackground, type TenantId } from '../database/sessi
 import { postEvent } from '../events/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { allowedPrivate, type SecretKeys, slidingWindow, unsealWithAny } from '../security/index.ts'
+import { dat } from './dat.ts'
 import { greenscreens } from './greenscreens.ts'
 import {
   adapterNumber,
@@ -66,7 +67,11 @@ const rememberedMax = 100_000
 export function marketAdapters(parts: Parts): MarketAdapters | null {
   const { marketAdapters: on } = parts.config
   if (on === null) return null
-  return new Providers(parts, [greenscreens(on.greenscreensUrl)], allowedPrivate(on.allowPrivate))
+  const adapters = [
+    greenscreens(on.greenscreensUrl),
+    dat({ identity: on.datIdentityUrl, analytics: on.datAnalyticsUrl }),
+  ]
+  return new Providers(parts, adapters, allowedPrivate(on.allowPrivate))
 }
 
 class Providers implements MarketAdapters {

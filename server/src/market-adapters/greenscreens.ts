@@ -1,5 +1,4 @@
 import { stateCountry } from '#engine/states.ts'
-import type { Posted } from '../events/index.ts'
 import {
   type MarketAdapter,
   type Provided,
@@ -8,17 +7,19 @@ import {
   sourceOfAdapter,
   type WantedLane,
 } from './market-adapter.ts'
+import {
+  type AccessToken,
+  accessTokens,
+  failureOf,
+  isToken,
+  keyRefused,
+  membersOf,
+  tokenMarginMs,
+  unreadable,
+} from './provider-answers.ts'
 
 /** The equipment that the provider predicts rates of. Hotshot needs an arrangement with the provider. */
 const transportTypes: Readonly<Record<string, string>> = { V: 'VAN', R: 'REEFER', F: 'FLATBED' }
-
-/** An access token is renewed this long before its end. */
-const tokenMarginMs = 60_000
-
-interface AccessToken {
-  readonly text: string
-  readonly until: number
-}
 
 /**
  * The adapter for the Prediction API, version 3, of Greenscreens (Triumph Intelligence), as published at
@@ -28,12 +29,11 @@ interface AccessToken {
  */
 export function greenscreens(baseUrl: string): MarketAdapter {
   const base = baseUrl.replace(/\/+$/, '')
-  const tokens = new Map<string, AccessToken>()
+  const tokens = accessTokens()
 
   async function tokenFor(key: string, send: Send, now: number): Promise<AccessToken | Provided> {
-    const kept = tokens.get(key)
-    if (kept !== undefined && kept.until > now) return kept
-    for (const [ofKey, { until }] of tokens) if (until <= now) tokens.delete(ofKey)
+    const kept = tokens.get(key, now)
+    if (kept !== null) return kept
     const { client_id, client_secret } = JSON.parse(key) as Record<string, string>
     const posted = await send(`${base}/v1/auth/token`, {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
@@ -46,11 +46,11 @@ export function greenscreens(baseUrl: string): MarketAdapter {
     if (posted.status === 400) return keyRefused
     if (posted.status !== 200) return failureOf(posted)
     const { access_token: text, expires_in: seconds } = membersOf(posted.text)
-    if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text) || typeof seconds !== 'number') {
+    if (!isToken(text) || typeof seconds !== 'number') {
       return unreadable('The answer about the access token has no access_token and expires_in.')
     }
     const token = { text, until: now + seconds * 1000 - tokenMarginMs }
-    tokens.set(key, token)
+    tokens.keep(key, token)
     return token
   }
 
@@ -70,7 +70,7 @@ export function greenscreens(baseUrl: string): MarketAdapter {
         },
         body: JSON.stringify(requestOf(lane, now)),
       })
-      if (posted.status === 401) tokens.delete(key)
+      if (posted.status === 401) tokens.forget(key)
       // The provider cannot price such a lane: asking again would not help, and the key is good.
       if (posted.status === 400 || posted.status === 422) return { rate: null }
       if (posted.status !== 200) return failureOf(posted)
@@ -115,34 +115,12 @@ function rateOf(
     destination: `${destination.city}, ${destination.state}`,
     equipment: equipmentCode,
     basis: 'all_in',
+    kind: 'buy',
     currency: answer.currency,
     low: perLoad(low),
     mid: perLoad(mid),
     high: perLoad(high),
     source: sourceOfAdapter.greenscreens,
     as_of: new Date(now).toISOString(),
-  }
-}
-
-function membersOf(text: string | null): Readonly<Record<string, unknown>> {
-  try {
-    const read: unknown = JSON.parse(text ?? '')
-    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
-const keyRefused: Provided = { failure: 'The key was refused.', isKeyRefused: true, waitSeconds: null }
-const unreadable = (failure: string): Provided => ({ failure, isKeyRefused: false, waitSeconds: null })
-
-function failureOf({ status, failure, retryAfterSeconds: waitSeconds }: Posted): Provided {
-  if (status === 401 || status === 403) return keyRefused
-  if (status === 429)
-    return { failure: 'The provider answered: too many requests.', isKeyRefused: false, waitSeconds }
-  return {
-    failure: failure ?? `The provider answered with the status ${status}.`,
-    isKeyRefused: false,
-    waitSeconds,
   }
 }

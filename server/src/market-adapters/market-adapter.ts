@@ -3,7 +3,10 @@ import type { Place } from '#engine/place.ts'
 import type { Posted } from '../events/index.ts'
 
 /** The source of an adapter's rates: they are listed and erased by it. */
-export const sourceOfAdapter: Readonly<Record<MarketAdapterName, string>> = { greenscreens: 'Greenscreens' }
+export const sourceOfAdapter: Readonly<Record<MarketAdapterName, string>> = {
+  greenscreens: 'Greenscreens',
+  dat: 'DAT',
+}
 
 /** The number that identifies an adapter's key in the database. @example adapterNumber('greenscreens') // 1 */
 export function adapterNumber(name: MarketAdapterName): number {
@@ -24,10 +27,13 @@ export interface ProvidedRate {
   readonly destination: string
   readonly equipment: string
   readonly basis: 'all_in' | 'linehaul'
+  readonly kind: 'buy'
   readonly currency: string
-  readonly low: number
+  readonly low?: number
   readonly mid: number
-  readonly high: number
+  readonly high?: number
+  readonly fuel?: number
+  readonly sample?: number
   readonly source: string
   readonly as_of: string
 }

@@ -5,7 +5,8 @@ import { readConfig } from '../configuration/index.ts'
 import { exitCodeOf } from './command-database.ts'
 import { loadDiesel } from './load-diesel.ts'
 
-const usage = `npm run fuel -- load FILE         loads the weekly diesel prices of a file of the EIA for all brokerages
+const usage = `npm run fuel -- load FILE         loads the weekly diesel prices of a file of the EIA for all brokerages; FILE may be
+                                  an https address, such as one of its API with your key
            --tenant NAME          for one brokerage only, by name or number
 `
 

@@ -14,7 +14,7 @@ export interface LoadedDiesel {
 }
 
 /**
- * Loads the weekly diesel prices of a file of the EIA for the named brokerage, or for all of them except test brokerages.
+ * Loads the weekly diesel prices of a file of the EIA, or of an address, for the named brokerage, or for all of them except test brokerages.
  * A file with an unreadable line changes nothing.
  *
  * @returns the prices of the file, oldest week first, and what was stored for each brokerage
@@ -55,8 +55,44 @@ export async function loadDiesel(
   })
 }
 
+const downloadMs = 30_000
+
+/** Whether a name is an address. Only https, and http of this machine: prices are used for money. */
+const isAddress = (file: string) => /^https?:\/\//i.test(file)
+
+/** The text at an address. @throws CommandRefused if it cannot be read */
+async function download(address: string): Promise<string> {
+  const url = URL.parse(address)
+  const isLocal = url !== null && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
+  if (url === null || (url.protocol !== 'https:' && !isLocal)) {
+    throw new CommandRefused('The address must begin with https://.')
+  }
+  // The address may contain a key, so messages have only its host.
+  const from = url.host
+  let response: Response
+  try {
+    response = await fetch(url, { signal: AbortSignal.timeout(downloadMs) })
+  } catch (error) {
+    throw new CommandRefused(`Nothing was stored. ${from} cannot be reached: ${String(error)}.`)
+  }
+  if (!response.ok) throw new CommandRefused(`Nothing was stored. ${from} answered with ${response.status}.`)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > dieselFileBytesMax) {
+      throw new CommandRefused(
+        `The file of ${from} must have at most ${dieselFileBytesMax.toLocaleString('en-US')} bytes.`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 async function pricesOf(file: string): Promise<DieselPrice[]> {
   try {
+    if (isAddress(file)) return readDieselFile(await download(file))
     const { size } = await stat(file)
     if (size > dieselFileBytesMax) {
       throw new CommandRefused(
@@ -67,7 +103,9 @@ async function pricesOf(file: string): Promise<DieselPrice[]> {
   } catch (error) {
     if (error instanceof ImportFileError) {
       const lines = error.problems.map(({ detail }) => `  ${detail}`)
-      throw new CommandRefused(`Nothing was stored. ${file} cannot be read:\n${lines.join('\n')}`)
+      throw new CommandRefused(
+        `Nothing was stored. ${isAddress(file) ? 'The download' : file} cannot be read:\n${lines.join('\n')}`,
+      )
     }
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error

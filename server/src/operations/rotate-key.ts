@@ -11,12 +11,11 @@ import {
   readKeyCheck,
   readKeyNames,
   replaceKeyCheck,
+  type SealedTable,
   sealAnew,
-  sealEventSecretAnew,
   sealedEventSecrets,
   sealedMarketKeys,
   sealedSecrets,
-  sealMarketKeyAnew,
 } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
@@ -104,11 +103,11 @@ const kindsOfSecret: readonly {
     after: number,
     limit: number,
   ) => Promise<readonly SealedRow[]>
-  readonly write: typeof sealAnew
+  readonly table: SealedTable
 }[] = [
-  { called: 'Signing secret', place: secretPlace, read: sealedSecrets, write: sealAnew },
-  { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
-  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, write: sealMarketKeyAnew },
+  { called: 'Signing secret', place: secretPlace, read: sealedSecrets, table: 'signing_secrets' },
+  { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, table: 'event_secrets' },
+  { called: 'Market key', place: marketKeyPlace, read: sealedMarketKeys, table: 'market_keys' },
 ]
 
 /** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */
@@ -131,7 +130,10 @@ async function sealAll(
           if (unseal(first, place, sealed) !== null) continue
           const plaintext = unsealWithAny(keys, place, sealed)
           if (plaintext !== null) {
-            await kind.write(transaction, tenant, id, seal(first, place, plaintext))
+            await sealAnew(transaction, tenant, kind.table, {
+              secretId: id,
+              sealed: seal(first, place, plaintext),
+            })
             changed++
           } else if ((revoked_at ?? null) === null && (expires_at === null || expires_at.getTime() > now)) {
             throw new CommandRefused(

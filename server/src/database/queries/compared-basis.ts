@@ -56,7 +56,7 @@ export async function readBasisCounts(
       ) as how, coalesce(${inCad}, false) as in_cad
       from lanes
       where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
-        and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
+        and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
     ) as other
   `.execute(transaction)
   const [found] = rows

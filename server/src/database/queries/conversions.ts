@@ -69,3 +69,35 @@ export async function usdPerCadOn(
     .executeTakeFirst()
   return row?.usd_per_cad ?? null
 }
+
+/** What amounts of a day are converted with; null where it is not known. */
+export interface ConversionsOfDay {
+  /** The surcharge by the schedule of the brokerage. */
+  readonly millsPerMile: number | null
+  readonly usdPerCad: number | null
+}
+
+/** What amounts are converted with, for every day on which something is known. */
+export async function conversionsByDay(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<ReadonlyMap<string, ConversionsOfDay>> {
+  const fuel = await transaction
+    .selectFrom('fuel_days')
+    .select(['day', 'mills_per_mile'])
+    .where('tenant_id', '=', tenant)
+    .where('customer_key', '=', '')
+    .execute()
+  const exchange = await transaction
+    .selectFrom('exchange_days')
+    .select(['day', 'usd_per_cad'])
+    .where('tenant_id', '=', tenant)
+    .execute()
+  const days = new Map<string, ConversionsOfDay>(
+    fuel.map(({ day, mills_per_mile: millsPerMile }) => [day, { millsPerMile, usdPerCad: null }]),
+  )
+  for (const { day, usd_per_cad: usdPerCad } of exchange) {
+    days.set(day, { millsPerMile: days.get(day)?.millsPerMile ?? null, usdPerCad })
+  }
+  return days
+}

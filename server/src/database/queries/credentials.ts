@@ -343,21 +343,6 @@ export async function sealedSecrets(
     .execute()
 }
 
-export async function sealAnew(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  secretId: number,
-  sealed: Buffer,
-): Promise<void> {
-  accessChanged(transaction)
-  await transaction
-    .updateTable('signing_secrets')
-    .set({ sealed })
-    .where('tenant_id', '=', tenant)
-    .where('secret_id', '=', secretId)
-    .execute()
-}
-
 /** Valid service tokens that were signed with a key other than the named one. */
 export async function countTokensOfOtherKeys(
   transaction: TenantTransaction,

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
+import { seenByViewer } from './teams.ts'
 
 /** A customer that a person has said something about. */
 export interface CustomerRecord {
@@ -40,6 +41,7 @@ export async function findCustomer(
     join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
     join customer_aliases as main on main.tenant_id = ${tenant} and main.own_id = asked.customer_id
     where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+      and ${seenByViewer(tenant, sql`asked.customer_key`)}
   `.execute(transaction)
   return rows[0] ?? null
 }
@@ -183,6 +185,36 @@ export async function unmergeCustomer(
   return true
 }
 
+/** A customer as the book has it: the hash of the key of its name, and the hashes of merged names. */
+export interface HashedCustomer {
+  readonly hash: number
+  /** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
+  readonly merged: readonly (readonly [number, number])[]
+  /** The name of its record; null without one. */
+  readonly name: string | null
+}
+
+/** The customer that a name counts for, for estimates from the book. */
+export async function hashedCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<HashedCustomer> {
+  const { rows } = await sql<HashedCustomer>`
+    select hashtext(coalesce(asked.main_key, customer_key(${name}))) as hash, customers.name,
+      (select coalesce(json_agg(json_build_array(hashtext(customer_key), hashtext(main_key)) order by customer_key), '[]')
+       from customer_aliases where tenant_id = ${tenant} and merged_into is not null) as merged
+    from tenants as one
+    left join customer_aliases as asked
+      on asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+    left join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('The tenant of a token does not exist.')
+  return row
+}
+
 /** The quotes of one customer that its page sums up besides its performance. */
 export interface CustomerAnswers {
   readonly quotes: number
@@ -226,6 +258,7 @@ export async function customerAnswers(
       ${decidedIn(sql`created_at >= ${ago(2 * days)} and created_at < ${ago(days)}`)} as before
     from counted_lanes as lanes
     where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
+      and ${seenByViewer(tenant, sql`lanes.customer_key`)}
   `.execute(transaction)
   const [row] = rows
   if (row === undefined) throw new Error('A sum over all rows returned no row.')
@@ -257,7 +290,7 @@ export async function mostQuotedCustomers(
   const { rows } = await sql<NamedCustomer>`
     with named as (
       select customer_key, coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes
-      from counted_lanes where tenant_id = ${tenant}
+      from counted_lanes as lanes where tenant_id = ${tenant} and ${seenByViewer(tenant, sql`lanes.customer_key`)}
       group by 1, 2
     )
     select coalesce(main.name, (array_agg(named.name order by quotes desc, named.name))[1]) as name,

@@ -253,17 +253,3 @@ export async function sealedEventSecrets(
     .forNoKeyUpdate()
     .execute()
 }
-
-export async function sealEventSecretAnew(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  secretId: number,
-  sealed: Buffer,
-): Promise<void> {
-  await transaction
-    .updateTable('event_secrets')
-    .set({ sealed })
-    .where('tenant_id', '=', tenant)
-    .where('secret_id', '=', secretId)
-    .execute()
-}

@@ -14,6 +14,7 @@ import {
   quotedMarginCents,
   tooLowCents,
 } from './landed-margin.ts'
+import { seenByViewer } from './teams.ts'
 
 /** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
 export type LaneFinding =
@@ -64,10 +65,11 @@ function hasWord(word: string) {
   ))`
 }
 
-/** The conditions of a filter, for a query over lanes. */
-export function matching(filter: LaneFilter) {
+/** The conditions of a filter, for a query over lanes: also that the current person may see the customer. */
+export function matching(filter: LaneFilter, tenant: TenantId) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     return lane.and([
+      seenByViewer(tenant, sql`lanes.customer_key`),
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
       ...(filter.outcome === undefined || filter.outcome === 'void'
         ? []
@@ -188,7 +190,7 @@ export async function listLanes(
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
-    .where(matching(filter))
+    .where(matching(filter, tenant))
   if (page.cursor !== null) selection = selection.where(after(order, page.cursor))
   const inOrder = selection
     .orderBy(order.key, direction)
@@ -214,7 +216,7 @@ export async function countLanes(
     .selectFrom('lanes')
     .select(sql<number>`count(*)`.as('count'))
     .where('tenant_id', '=', tenant)
-    .where(matching(filter))
+    .where(matching(filter, tenant))
     .executeTakeFirstOrThrow()
   return count
 }
@@ -344,6 +346,6 @@ export async function shipmentTotals(
       sum(sql`${landedMarginCents} - ${quotedMarginCents}`).as('landedVsQuotedCents'),
     ])
     .where('tenant_id', '=', tenant)
-    .where(matching({ ...filter, booked: true }))
+    .where(matching({ ...filter, booked: true }, tenant))
     .executeTakeFirstOrThrow()
 }

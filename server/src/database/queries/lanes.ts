@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { LaneRow, LanesTable, Tables, TenantTransaction } from '../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookedColumns } from './booking-columns.ts'
+import { seenByViewer } from './teams.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
@@ -195,6 +196,7 @@ function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: strin
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`lanes.customer_key`))
     .where('lane_ref', '=', ref)
 }
 
@@ -227,6 +229,7 @@ export async function findLaneIds(
     .selectFrom('lanes')
     .select(['lane_ref', 'lane_id'])
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`lanes.customer_key`))
     .where(sql<boolean>`lane_ref = any(${[...refs]}::text[])`)
     .execute()
   return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
@@ -244,6 +247,7 @@ export async function lanesById(
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`lanes.customer_key`))
     .where(sql<boolean>`lane_id = any(${[...ids]}::bigint[])`)
     .orderBy('lane_id')
   return (lock ? lanes.forUpdate() : lanes).execute()
@@ -357,6 +361,7 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
     .selectFrom('quote_requests')
     .selectAll()
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`customer_key(customer_name)`))
     .where('request_id', '=', requestId)
     .executeTakeFirst()
   if (request === undefined) return null
@@ -364,6 +369,7 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`lanes.customer_key`))
     .where('request_id', '=', requestId)
     .orderBy('lane_number')
     .orderBy('quote_count')
@@ -381,6 +387,7 @@ export async function readLaneRefs(
     .selectFrom('lanes')
     .select(['lane_id', 'lane_ref'])
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, sql`lanes.customer_key`))
     .where('lane_id', 'in', laneIds)
     .execute()
   return new Map(rows.map(({ lane_id, lane_ref }) => [lane_id, lane_ref]))

@@ -102,17 +102,3 @@ export async function sealedMarketKeys(
     .execute()
   return rows.map((row) => ({ ...row, expires_at: null }))
 }
-
-export async function sealMarketKeyAnew(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  secretId: number,
-  sealed: Buffer,
-): Promise<void> {
-  await transaction
-    .updateTable('market_keys')
-    .set({ sealed })
-    .where('tenant_id', '=', tenant)
-    .where('secret_id', '=', secretId)
-    .execute()
-}

@@ -22,6 +22,7 @@ const keyColumns = [
   'equipment_code',
   'source',
   'basis',
+  'kind',
   'currency',
   'as_of',
 ] as const
@@ -38,7 +39,7 @@ export async function lockSameMarketRates(
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(
-      sql<boolean>`(scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of) in (
+      sql<boolean>`(scope, origin_area, destination_area, equipment_code, source, basis, kind, currency, as_of) in (
         select * from unnest(
           ${rates.map(({ scope }) => scope)}::text[],
           ${rates.map(({ origin_area }) => origin_area)}::text[],
@@ -46,6 +47,7 @@ export async function lockSameMarketRates(
           ${rates.map(({ equipment_code }) => equipment_code)}::text[],
           ${rates.map(({ source }) => source)}::text[],
           ${rates.map(({ basis }) => basis)}::text[],
+          ${rates.map(({ kind }) => kind)}::text[],
           ${rates.map(({ currency }) => currency)}::text[],
           ${rates.map(({ as_of }) => as_of)}::timestamptz[]
         )
@@ -73,6 +75,7 @@ export async function putMarketRates(
         low_cents: row.ref('excluded.low_cents'),
         mid_cents: row.ref('excluded.mid_cents'),
         high_cents: row.ref('excluded.high_cents'),
+        fuel_cents: row.ref('excluded.fuel_cents'),
         sample: row.ref('excluded.sample'),
         valid_until: row.ref('excluded.valid_until'),
         origin: row.ref('excluded.origin'),
@@ -137,11 +140,13 @@ export async function marketRatesSince(
       'equipment_code',
       'source',
       'basis',
+      'kind',
       'currency',
       'as_of',
       'low_cents',
       'mid_cents',
       'high_cents',
+      'fuel_cents',
       'sample',
       'valid_until',
     ])
@@ -224,6 +229,8 @@ export interface LaneDayRow {
   readonly destination: string
   readonly equipment_code: string
   readonly day: Date
+  /** Average miles of the loads; null if none are known. */
+  readonly miles: number | null
   readonly won: number
   readonly won_cents: number
   readonly lost: number
@@ -241,7 +248,7 @@ export async function laneDays(
   const { rows } = await sql<LaneDayRow>`
     with priced as (
       select origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
-        destination_market, origin, destination, outcome, truck_cost_cents,
+        destination_market, origin, destination, outcome, truck_cost_cents, miles,
         coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents,
         date_trunc('day', created_at at time zone 'UTC') at time zone 'UTC' as day
       from counted_lanes as lanes
@@ -254,7 +261,7 @@ export async function laneDays(
     select origin_key, destination_key, equipment_code, day,
       min(origin_state) as origin_state, min(destination_state) as destination_state,
       min(origin_market) as origin_market, min(destination_market) as destination_market,
-      max(origin) as origin, max(destination) as destination,
+      avg(miles) as miles, max(origin) as origin, max(destination) as destination,
       (count(*) filter (where outcome = 'won' and rate_cents > 0))::integer as won,
       coalesce(sum(rate_cents) filter (where outcome = 'won' and rate_cents > 0), 0)::float8 as won_cents,
       (count(*) filter (where outcome = 'lost' and rate_cents > 0))::integer as lost,

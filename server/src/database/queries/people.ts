@@ -24,6 +24,7 @@ export async function nextTenantNumber(
     | 'event-endpoint'
     | 'event-secret'
     | 'customer'
+    | 'team'
     | 'pricing-rule'
     | 'approval',
   count = 1,

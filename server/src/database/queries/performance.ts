@@ -190,7 +190,7 @@ export async function performanceBy(
       select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(`key_${index + 1}`)}`))},
         ${written} as written, ${amounts(settings.minimum)}
       from counted_lanes as lanes ${grouping === 'customer' ? merged : sql``}
-      where tenant_id = ${tenant} and ${matching(filter)(expressionBuilder<Tables, 'lanes'>())}
+      where tenant_id = ${tenant} and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
       -- Without it, PostgreSQL computes the amounts again for each sum: 1.4 s instead of 1.0 s for a million lanes.
       offset 0
     ),
@@ -284,7 +284,7 @@ export async function listMarginGaps(
     .select(sql<number>`${quotedCostCents}`.as('quoted_cost_cents'))
     .select(shortfallCents.as('shortfall_cents'))
     .where('tenant_id', '=', tenant)
-    .where(matching({ ...filter, booked: true }))
+    .where(matching({ ...filter, booked: true }, tenant))
     .where(marginComparable)
     .where(shortfallCents, '>', 0)
   const { cursor } = page
@@ -318,7 +318,7 @@ export async function marginGapTotals(
       ),
     ])
     .where('tenant_id', '=', tenant)
-    .where(matching({ ...filter, booked: true }))
+    .where(matching({ ...filter, booked: true }, tenant))
     .where(marginComparable)
     .executeTakeFirstOrThrow()
 }

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { FuelRule } from '#engine/fuel-surcharge.ts'
-import type { MarketScope } from '#engine/market-rate.ts'
+import type { MarketKind, MarketScope } from '#engine/market-rate.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 
 export interface DieselPricesTable {
@@ -42,11 +42,13 @@ export interface MarketRatesTable {
   equipment_code: string
   source: string
   basis: RateBasis
+  kind: MarketKind
   currency: string
   as_of: Date
   low_cents: number | null
   mid_cents: number
   high_cents: number | null
+  fuel_cents: number | null
   sample: number | null
   valid_until: Date | null
   origin: string

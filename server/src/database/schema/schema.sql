@@ -121,6 +121,7 @@ create table customers (
 );
 alter table customers enable row level security;
 alter table customers force row level security;
+create policy team_visibility on customers as restrictive for all to public using (is_seen(customer_key(name))) with check (is_seen(customer_key(name)));
 create policy tenant_isolation on customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on customers to lanewise_service;
 
@@ -282,6 +283,7 @@ create table fuel_periods (
 );
 alter table fuel_periods enable row level security;
 alter table fuel_periods force row level security;
+create policy team_visibility on fuel_periods as restrictive for all to public using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
 create policy tenant_isolation on fuel_periods for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select on fuel_periods to lanewise_service;
 
@@ -551,6 +553,7 @@ CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, de
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
+create policy team_visibility on lanes as restrictive for all to public using (is_seen(customer_key)) with check (is_seen(customer_key));
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
 
@@ -580,23 +583,27 @@ create table market_rates (
   equipment_code text not null,
   source text not null,
   basis text not null,
+  kind text not null,
   currency text not null,
   as_of timestamp with time zone not null,
   low_cents integer,
   mid_cents integer not null,
   high_cents integer,
+  fuel_cents integer,
   sample integer,
   valid_until timestamp with time zone,
   origin text not null,
   destination text not null,
   entered_by text not null,
   said_at timestamp with time zone not null,
-  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of),
+  constraint market_rates_pkey PRIMARY KEY (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, kind, currency, as_of),
   constraint market_rates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint market_rates_basis_check CHECK ((basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint market_rates_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'CAD'::text, 'MXN'::text]))),
   constraint market_rates_entered_by_check CHECK ((entered_by = ANY (ARRAY['push'::text, 'file'::text, 'hand'::text, 'adapter'::text]))),
+  constraint market_rates_fuel_cents_check CHECK (((fuel_cents >= 0) AND (fuel_cents <= 999999999))),
   constraint market_rates_high_cents_check CHECK (((high_cents >= 0) AND (high_cents <= 999999999))),
+  constraint market_rates_kind_check CHECK ((kind = ANY (ARRAY['buy'::text, 'sell'::text]))),
   constraint market_rates_low_cents_check CHECK (((low_cents >= 0) AND (low_cents <= 999999999))),
   constraint market_rates_mid_cents_check CHECK (((mid_cents >= 0) AND (mid_cents <= 999999999))),
   constraint market_rates_sample_check CHECK ((sample >= 0)),
@@ -678,6 +685,7 @@ create table quote_requests (
 CREATE UNIQUE INDEX quote_requests_by_key ON quote_requests USING btree (tenant_id, request_key) WHERE (request_key IS NOT NULL);
 alter table quote_requests enable row level security;
 alter table quote_requests force row level security;
+create policy team_visibility on quote_requests as restrictive for all to public using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
 create policy tenant_isolation on quote_requests for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on quote_requests to lanewise_service;
 
@@ -1804,6 +1812,35 @@ AS $function$
 revoke all on function due_endpoints(integer) from public;
 grant execute on function due_endpoints(integer) to lanewise_service;
 
+CREATE OR REPLACE FUNCTION public.enter_person(person integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database because it runs in the message that opens the transaction, and because the policies below must not depend
+  -- on a list that the service made.
+  declare
+    hidden text;
+  begin
+    select E'\n' || string_agg(known.customer_key, E'\n') || E'\n' into hidden
+    from public.customer_aliases as known
+    where known.tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+      and exists (
+        select from public.team_customers as of_team
+        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id
+      )
+      and not exists (
+        select from public.team_customers as of_team
+        join public.team_members as mine on mine.tenant_id = of_team.tenant_id and mine.team_id = of_team.team_id
+        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id and mine.user_id = person
+      );
+    perform set_config('app.hidden_customers', coalesce(hidden, ''), true);
+    if hidden is not null and current_setting('citus.propagate_set_commands', true) is not null then
+      perform public.hide_customers_on_workers(hidden);
+    end if;
+  end $function$;
+revoke all on function enter_person(integer) from public;
+grant execute on function enter_person(integer) to lanewise_service;
+
 CREATE OR REPLACE FUNCTION public.enter_tenant(tenant text, statement_ms integer, lock_ms integer, idle_ms integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -2013,6 +2050,28 @@ AS $function$
   end $function$;
 revoke all on function has_subscriber(integer, text) from public;
 grant execute on function has_subscriber(integer, text) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.hide_customers_on_workers(hidden text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database for the same reason as set_tenant_on_workers.
+  begin
+    execute format('set local app.hidden_customers = %L', hidden);
+  end $function$;
+revoke all on function hide_customers_on_workers(text) from public;
+grant execute on function hide_customers_on_workers(text) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.is_seen(customer_key text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the policies below call it.
+  select coalesce(current_setting('app.hidden_customers', true), '') = ''
+    or strpos(current_setting('app.hidden_customers', true), E'\n' || customer_key || E'\n') = 0 $function$;
+revoke all on function is_seen(text) from public;
+grant execute on function is_seen(text) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.keep_calls(tenant integer, calls jsonb, kept integer, kept_from timestamp with time zone)
  RETURNS bigint

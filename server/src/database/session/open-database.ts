@@ -20,6 +20,7 @@ import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import { type ChainHead, type Moves, movedChains, moves } from './transaction-changes.ts'
+import { currentViewer } from './viewer.ts'
 import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
 
 export interface Connections {
@@ -110,7 +111,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
     transactions.run(
       tenant,
-      (timeouts) => `${begin}; select ${entering(`'${Number(tenant)}'`, timeouts)}`,
+      (timeouts) => `${begin}; select ${entering(`'${Number(tenant)}'`, timeouts)}${enteringPerson()}`,
       work,
     )
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
@@ -176,6 +177,12 @@ function versionsListeners(): { add(listener: VersionsListener): void; readonly 
       for (const listener of listeners) listener(tenant, versions)
     },
   }
+}
+
+/** SQL that hides the customers of teams that the current person is not in; empty if nothing is hidden. */
+function enteringPerson(): string {
+  const viewer = currentViewer()
+  return viewer === null ? '' : `; select enter_person(${Number(viewer.userId)})`
 }
 
 /** Runs transactions on lent connections, and reports the versions and chains that they changed. */

@@ -435,13 +435,17 @@ create table market_rates (
   equipment_code text not null,
   source text not null,
   basis text not null check (basis in ('linehaul', 'all_in')),
-  -- ISO 4217. Only US dollars are compared with quotes.
+  -- What the rate is: what carriers are paid (buy), or what customers pay (sell).
+  kind text not null check (kind in ('buy', 'sell')),
+  -- ISO 4217. US dollars are compared with quotes, and Canadian dollars on days with an exchange rate.
   currency text not null check (currency in ('USD', 'CAD', 'MXN')),
   as_of timestamptz not null,
   -- Cents of the currency per load.
   low_cents integer check (low_cents between 0 and 999999999),
   mid_cents integer not null check (mid_cents between 0 and 999999999),
   high_cents integer check (high_cents between 0 and 999999999),
+  -- The fuel charge per load: a part of an all-in rate, and besides a linehaul rate.
+  fuel_cents integer check (fuel_cents between 0 and 999999999),
   -- The loads or reports behind the rate.
   sample integer check (sample >= 0),
   valid_until timestamptz,
@@ -451,7 +455,7 @@ create table market_rates (
   entered_by text not null check (entered_by in ('push', 'file', 'hand', 'adapter')),
   -- When the source said it: an older delivery does not replace a newer one.
   said_at timestamptz not null,
-  primary key (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, currency, as_of)
+  primary key (tenant_id, scope, origin_area, destination_area, equipment_code, source, basis, kind, currency, as_of)
 );
 create index market_rates_by_source on market_rates (tenant_id, source, as_of desc);
 alter table market_rates enable row level security;

@@ -97,3 +97,61 @@ create policy tenant_isolation on team_customers
   using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, delete on team_customers to lanewise_service;
+
+-- Hides the customers of teams that a person is not a member of, for this transaction: app.hidden_customers has the keys of their
+-- names, each between two line breaks. Also on the Citus workers.
+create function enter_person(person integer) returns void
+  language plpgsql volatile
+  as $$
+  -- In the database because it runs in the message that opens the transaction, and because the policies below must not depend
+  -- on a list that the service made.
+  declare
+    hidden text;
+  begin
+    select E'\n' || string_agg(known.customer_key, E'\n') || E'\n' into hidden
+    from public.customer_aliases as known
+    where known.tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+      and exists (
+        select from public.team_customers as of_team
+        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id
+      )
+      and not exists (
+        select from public.team_customers as of_team
+        join public.team_members as mine on mine.tenant_id = of_team.tenant_id and mine.team_id = of_team.team_id
+        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id and mine.user_id = person
+      );
+    perform set_config('app.hidden_customers', coalesce(hidden, ''), true);
+    if hidden is not null and current_setting('citus.propagate_set_commands', true) is not null then
+      perform public.hide_customers_on_workers(hidden);
+    end if;
+  end $$;
+
+create function hide_customers_on_workers(hidden text) returns void
+  language plpgsql volatile
+  as $$
+  -- In the database for the same reason as set_tenant_on_workers.
+  begin
+    execute format('set local app.hidden_customers = %L', hidden);
+  end $$;
+revoke all on function enter_person(integer), hide_customers_on_workers(text) from public;
+grant execute on function enter_person(integer), hide_customers_on_workers(text) to lanewise_service;
+
+-- Whether the current person may see a customer, by the key of its name.
+create function is_seen(customer_key text) returns boolean
+  language sql stable parallel safe
+  as $$
+  -- In the database because the policies below call it.
+  select coalesce(current_setting('app.hidden_customers', true), '') = ''
+    or strpos(current_setting('app.hidden_customers', true), E'\n' || customer_key || E'\n') = 0 $$;
+revoke all on function is_seen(text) from public;
+grant execute on function is_seen(text) to lanewise_service;
+
+-- Restrictive: a row must pass tenant_isolation and this. The changes, updates and versions of a lane are read only with the lane.
+-- customer_aliases has none: the conditions in the queries read it to know what is hidden, and must work without these policies.
+create policy team_visibility on lanes as restrictive using (is_seen(customer_key)) with check (is_seen(customer_key));
+create policy team_visibility on quote_requests as restrictive
+  using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
+create policy team_visibility on customers as restrictive
+  using (is_seen(customer_key(name))) with check (is_seen(customer_key(name)));
+create policy team_visibility on fuel_periods as restrictive
+  using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));

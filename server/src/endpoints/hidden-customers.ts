@@ -1,0 +1,31 @@
+import { problem } from '#contract/errors.ts'
+import { teams } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+
+/** Refuses a quote for a customer that is hidden from the person: the person could not see it afterwards. */
+export async function refuseHiddenCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<void> {
+  if (await teams.isHiddenCustomer(transaction, tenant, name)) {
+    throw problem(
+      'customer-hidden',
+      `customer_name: ${name.trim()} is a customer of a team that you are not in. Nothing was saved.`,
+    )
+  }
+}
+
+/** Refuses what shows or changes quotes of all customers, such as an import, to a person from whom a team hides some. */
+export async function refuseWithHiddenCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<void> {
+  if (await teams.hidesCustomers(transaction, tenant)) {
+    throw problem(
+      'customer-hidden',
+      'An import shows and changes quotes of all customers, and a team hides some of them from you. Ask an admin.',
+    )
+  }
+}

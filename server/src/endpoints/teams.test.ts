@@ -1,0 +1,254 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { call, type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+type Person = Awaited<ReturnType<typeof makePerson>>
+
+let app: TestApp
+let acme: Integration
+/** A member of the team Produce, a member of no team, and a viewer. */
+let inside: Person
+let outside: Person
+let viewer: Person
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+const as = (token: string, method: Method, path: string, body?: object) =>
+  call(app, method, path, { token, ...(body && { body }) })
+const admin = (method: Method, path: string, body?: object) => as(acme.tenant.owner, method, path, body)
+const secret = 'Secret Shipper'
+const open = 'Open Shipper'
+const team = (change: object) => admin('PATCH', '/api/teams/1', change)
+
+beforeEach(async () => {
+  acme = await makeIntegration(app)
+  inside = await makePerson(app, acme.tenant, 'member')
+  outside = await makePerson(app, acme.tenant, 'member')
+  viewer = await makePerson(app, acme.tenant, 'viewer')
+})
+
+/** A quote of a hidden customer and one of a visible customer, and a team that hides the first. */
+async function hidden() {
+  const [ours, theirs] = [
+    await makeLane(app, acme.tenant, { customer: secret, outcome: 'won' }),
+    await makeLane(app, acme.tenant, { customer: open, outcome: 'lost' }),
+  ]
+  const made = await admin('POST', '/api/teams', {
+    name: 'Produce',
+    members: [inside.id],
+    customers: [secret.toUpperCase()],
+  })
+  expect(made.status).toBe(201)
+  return { ours: ours.lane_ref as string, theirs: theirs.lane_ref as string }
+}
+
+/** Every read of the dashboard that shows quotes or names of customers. */
+const reads = (ref: string) => {
+  const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+  return [
+    '/api/lanes',
+    '/api/lanes?q=secret',
+    `/api/lanes?customer=${secret}`,
+    '/api/lanes/export',
+    '/api/shipments',
+    '/api/shipments/export',
+    `/api/lanes/${ref}`,
+    `/api/lanes/${ref}/changes`,
+    `/api/quote-requests/${ref.split('-')[0]}`,
+    '/api/customers',
+    '/api/customers/list',
+    '/api/customers/variants',
+    `/api/customers/record?name=${secret}`,
+    '/api/performance?by=customer',
+    '/api/performance/export?by=customer',
+    `/api/performance?by=month&customer=${secret}`,
+    '/api/performance/margin-gaps',
+    `/api/lanes/record?${lane}`,
+    `/api/advice/markup?${lane}&proposed_rate=2000&include=evidence,estimate`,
+    '/api/fuel',
+  ]
+}
+
+async function text(token: string, path: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${app.url}${path}`, { headers: { Authorization: `Bearer ${token}` } })
+  return { status: answer.status, text: (await answer.text()).toLowerCase() }
+}
+
+/** The answers that name the hidden customer or its quote, other than by repeating the request. */
+async function leaks(token: string, ref: string): Promise<string[]> {
+  const found: string[] = []
+  for (const path of reads(ref)) {
+    const answer = await text(token, path)
+    const says = answer.text.includes('secret shipper') || answer.text.includes(`"${ref}"`)
+    if (says && answer.status === 200) found.push(path)
+  }
+  return found
+}
+
+describe('a customer of a team', () => {
+  test('is in no page, list, export or search of others, and in all of its members and of admins', async () => {
+    const { ours } = await hidden()
+    expect(await leaks(outside.token, ours)).toEqual([])
+    expect(await leaks(viewer.token, ours)).toEqual([])
+    for (const { token } of [inside, { token: acme.tenant.owner }]) {
+      expect((await leaks(token, ours)).length).toBeGreaterThan(10)
+    }
+    // What everybody sees is unchanged.
+    const { body } = await as(outside.token, 'GET', '/api/lanes')
+    expect(body.lanes.map((lane: { customer_name: string }) => lane.customer_name)).toEqual([open])
+    // A service token sees all quotes.
+    const all = await call(app, 'GET', '/api/integrations/quotes', { token: acme.token })
+    expect(all.body.quotes).toHaveLength(2)
+  })
+
+  test('cannot be changed or quoted by others', async () => {
+    const { ours, theirs } = await hidden()
+    const won = { outcome: 'won' }
+    expect((await as(outside.token, 'POST', `/api/lanes/${ours}/outcome`, won)).status).toBe(404)
+    expect((await as(outside.token, 'POST', `/api/lanes/${theirs}/outcome`, won)).status).toBe(200)
+    expect((await as(outside.token, 'POST', `/api/lanes/${ours}/requote`, { quoted_rate: 1 })).status).toBe(
+      404,
+    )
+    const marked = await as(outside.token, 'POST', '/api/lane-outcomes', {
+      lanes: [{ lane_ref: ours, outcome: 'lost' }],
+    })
+    expect(marked.body.results[0].status).toBe(404)
+    const quote = {
+      customer_name: ' secret  SHIPPER',
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
+    }
+    const refused = await as(outside.token, 'POST', '/api/quote-requests', quote)
+    expect(refused).toMatchObject({ status: 403, body: { code: 'customer-hidden' } })
+    expect((await as(inside.token, 'POST', '/api/quote-requests', quote)).status).toBe(201)
+    expect((await as(outside.token, 'GET', '/api/imports')).body.code).toBe('customer-hidden')
+    expect((await as(inside.token, 'GET', '/api/imports')).status).toBe(200)
+  })
+
+  test('counts in the win probability of everybody: the book is that of the brokerage', async () => {
+    await hidden()
+    const path =
+      '/api/advice/markup?origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V&proposed_rate=2000'
+    // The first to ask opens the book.
+    const seen = await as(outside.token, 'GET', path)
+    const all = await admin('GET', path)
+    expect(seen.body.win_probability).toBe(all.body.win_probability)
+    await makeLane(app, acme.tenant, { customer: secret, outcome: 'won' })
+    const [later, later2] = [await as(outside.token, 'GET', path), await admin('GET', path)]
+    expect(later.body).toEqual(later2.body)
+  })
+
+  test('with a merged name is hidden with all its names, and comes back with an unmerge', async () => {
+    await hidden()
+    await makeLane(app, acme.tenant, { customer: 'Secret Alias' })
+    const names = async () =>
+      (await as(outside.token, 'GET', '/api/customers/list')).body.customers
+        .map(({ name }: { name: string }) => name)
+        .sort()
+    expect(await names()).toEqual([open, 'Secret Alias'])
+    await admin('POST', '/api/customers/merges', { from: 'Secret Alias', into: secret })
+    expect(await names()).toEqual([open])
+    await admin('DELETE', '/api/customers/merges?name=Secret%20Alias')
+    expect(await names()).toEqual([open, 'Secret Alias'])
+  })
+})
+
+describe('who is in a team', () => {
+  const sees = async (token: string, ref: string) =>
+    (await as(token, 'GET', `/api/lanes/${ref}`)).status === 200
+
+  test('without members, only admins see its customers; a removed team opens them', async () => {
+    const { ours } = await hidden()
+    await team({ members: [] })
+    expect(await sees(inside.token, ours)).toBe(false)
+    expect(await sees(acme.tenant.owner, ours)).toBe(true)
+    const { body } = await admin('DELETE', '/api/teams/1')
+    expect(body.teams).toEqual([])
+    expect(await sees(outside.token, ours)).toBe(true)
+  })
+
+  test('a customer in several teams is seen by the members of each; a member that is removed sees it no more', async () => {
+    const { ours } = await hidden()
+    await admin('POST', '/api/teams', { name: 'Texas', members: [outside.id], customers: [secret] })
+    expect([
+      await sees(inside.token, ours),
+      await sees(outside.token, ours),
+      await sees(viewer.token, ours),
+    ]).toEqual([true, true, false])
+    await team({ members: [viewer.id] })
+    expect([
+      await sees(inside.token, ours),
+      await sees(outside.token, ours),
+      await sees(viewer.token, ours),
+    ]).toEqual([false, true, true])
+    await admin('DELETE', `/api/users/${viewer.id}`)
+    const { body } = await admin('GET', '/api/teams')
+    expect(body.teams[0]).toMatchObject({ name: 'Produce', members: [], customers: [secret.toUpperCase()] })
+  })
+
+  test('wrong teams are refused with the reason, and change nothing', async () => {
+    await hidden()
+    expect((await admin('POST', '/api/teams', { name: ' Produce ' })).status).toBe(422)
+    expect((await admin('POST', '/api/teams', { name: '' })).status).toBe(422)
+    expect((await team({})).status).toBe(422)
+    const unknown = await team({ name: 'Renamed', members: [inside.id, 987_654] })
+    expect(unknown.status).toBe(422)
+    expect(unknown.body.errors).toMatchObject([{ pointer: '/members/1' }])
+    expect((await admin('PATCH', '/api/teams/99', { name: 'x' })).status).toBe(404)
+    expect((await as(inside.token, 'GET', '/api/teams')).status).toBe(403)
+    expect((await admin('GET', '/api/teams')).body.teams).toMatchObject([{ name: 'Produce' }])
+  })
+})
+
+describe('with one of the two mechanisms off', () => {
+  const owner = async (statement: string) => {
+    const client = new pg.Client(app.testDatabase.owner)
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  }
+  const tables = ['lanes', 'quote_requests', 'customers']
+
+  test('the conditions of the queries hide the customer without the policies', async () => {
+    const { ours } = await hidden()
+    for (const table of tables)
+      await owner(`alter policy team_visibility on ${table} using (true) with check (true)`)
+    try {
+      expect(await leaks(outside.token, ours)).toEqual([])
+    } finally {
+      for (const table of tables) {
+        const key = {
+          lanes: 'customer_key',
+          quote_requests: 'customer_key(customer_name)',
+          customers: 'customer_key(name)',
+        }[table]
+        await owner(
+          `alter policy team_visibility on ${table} using (is_seen(${key})) with check (is_seen(${key}))`,
+        )
+      }
+    }
+    expect(await leaks(outside.token, ours)).toEqual([])
+  })
+
+  test('the policies hide the lanes from a query without conditions', async () => {
+    await hidden()
+    const client = new pg.Client(app.testDatabase.service)
+    await client.connect()
+    const names = async (person: number | null) => {
+      await client.query('begin')
+      await client.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
+      if (person !== null) await client.query('select enter_person($1)', [person])
+      const { rows } = await client.query('select customer_key from lanes order by 1')
+      await client.query('rollback')
+      return rows.map(({ customer_key }) => customer_key)
+    }
+    expect(await names(outside.id)).toEqual(['open shipper'])
+    expect(await names(inside.id)).toEqual(['open shipper', 'secret shipper'])
+    expect(await names(null)).toEqual(['open shipper', 'secret shipper'])
+    await client.end()
+  })
+})
