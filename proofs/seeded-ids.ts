@@ -86,3 +86,11 @@ export function idsOf(label: Label): TenantIds {
 
 export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
 export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
+
+/** The settings of a list of quotes, with a view that has the canary. */
+export const seededListSettings = (canary: string) => ({
+  pending_days: 7,
+  default_view: 'All quotes',
+  columns: [],
+  views: [{ name: `${canary}quote_list_settings-settings`, query: '', columns: [] }],
+})

@@ -8,13 +8,14 @@ import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
 import { customerRowsOf } from './seeded-customers.ts'
 import { eventRowsOf } from './seeded-events.ts'
-import { fuelRowsOf, marketRateDay, marketRateRowsOf } from './seeded-fuel.ts'
+import { fuelRowsOf, marketRateRowsOf } from './seeded-fuel.ts'
 import {
   bases,
   idsOf,
   invitationSecret,
   jtiOf,
   type Label,
+  seededListSettings,
   sessionOf,
   type TenantIds,
   tenantIdOf,
@@ -170,26 +171,10 @@ function rowsOf(
         // Of a person who cannot sign in, so that the walk of operations starts without settings.
         user_id: ids.invited,
         version: 1,
-        settings: JSON.stringify({
-          pending_days: 7,
-          default_view: 'All quotes',
-          columns: [],
-          views: [{ name: `${canaryOf(label)}quote_list_settings-settings`, query: '', columns: [] }],
-        }),
+        settings: JSON.stringify(seededListSettings(canaryOf(label))),
       },
     ],
-    ...marketRateRowsOf(ids, cents, earlier(24)),
-    market_keys: [
-      {
-        secret_id: 1,
-        sealed: Buffer.from(`${canaryOf(label)}market_keys-sealed`),
-        set_at: marketRateDay,
-        answered_at: marketRateDay,
-        failed_at: null,
-        failures: 0,
-        retry_at: null,
-      },
-    ],
+    ...marketRateRowsOf(ids, cents, { saidAt: earlier(24), canary: canaryOf(label) }),
     ...fuelRowsOf(label),
     approvals: [approvalOf(ids, { canary: canaryOf(label), at })],
     ...customerRowsOf(ids, { at, canary: canaryOf(label), isA: label === 'A' }),
