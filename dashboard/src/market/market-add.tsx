@@ -53,6 +53,15 @@ function rateOf(fields: Fields): Sent {
   return Object.fromEntries(filled) as unknown as Sent
 }
 
+const basisChoices = [
+  { value: 'all_in', label: 'All-in: with fuel' },
+  { value: 'linehaul', label: 'Linehaul: without fuel' },
+]
+const kindChoices = [
+  { value: 'buy', label: 'What carriers are paid' },
+  { value: 'sell', label: 'What customers pay' },
+]
+
 /** The form for one market rate. */
 export function AddRate({ search }: { search: AddressParams }) {
   const [fields, setFields] = useState(() => startOf(search))
@@ -106,22 +115,8 @@ export function AddRate({ search }: { search: AddressParams }) {
             onChange={set('equipment')}
             error={wrong.equipment}
           />
-          <NativeSelect
-            label="Basis"
-            {...input('basis')}
-            data={[
-              { value: 'all_in', label: 'All-in: with fuel' },
-              { value: 'linehaul', label: 'Linehaul: without fuel' },
-            ]}
-          />
-          <NativeSelect
-            label="Kind"
-            {...input('kind')}
-            data={[
-              { value: 'buy', label: 'What carriers are paid' },
-              { value: 'sell', label: 'What customers pay' },
-            ]}
-          />
+          <NativeSelect label="Basis" {...input('basis')} data={basisChoices} />
+          <NativeSelect label="Kind" {...input('kind')} data={kindChoices} />
           <NativeSelect label="Currency" {...input('currency')} data={['USD', 'CAD', 'MXN']} />
           <TextInput label="Source" required placeholder="DAT" {...input('source')} />
         </SimpleGrid>
