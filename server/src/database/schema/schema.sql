@@ -1908,6 +1908,9 @@ AS $function$
     delete from public.calibration_checks where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
+    delete from public.approvals where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
     get diagnostics counted = row_count;
     erased := erased + counted;

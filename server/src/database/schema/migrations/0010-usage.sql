@@ -196,6 +196,9 @@ create function erase_sandbox_rows(sandbox integer, most integer) returns jsonb
     delete from public.calibration_checks where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
+    delete from public.approvals where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.shipment_updates where tenant_id = sandbox and lane_id = any(gone_lanes);
     get diagnostics counted = row_count;
     erased := erased + counted;
