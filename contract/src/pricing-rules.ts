@@ -222,7 +222,7 @@ const money = nullable(Type.Number())
 export const testPricingRule = endpoint({
   name: 'test-pricing-rule',
   method: 'POST',
-  path: '/api/pricing-rules/test',
+  path: '/api/pricing-rule-tests',
   summary: 'Test a pricing rule on past quotes',
   description: `Applies the rules with and without this rule to the newest ${ruleTestQuotesMax.toLocaleString('en-US')} quotes, with the truck cost that was expected when each was made. Shows which quotes it would have changed, and what the estimate says about that. Nothing is stored.`,
   tag: 'Rules',

@@ -11,6 +11,7 @@ import { recordEvent } from '../audit/index.ts'
 import { approvals, lanes, people } from '../database/queries/index.ts'
 import type { ApprovalRow, TenantTransaction } from '../database/schema/index.ts'
 import { type Call, type ServedEndpoint, serve } from './endpoint-call.ts'
+import { refuseHiddenCustomer } from './hidden-customers.ts'
 import { checkQuoteRequest, checkRequote, makeQuoteRequest, makeRequote } from './make-quotes.ts'
 import { askedRef, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -122,6 +123,11 @@ async function ask(
 ): Promise<Approval> {
   const { tenant, userId } = call.caller
   return database.inTenant(tenant, async (transaction) => {
+    await refuseHiddenCustomer(
+      transaction,
+      tenant,
+      request.kind === 'quote' ? request.body.customer_name : request.customerName,
+    )
     const approvalId = await people.nextTenantNumber(transaction, tenant, 'approval')
     await approvals.insertApproval(transaction, tenant, {
       approval_id: approvalId,
@@ -198,17 +204,28 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
   return rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
 }
 
-/** Saves a decision in the transaction that acts on it. */
+const keepsItsDecision = (to: ApprovalState) => to === 'accepted' || to === 'withdrawn'
+
+/** Saves a decision in the transaction that acts on it, and returns the request with it. */
 async function save(
   transaction: TenantTransaction,
   call: DecideCall,
   { row, to }: { readonly row: ApprovalRow; readonly to: ApprovalState },
   more: { readonly counterCents?: readonly number[]; readonly laneRefs?: readonly string[] },
-): Promise<void> {
+): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
+  if (keepsItsDecision(to) && body.note !== undefined) {
+    throw invalid([
+      {
+        pointer: '/note',
+        code: 'invalid',
+        detail: `A note goes with approve, reject and counter, not with ${body.decision}. Leave it out.`,
+      },
+    ])
+  }
   // The one who countered stays the one who decided.
-  const keepsDecision = to === 'accepted' || to === 'withdrawn'
+  const keepsDecision = keepsItsDecision(to)
   await approvals.saveDecision(transaction, caller.tenant, row.approval_id, {
     state: to,
     decided_by: keepsDecision ? row.decided_by : caller.userId,
@@ -219,11 +236,14 @@ async function save(
   await recordEvent(transaction, call, 'approval-decided', {
     about: { approval_id: row.approval_id, decision: body.decision, ...more },
   })
+  const after = await approvals.findApproval(transaction, caller.tenant, row.approval_id, { lock: false })
+  return approvalAnswer(after ?? row, await namesOf(transaction, caller.tenant), now)
 }
 
 /** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
-async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<void> {
+async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
   const { caller, now } = call
+  let answer: Approval | null = null
   const request = asked(row)
   const counter = call.body.decision === 'accept' ? row.counter_cents : null
   const rateAt = (index: number, dollars: number) => {
@@ -237,18 +257,23 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
     isApproved: true,
     also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
       const locked = await decidable(transaction, call)
-      await save(transaction, call, locked, { laneRefs })
+      answer = await save(transaction, call, locked, { laneRefs })
     },
   }
   if (request.kind === 'requote') {
     const body = { ...request.body, quoted_rate: rateAt(0, request.body.quoted_rate) }
     await makeRequote(request.laneRef, body, by, parts)
-    return
+  } else {
+    const { body } = request
+    const quoted = body.lanes.map((lane, index) => ({
+      ...lane,
+      quoted_rate: rateAt(index, lane.quoted_rate),
+    }))
+    // The decision is made once, so the key that the request had is not needed, and may have made another quote.
+    await makeQuoteRequest({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
   }
-  const { body } = request
-  const quoted = body.lanes.map((lane, index) => ({ ...lane, quoted_rate: rateAt(index, lane.quoted_rate) }))
-  // The decision is made once, so the key that the request had is not needed, and may have made another quote.
-  await makeQuoteRequest({ ...body, lanes: quoted, request_key: randomUUID() }, by, parts)
+  if (answer === null) throw new Error('An approved request was not saved with its quotes.')
+  return answer
 }
 
 export const approvalEndpoints: ServedEndpoint[] = [
@@ -290,20 +315,17 @@ export const approvalEndpoints: ServedEndpoint[] = [
     return ask(request, { reasons, note }, call, parts)
   }),
 
+  // One transaction makes the decision, its quotes and the answer, so a failure leaves nothing behind.
   serve(contract.decideApproval, async (call, parts) => {
-    const { caller, params, body, now } = call
-    const { tenant } = caller
-    const makes = body.decision === 'approve' || body.decision === 'accept'
-    const row = await parts.database.inTenant(tenant, async (transaction) => {
+    const makes = call.body.decision === 'approve' || call.body.decision === 'accept'
+    const decided = await parts.database.inTenant(call.caller.tenant, async (transaction) => {
       const found = await decidable(transaction, call)
-      const counterCents = counterOf(found.row, body)
-      if (!makes) await save(transaction, call, found, counterCents === undefined ? {} : { counterCents })
-      return found.row
+      const counterCents = counterOf(found.row, call.body)
+      const answer = makes
+        ? null
+        : await save(transaction, call, found, counterCents === undefined ? {} : { counterCents })
+      return { row: found.row, answer }
     })
-    if (makes) await makeApproved(call, row, parts)
-    return parts.database.inTenant(tenant, async (transaction) => {
-      const after = await approvals.findApproval(transaction, tenant, params.approval_id, { lock: false })
-      return approvalAnswer(after ?? row, await namesOf(transaction, tenant), now)
-    })
+    return decided.answer ?? makeApproved(call, decided.row, parts)
   }),
 ]

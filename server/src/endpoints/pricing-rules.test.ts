@@ -209,7 +209,7 @@ describe('a wrong rule', () => {
 })
 
 test('a test on past quotes shows which would have changed, and stores nothing', async () => {
-  const { status, body } = await post('/api/pricing-rules/test', {
+  const { status, body } = await post('/api/pricing-rule-tests', {
     conditions: { equipment: 'V' },
     terms: { minimum: { margin_pct: 18 }, outside: 'approval' },
   })
@@ -229,7 +229,7 @@ test('a test on past quotes shows which would have changed, and stores nothing',
   })
   expect(body.examples[0].allowed_rate).toBeGreaterThan(body.examples[0].quoted_rate)
   expect((await call(app, 'GET', '/api/pricing-rules', { token: owner })).body.rules).toEqual([])
-  const none = await post('/api/pricing-rules/test', { conditions: { tier: 'Z' }, terms: { round_to: 5 } })
+  const none = await post('/api/pricing-rule-tests', { conditions: { tier: 'Z' }, terms: { round_to: 5 } })
   expect(none.body).toMatchObject({
     applies: 0,
     sentence: 'No past quote meets the conditions of this rule.',

@@ -10,7 +10,7 @@ import {
 } from '#contract/pricing-rules.ts'
 import { conditionsInWords, type RuleConditions, sameConditions } from '#engine/rules/pricing-rules.ts'
 import { recordEvent } from '../audit/index.ts'
-import { people, pricingRules } from '../database/queries/index.ts'
+import { people, pricingRules, teams } from '../database/queries/index.ts'
 import type { StoredRule, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
@@ -61,9 +61,16 @@ const audited = (rule: StoredRule) => {
 
 export const pricingRuleEndpoints: ServedEndpoint[] = [
   serve(listPricingRules, ({ caller: { tenant } }, { database }) =>
-    database.inTenant(tenant, async (transaction) => ({
-      rules: (await pricingRules.readRules(transaction, tenant)).map(ruleAnswer),
-    })),
+    database.inTenant(tenant, async (transaction) => {
+      const rules = []
+      for (const rule of await pricingRules.readRules(transaction, tenant)) {
+        const customer = rule.conditions.customer?.text
+        // A rule names its customer, which a team may hide.
+        if (customer !== undefined && (await teams.isHiddenCustomer(transaction, tenant, customer))) continue
+        rules.push(ruleAnswer(rule))
+      }
+      return { rules }
+    }),
   ),
 
   serve(addPricingRule, (call, { database }) => {

@@ -91,6 +91,27 @@ async function leaks(token: string, ref: string): Promise<string[]> {
 }
 
 describe('a customer of a team', () => {
+  test('is in no request for approval and no pricing rule of others, who can neither ask for it nor decide', async () => {
+    await hidden()
+    const conditions = { customer: secret }
+    await admin('POST', '/api/pricing-rules', {
+      conditions,
+      terms: { minimum: { margin_pct: 50 }, outside: 'approval' },
+    })
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+    const quote = { customer_name: secret, lanes: [{ ...lane, quoted_rate: 1000, estimated_cost: 900 }] }
+    const asked = await as(inside.token, 'POST', '/api/approvals', quote)
+    expect(asked.status).toBe(201)
+    for (const path of ['/api/approvals', '/api/pricing-rules']) {
+      expect((await text(inside.token, path)).text).toContain('secret shipper')
+      expect((await text(outside.token, path)).text).not.toContain('secret shipper')
+      expect((await text(outside.token, path)).status).toBe(200)
+    }
+    expect((await as(outside.token, 'POST', '/api/approvals', quote)).body.code).toBe('customer-hidden')
+    const decision = `/api/approvals/${asked.body.approval_id}/decision`
+    expect((await as(outside.token, 'POST', decision, { decision: 'withdraw' })).status).toBe(404)
+  })
+
   test('is in no page, list, export or search of others, and in all of its members and of admins', async () => {
     const { ours } = await hidden()
     expect(await leaks(outside.token, ours)).toEqual([])

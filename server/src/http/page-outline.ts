@@ -13,6 +13,7 @@ const links = [
   pagePaths.lane,
   pagePaths.performance,
   pagePaths.market,
+  pagePaths.rules,
   pagePaths.imports,
   pagePaths.team,
   pagePaths.settings,

@@ -16,8 +16,8 @@ import { type Database, runInBackground, type TenantId } from '../database/sessi
 import type { Log } from '../runtime/index.ts'
 import { announceHeads, checkCalibrations } from './daily-checks.ts'
 
-const everyMs = 5_000
-const checksEveryMs = 600_000
+/** How often outcomes are recorded, and how often the daily checks that are due run. */
+const intervals = { sealMs: 5_000, checkMs: 600_000 }
 /** Changed lanes that one transaction looks at: it locks the chain, for which new quotes of the brokerage wait. */
 const lanesPerTransaction = 1_000
 /** The most lanes that one version of the facts changes: an import or a push changes at most hundreds at once. */
@@ -27,25 +27,29 @@ const lanesOfVersionMax = 100_000
  * Records the outcomes of forecasts in the chains of pilots, every five seconds. An outcome is recorded each time it changes.
  * Once a day for each brokerage, sends the head of its pilot and checks its calibration.
  *
- * Several instances may run this at once: the row of the pilot is locked meanwhile.
+ * Several instances may run this at once: the row of the pilot is locked meanwhile. With `runs: null`, it does both only when
+ * it is called.
  */
-export function pilotKeeper({ database, clock, log }: { database: Database; clock: () => number; log: Log }) {
+export function pilotKeeper(
+  { database, clock, log }: { database: Database; clock: () => number; log: Log },
+  { runs = intervals }: { readonly runs?: typeof intervals | null } = {},
+) {
   let stopping = false
   let running: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => {
-    running = running.then(() =>
-      sealNow().catch((error: unknown) =>
-        log.warn({ err: error }, 'outcomes could not be recorded in the pilots'),
-      ),
-    )
-  }, everyMs)
-  timer.unref()
-  const checks = setInterval(() => {
-    running = running.then(() =>
-      checkNow().catch((error: unknown) => log.warn({ err: error }, 'calibrations could not be checked')),
-    )
-  }, checksEveryMs)
-  checks.unref()
+  const repeat = (work: () => Promise<void>, everyMs: number, failure: string) => {
+    const timer = setInterval(() => {
+      running = running.then(() => work().catch((error: unknown) => log.warn({ err: error }, failure)))
+    }, everyMs)
+    timer.unref()
+    return timer
+  }
+  const timers =
+    runs === null
+      ? []
+      : [
+          repeat(sealNow, runs.sealMs, 'outcomes could not be recorded in the pilots'),
+          repeat(checkNow, runs.checkMs, 'calibrations could not be checked'),
+        ]
 
   async function checkNow(): Promise<void> {
     const parts = { database, now: clock(), log, isStopping: () => stopping }
@@ -66,8 +70,7 @@ export function pilotKeeper({ database, clock, log }: { database: Database; cloc
     checkNow,
     async drain() {
       stopping = true
-      clearInterval(timer)
-      clearInterval(checks)
+      for (const timer of timers) clearInterval(timer)
       await running
     },
   }

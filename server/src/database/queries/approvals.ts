@@ -1,5 +1,10 @@
+import { sql } from 'kysely'
 import type { ApprovalRow, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
+import { seenByViewer } from './teams.ts'
+
+/** The key of the customer of an approval. */
+const customerKey = sql`customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name'))`
 
 export type NewApproval = Pick<
   ApprovalRow,
@@ -33,6 +38,7 @@ export async function listApprovals(
     .selectFrom('approvals')
     .selectAll()
     .where('tenant_id', '=', tenant)
+    .where(seenByViewer(tenant, customerKey))
     .orderBy('approval_id', 'desc')
     .limit(limit)
     .execute()
@@ -49,6 +55,7 @@ export async function findApproval(
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where('approval_id', '=', approvalId)
+    .where(seenByViewer(tenant, customerKey))
   return (await (lock ? found.forUpdate() : found).executeTakeFirst()) ?? null
 }
 

@@ -36,6 +36,7 @@ create table approvals (
 );
 alter table approvals enable row level security;
 alter table approvals force row level security;
+create policy team_visibility on approvals as restrictive for all to public using (is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))) with check (is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))));
 create policy tenant_isolation on approvals for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on approvals to lanewise_service;
 
