@@ -2,7 +2,13 @@ import { problem } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { findTenant, minimumOf, readVersions } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import { type Database, runInBackground, type StaleReads, type TenantId } from '../database/session/index.ts'
+import {
+  type Database,
+  forBrokerage,
+  runInBackground,
+  type StaleReads,
+  type TenantId,
+} from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
 import { backtestInThread } from './backtest-thread.ts'
@@ -141,7 +147,7 @@ class BackgroundBacktests implements BacktestRunner {
     while (this.#running.size < runningMax) {
       const tenant = this.#waiting.shift()
       if (tenant === undefined) return
-      const ended = runInBackground(() => this.#run(tenant)).finally(() => {
+      const ended = runInBackground(() => forBrokerage(() => this.#run(tenant))).finally(() => {
         this.#running.delete(tenant)
         this.#startNext()
       })

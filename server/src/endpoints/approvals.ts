@@ -257,6 +257,12 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
     isApproved: true,
     also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
       const locked = await decidable(transaction, call)
+      if (JSON.stringify(locked.row.counter_cents) !== JSON.stringify(row.counter_cents)) {
+        throw problem(
+          'state-conflict',
+          `Request ${row.approval_id} was countered with other rates meanwhile. Read it again. Nothing was changed.`,
+        )
+      }
       answer = await save(transaction, call, locked, { laneRefs })
     },
   }

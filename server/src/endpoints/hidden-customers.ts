@@ -17,15 +17,20 @@ export async function refuseHiddenCustomer(
   }
 }
 
-/** Refuses what shows or changes quotes of all customers, such as an import, to a person from whom a team hides some. */
+/**
+ * Refuses to a person from whom a team hides customers what `shows` the quotes of all customers.
+ *
+ * @example await refuseWithHiddenCustomers(transaction, tenant, 'A pilot shows')
+ */
 export async function refuseWithHiddenCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
+  shows: string,
 ): Promise<void> {
   if (await teams.hidesCustomers(transaction, tenant)) {
     throw problem(
       'customer-hidden',
-      'An import shows and changes quotes of all customers, and a team hides some of them from you. Ask an admin.',
+      `${shows} the quotes of all customers, and a team hides some of them from you. Ask an admin.`,
     )
   }
 }

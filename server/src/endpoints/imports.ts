@@ -137,7 +137,7 @@ async function importOf(
   tenant: TenantId,
   importId: number,
 ): Promise<imports.ImportRow> {
-  await refuseWithHiddenCustomers(transaction, tenant)
+  await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
   const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
   if (row === null) throw noImport(importId)
   return row
@@ -287,7 +287,7 @@ async function begin(
   })
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
-      await refuseWithHiddenCustomers(transaction, tenant)
+      await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
       await refuse(transaction)
       return beginImport(transaction, tenant, {
         ...given,
@@ -362,7 +362,7 @@ export const importEndpoints: ServedEndpoint[] = [
 
   serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, async (transaction) => {
-      await refuseWithHiddenCustomers(transaction, caller.tenant)
+      await refuseWithHiddenCustomers(transaction, caller.tenant, 'An import shows and changes')
       return imports.listImports(transaction, caller.tenant)
     })
     return { imports: rows.map(importAnswer) }

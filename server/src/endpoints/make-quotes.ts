@@ -143,8 +143,14 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
   const saysCharges = chargeMembers.some((field) => body[field] !== undefined)
   const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency } =
     before
+  const said = quotedCharges(body)
+  // Charges that are sent replace the earlier ones, but do not change what the rate includes or its currency.
   const charges = saysCharges
-    ? quotedCharges(body)
+    ? {
+        ...said,
+        quoted_basis: said.quoted_basis ?? quoted_basis,
+        quoted_currency: said.quoted_currency ?? quoted_currency,
+      }
     : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency }
   // The earlier cost is on the earlier basis and in the earlier currency.
   const isSame =
@@ -272,11 +278,11 @@ export async function makeQuoteRequest(
     }
     const answer = await quoteRequestAnswer(transaction, tenant, { request, lanes: rows })
     const toForecast = rows.map((lane) => quoteToForecast(lane))
+    await sealForecasts(transaction, tenant, { pricing, now }, toForecast)
     await by.also?.(
       transaction,
       rows.map(({ lane_ref }) => lane_ref),
     )
-    await sealForecasts(transaction, tenant, { pricing, now }, toForecast)
     return answer
   })
   return {
@@ -328,8 +334,8 @@ export async function makeRequote(
       createdAt: new Date(now),
     })
     const answer = await laneAnswer(transaction, tenant, made)
-    await by.also?.(transaction, [made.lane_ref])
     await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
+    await by.also?.(transaction, [made.lane_ref])
     return answer
   })
   return { ...answered, warnings: checked.warnings }

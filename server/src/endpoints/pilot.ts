@@ -23,6 +23,7 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 import { switchExperiment as experimentNow, switchPilot as switchNow } from '../pilot/index.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './endpoint-call.ts'
+import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 
 async function headAnswer(transaction: TenantTransaction, tenant: TenantId) {
   const head = await newestOfChain(transaction, tenant, 'pilot')
@@ -207,6 +208,7 @@ export const pilotEndpoints: ServedEndpoint[] = [
   serve(listPilotEntries, async ({ caller, query }, { database }) => {
     const limit = query.limit ?? pilotEntriesPageMax
     return database.inTenant(caller.tenant, async (transaction) => {
+      await refuseWithHiddenCustomers(transaction, caller.tenant, 'A pilot shows')
       const rows = await pilotEntriesAfter(transaction, caller.tenant, query.after ?? 0, limit + 1)
       const page = rows.slice(0, limit)
       return {
@@ -218,8 +220,13 @@ export const pilotEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(exportPilot, async ({ caller, now }, { database }) => ({
-    fileName: `lanewise-pilot-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(database, caller.tenant),
-  })),
+  serve(exportPilot, async ({ caller, now }, { database }) => {
+    await database.inTenant(caller.tenant, (transaction) =>
+      refuseWithHiddenCustomers(transaction, caller.tenant, 'A pilot shows'),
+    )
+    return {
+      fileName: `lanewise-pilot-${new Date(now).toISOString().slice(0, 10)}.csv`,
+      text: csvOf(database, caller.tenant),
+    }
+  }),
 ]

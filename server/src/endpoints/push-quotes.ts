@@ -389,6 +389,7 @@ const forecastFrom = [
   'quoted_basis',
   'quoted_fuel_cents',
   'quoted_accessorials_cents',
+  'quoted_currency',
 ] as const
 
 /** An undecided quote whose rate or lane was changed, to forecast again. Imported quotes are not live. */

@@ -336,6 +336,11 @@ describe('Canadian dollars', () => {
       },
     })
     expect(desk.body.lanes[0]).toMatchObject({ quoted_rate: 1, quoted_currency: 'CAD' })
+    const next = await call(app, 'POST', `/api/lanes/${desk.body.lanes[0].lane_ref}/requote`, {
+      token: ours.tenant.owner,
+      body: { quoted_rate: 2, quoted_fuel: 1 },
+    })
+    expect(next.body).toMatchObject({ quoted_rate: 2, quoted_fuel: 1, quoted_currency: 'CAD' })
     const run = await imported(
       ours,
       'From,To,Equip,Quote Date,Status,Sell Rate,Carrier Pay,Currency\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,CAD\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,MXN\n',

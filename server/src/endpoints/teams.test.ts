@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeLane, makePerson, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 type Person = Awaited<ReturnType<typeof makePerson>>
@@ -91,6 +91,19 @@ async function leaks(token: string, ref: string): Promise<string[]> {
 }
 
 describe('a customer of a team', () => {
+  test('stays hidden when the TMS books its quote under another name, and in the entries of the pilot', async () => {
+    const { ours } = await hidden()
+    const booking = { lane_ref: ours, customer_rate: 2100, customer_name: 'Paying Company' }
+    expect((await pushUpdate(app, acme, booking)).status).toBe(200)
+    expect((await as(inside.token, 'GET', `/api/lanes/${ours}`)).status).toBe(200)
+    expect((await as(outside.token, 'GET', `/api/lanes/${ours}`)).status).toBe(404)
+    expect(await leaks(outside.token, ours)).toEqual([])
+    for (const path of ['/api/pilot/entries', '/api/pilot/export']) {
+      expect((await text(inside.token, path)).status).toBe(200)
+      expect((await text(outside.token, path)).status).toBe(403)
+    }
+  })
+
   test('is in no request for approval and no pricing rule of others, who can neither ask for it nor decide', async () => {
     await hidden()
     const conditions = { customer: secret }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
-import { seenByViewer } from './teams.ts'
+import { laneSeenByViewer, seenByViewer } from './teams.ts'
 
 /** A customer that a person has said something about. */
 export interface CustomerRecord {
@@ -258,7 +258,7 @@ export async function customerAnswers(
       ${decidedIn(sql`created_at >= ${ago(2 * days)} and created_at < ${ago(days)}`)} as before
     from counted_lanes as lanes
     where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
-      and ${seenByViewer(tenant, sql`lanes.customer_key`)}
+      and ${laneSeenByViewer(tenant)}
   `.execute(transaction)
   const [row] = rows
   if (row === undefined) throw new Error('A sum over all rows returned no row.')
@@ -290,7 +290,7 @@ export async function mostQuotedCustomers(
   const { rows } = await sql<NamedCustomer>`
     with named as (
       select customer_key, coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes
-      from counted_lanes as lanes where tenant_id = ${tenant} and ${seenByViewer(tenant, sql`lanes.customer_key`)}
+      from counted_lanes as lanes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
       group by 1, 2
     )
     select coalesce(main.name, (array_agg(named.name order by quotes desc, named.name))[1]) as name,

@@ -14,7 +14,7 @@ import {
   quotedMarginCents,
   tooLowCents,
 } from './landed-margin.ts'
-import { seenByViewer } from './teams.ts'
+import { laneSeenByViewer } from './teams.ts'
 
 /** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
 export type LaneFinding =
@@ -69,7 +69,7 @@ function hasWord(word: string) {
 export function matching(filter: LaneFilter, tenant: TenantId) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     return lane.and([
-      seenByViewer(tenant, sql`lanes.customer_key`),
+      laneSeenByViewer(tenant),
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
       ...(filter.outcome === undefined || filter.outcome === 'void'
         ? []

@@ -3,7 +3,7 @@ import { type Outcome, rateThatCounts } from '#engine/history.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
-import { seenByViewer } from './teams.ts'
+import { laneSeenByViewer } from './teams.ts'
 
 /** A city pair, by the keys of its places. */
 export interface Corridor {
@@ -53,7 +53,7 @@ export async function monthsOfCorridor(
       coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "marginBaseCents"
     from counted_lanes as lanes
     where tenant_id = ${tenant} and origin_key = ${originKey} and destination_key = ${destinationKey}
-      and ${seenByViewer(tenant, sql`lanes.customer_key`)}
+      and ${laneSeenByViewer(tenant)}
     group by 1, 2
     order by 2, 1
   `.execute(transaction)
@@ -92,7 +92,7 @@ export async function pointsOfCorridor(
       lane.fn.coalesce('customer_name', 'quoted_customer_name').as('customer'),
     ])
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where('origin_key', '=', originKey)
     .where('destination_key', '=', destinationKey)
   if (equipmentCode !== null) query = query.where('equipment_code', '=', equipmentCode)

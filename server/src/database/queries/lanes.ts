@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { LaneRow, LanesTable, Tables, TenantTransaction } from '../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookedColumns } from './booking-columns.ts'
-import { seenByViewer } from './teams.ts'
+import { laneSeenByViewer, seenByViewer } from './teams.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
@@ -196,7 +196,7 @@ function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: strin
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where('lane_ref', '=', ref)
 }
 
@@ -229,7 +229,7 @@ export async function findLaneIds(
     .selectFrom('lanes')
     .select(['lane_ref', 'lane_id'])
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where(sql<boolean>`lane_ref = any(${[...refs]}::text[])`)
     .execute()
   return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
@@ -247,7 +247,7 @@ export async function lanesById(
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where(sql<boolean>`lane_id = any(${[...ids]}::bigint[])`)
     .orderBy('lane_id')
   return (lock ? lanes.forUpdate() : lanes).execute()
@@ -369,7 +369,7 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where('request_id', '=', requestId)
     .orderBy('lane_number')
     .orderBy('quote_count')
@@ -387,7 +387,7 @@ export async function readLaneRefs(
     .selectFrom('lanes')
     .select(['lane_id', 'lane_ref'])
     .where('tenant_id', '=', tenant)
-    .where(seenByViewer(tenant, sql`lanes.customer_key`))
+    .where(laneSeenByViewer(tenant))
     .where('lane_id', 'in', laneIds)
     .execute()
   return new Map(rows.map(({ lane_id, lane_ref }) => [lane_id, lane_ref]))

@@ -50,6 +50,7 @@ export async function pastQuotes(
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
     where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.voided_at is null
       and lanes.quoted_rate_cents > 0 and coalesce(lanes.quoted_basis, tenants.default_basis) = tenants.default_basis
+      and coalesce(lanes.quoted_currency, 'USD') = 'USD'
     order by lanes.created_at desc, lanes.lane_id desc
     limit ${limit}
   `.execute(transaction)

@@ -145,6 +145,13 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
   return sql<boolean>`${key} not in (${hiddenKeys(tenant, viewer.userId)})`
 }
 
+/** True for lanes that the current person may see: the customer of the quote and that of the booking, in a query on `lanes`. */
+export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
+  const booked = seenByViewer(tenant, sql`lanes.customer_key`)
+  const quoted = seenByViewer(tenant, sql`customer_key(lanes.quoted_customer_name)`)
+  return currentViewer() === null ? booked : sql<boolean>`(${booked} and (lanes.customer_name is null or ${quoted}))`
+}
+
 /** Whether the customer of a name is hidden from the current person. */
 export async function isHiddenCustomer(
   transaction: TenantTransaction,

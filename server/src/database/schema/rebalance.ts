@@ -210,6 +210,8 @@ async function runMove(
   await mover.query('select pg_advisory_lock($1)', [migrationLock])
   const over = new AbortController()
   const permitting = permitTransfers(aide, over.signal)
+  // Awaited after the move. Without a handler until then, a lost connection would end the process before the clean-up.
+  permitting.catch(() => {})
   const onCancel = () =>
     void aide.query('select pg_cancel_backend($1::integer)', [rows[0]?.pid]).catch(() => {})
   cancel?.addEventListener('abort', onCancel, { once: true })
@@ -267,7 +269,8 @@ async function permitTransfers(client: pg.Client, over: AbortSignal): Promise<vo
  * BYPASSRLS.
  */
 async function removeLeftovers(client: pg.Client): Promise<void> {
-  await client.query('call citus_cleanup_orphaned_resources()')
+  // Roles lose BYPASSRLS even if Citus cannot clean up yet.
+  await client.query('call citus_cleanup_orphaned_resources()').catch(() => {})
   await onEveryWorker(
     client,
     `do $do$ declare its_role text; begin

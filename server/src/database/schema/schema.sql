@@ -554,7 +554,7 @@ CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, de
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
-create policy team_visibility on lanes as restrictive for all to public using (is_seen(customer_key)) with check (is_seen(customer_key));
+create policy team_visibility on lanes as restrictive for all to public using ((is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check ((is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
 create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant delete, insert, select, update on lanes to lanewise_service;
 

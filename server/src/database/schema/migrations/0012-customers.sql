@@ -148,7 +148,10 @@ grant execute on function is_seen(text) to lanewise_service;
 
 -- Restrictive: a row must pass tenant_isolation and this. The changes, updates and versions of a lane are read only with the lane.
 -- customer_aliases has none: the conditions in the queries read it to know what is hidden, and must work without these policies.
-create policy team_visibility on lanes as restrictive using (is_seen(customer_key)) with check (is_seen(customer_key));
+-- A booking may name another customer than the quote: both must be visible.
+create policy team_visibility on lanes as restrictive
+  using (is_seen(customer_key) and (customer_name is null or is_seen(customer_key(quoted_customer_name))))
+  with check (is_seen(customer_key) and (customer_name is null or is_seen(customer_key(quoted_customer_name))));
 create policy team_visibility on quote_requests as restrictive
   using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
 create policy team_visibility on customers as restrictive
