@@ -309,6 +309,21 @@ describe('with a fuel schedule', () => {
 })
 
 describe('Canadian dollars', () => {
+  test('stay Canadian dollars in a requote that sends only a charge', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const token = ours.tenant.owner
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+    const quoted = await call(app, 'POST', '/api/quote-requests', {
+      token,
+      body: { customer_name: 'Harvest', lanes: [{ ...lane, quoted_rate: 2600, quoted_currency: 'CAD' }] },
+    })
+    const requoted = await call(app, 'POST', `/api/lanes/${quoted.body.lanes[0].lane_ref}/requote`, {
+      token,
+      body: { quoted_rate: 2700, quoted_fuel: 250 },
+    })
+    expect(requoted.body).toMatchObject({ quoted_rate: 2700, quoted_fuel: 250, quoted_currency: 'CAD' })
+  })
+
   const enter = (ours: Integration, body: object) =>
     call(app, 'POST', '/api/exchange-rates', { token: ours.tenant.owner, body })
   const today = '2026-06-01'
@@ -336,11 +351,6 @@ describe('Canadian dollars', () => {
       },
     })
     expect(desk.body.lanes[0]).toMatchObject({ quoted_rate: 1, quoted_currency: 'CAD' })
-    const next = await call(app, 'POST', `/api/lanes/${desk.body.lanes[0].lane_ref}/requote`, {
-      token: ours.tenant.owner,
-      body: { quoted_rate: 2, quoted_fuel: 1 },
-    })
-    expect(next.body).toMatchObject({ quoted_rate: 2, quoted_fuel: 1, quoted_currency: 'CAD' })
     const run = await imported(
       ours,
       'From,To,Equip,Quote Date,Status,Sell Rate,Carrier Pay,Currency\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,CAD\n"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,5,4,MXN\n',

@@ -149,7 +149,9 @@ export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBui
 export function laneSeenByViewer(tenant: TenantId): RawBuilder<boolean> {
   const booked = seenByViewer(tenant, sql`lanes.customer_key`)
   const quoted = seenByViewer(tenant, sql`customer_key(lanes.quoted_customer_name)`)
-  return currentViewer() === null ? booked : sql<boolean>`(${booked} and (lanes.customer_name is null or ${quoted}))`
+  return currentViewer() === null
+    ? booked
+    : sql<boolean>`(${booked} and (lanes.customer_name is null or ${quoted}))`
 }
 
 /** Whether the customer of a name is hidden from the current person. */
