@@ -33,6 +33,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
   'compared-basis.isMixed': 'returns part of a query',
+  'teams.laneSeenByViewer': 'returns part of a query',
   'teams.seenByViewer': 'returns part of a query',
   'customers.ofCustomer': 'returns part of a query',
   'lane-lists.matching': 'returns part of a query',
