@@ -105,7 +105,10 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
         body: {
           decision,
           ...(rates === undefined ? {} : { rates }),
-          ...(note.trim() === '' ? {} : { note: note.trim() }),
+          // The note belongs to the decision of an approver, beside whose buttons it is.
+          ...(decision === 'accept' || decision === 'withdraw' || note.trim() === ''
+            ? {}
+            : { note: note.trim() }),
         },
       },
       {

@@ -204,8 +204,6 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
   return rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
 }
 
-const keepsItsDecision = (to: ApprovalState) => to === 'accepted' || to === 'withdrawn'
-
 /** Saves a decision in the transaction that acts on it, and returns the request with it. */
 async function save(
   transaction: TenantTransaction,
@@ -215,7 +213,9 @@ async function save(
 ): Promise<Approval> {
   const { caller, body, now } = call
   if (to === 'expired') throw stateProblem(row, to)
-  if (keepsItsDecision(to) && body.note !== undefined) {
+  // The one who countered stays the one who decided.
+  const keepsDecision = to === 'accepted' || to === 'withdrawn'
+  if (keepsDecision && body.note !== undefined) {
     throw invalid([
       {
         pointer: '/note',
@@ -224,8 +224,6 @@ async function save(
       },
     ])
   }
-  // The one who countered stays the one who decided.
-  const keepsDecision = keepsItsDecision(to)
   await approvals.saveDecision(transaction, caller.tenant, row.approval_id, {
     state: to,
     decided_by: keepsDecision ? row.decided_by : caller.userId,
