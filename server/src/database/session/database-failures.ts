@@ -73,6 +73,14 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
+/** Whether no connection could be opened in time. Nothing was sent to the database. */
+export function isConnectTimeout(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(timeout exceeded when|Connection terminated due to connection timeout)/.test(error.message)
+  )
+}
+
 /** Whether our side stopped waiting for an answer. The statement may still run in the database. */
 export function isGivenUp(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Query read timeout')

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -169,4 +170,35 @@ test('a function that does not end is ended by the database, not only abandoned 
   } finally {
     await asOwner.end()
   }
+})
+
+test('opening waits for a machine that is too busy to connect in a second, and not for one that refuses', async () => {
+  class SilentSocket extends Socket {
+    override connect() {
+      return this
+    }
+  }
+  let sockets = 0
+  const slow = await openDatabase({
+    connection: {
+      ...ownDatabase.service,
+      stream: () => (sockets++ === 0 ? new SilentSocket() : new Socket()),
+    },
+  })
+  await slow.close()
+  expect(sockets).toBeGreaterThan(1)
+
+  let refused = 0
+  const refusing = openDatabase({
+    connection: {
+      host: '127.0.0.1',
+      port: 1,
+      stream: () => {
+        refused++
+        return new Socket()
+      },
+    },
+  })
+  await expect(refusing).rejects.toThrow(DatabaseUnavailable)
+  expect(refused).toBe(1)
 })

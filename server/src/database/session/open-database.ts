@@ -13,7 +13,13 @@ import {
   type Timeouts,
   timeoutsNow,
 } from './connection.ts'
-import { DatabaseUnavailable, isConnectionLost, isGivenUp, translated } from './database-failures.ts'
+import {
+  DatabaseUnavailable,
+  isConnectionLost,
+  isConnectTimeout,
+  isGivenUp,
+  translated,
+} from './database-failures.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
@@ -62,6 +68,12 @@ export interface Database {
   close(): Promise<void>
 }
 
+/**
+ * How long opening may take, in milliseconds. A busy machine, such as one that starts several programs at once, may need
+ * more than a second for a connection.
+ */
+const openingMs = 10_000
+
 /** A poll for changed tenants takes about a millisecond. A poll that takes longer than this has failed. */
 const watchTimeoutMs = 800
 
@@ -87,7 +99,11 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean
 }
 
-/** Opens the pools, and reads the key of the identifiers (generated once, at the first start). */
+/**
+ * Opens the pools, and reads the key of the identifiers (generated once, at the first start).
+ *
+ * @throws DatabaseUnavailable if the database refuses a connection, or accepts none within ten seconds
+ */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const pool = openPool(options, {
     max: options.connectionsMax ?? 20,
@@ -117,6 +133,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
+  await untilConnected(() => outsideTenants(async () => {}))
   if (options.readOnly !== true) await outsideTenants(makeInstallation)
   const key = await outsideTenants(installationKey)
   const isDistributed = await outsideTenants(hasWorkers)
@@ -157,6 +174,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     close: async () => {
       await Promise.all([pool.end(), watchPool.end()])
     },
+  }
+}
+
+/** Repeats `connect` while its connections time out, for `openingMs` at most. Other failures end the opening at once. */
+async function untilConnected(connect: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now()
+  for (;;) {
+    try {
+      return await connect()
+    } catch (error) {
+      const timedOut = error instanceof DatabaseUnavailable && isConnectTimeout(error.cause)
+      if (!timedOut || performance.now() - startedAt > openingMs) throw error
+    }
   }
 }
 
