@@ -353,6 +353,8 @@ export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, cos
 export interface RuledRate {
   readonly rateCents: number
   readonly from: 'best' | 'target' | 'minimum' | 'maximum'
+  /** Whether rounding changed it. */
+  readonly isRounded: boolean
 }
 
 /**
@@ -366,10 +368,14 @@ export function ruledRate(applied: AppliedRules, bestCents: number | null): Rule
   const wanted = target?.rateCents ?? bestCents
   const low = minimum?.rateCents ?? 0
   const high = contradicts ? Number.POSITIVE_INFINITY : (maximum?.rateCents ?? Number.POSITIVE_INFINITY)
-  if (wanted === null) return low > 0 ? { rateCents: rounded(low, roundTo, high), from: 'minimum' } : null
+  const ruled = (exact: number, from: RuledRate['from']): RuledRate => {
+    const rateCents = rounded(exact, roundTo, high)
+    return { rateCents, from, isRounded: rateCents !== exact }
+  }
+  if (wanted === null) return low > 0 ? ruled(low, 'minimum') : null
   const from =
     wanted < low ? 'minimum' : wanted > high ? 'maximum' : target?.rateCents == null ? 'best' : 'target'
-  return { rateCents: rounded(Math.min(Math.max(wanted, low), high), roundTo, high), from }
+  return ruled(Math.min(Math.max(wanted, low), high), from)
 }
 
 function rounded(rateCents: number, roundTo: FromRule<number> | null, highCents: number): number {
@@ -457,13 +463,16 @@ function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTe
 }
 
 /**
- * Each limit of the rules in words, with its reason.
+ * Each limit of the rules in words, with its reason. `reason`: why a rule applies, if its conditions are not at hand.
  *
  * @example appliedInWords(applied) // ['Minimum $2,000 (15% margin), because: customer Harvest, over 1,000 miles.']
  */
-export function appliedInWords(applied: AppliedRules): string[] {
+export function appliedInWords(
+  applied: AppliedRules,
+  reason = ({ conditions }: PricingRule) => conditionsInWords(conditions),
+): string[] {
   const { minimum, target, maximum, roundTo, validDays, contradicts } = applied
-  const because = ({ conditions }: PricingRule) => `because: ${conditionsInWords(conditions)}`
+  const because = (rule: PricingRule) => `because: ${reason(rule)}`
   const part = (name: string, limit: Omit<Limit, 'outside'> | null, terms: MinimumTerms | undefined) => {
     if (limit === null || terms === undefined) return []
     const amount =
