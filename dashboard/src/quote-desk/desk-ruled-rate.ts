@@ -1,6 +1,6 @@
+import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
   type AppliedRules,
-  appliedInWords,
   limitsOf,
   type MinimumTerms,
   type PricingRule,

@@ -3,9 +3,9 @@ import type * as contract from '#contract/pricing-rules.ts'
 import { confidence } from '#engine/confidence.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
   type AppliedRules,
-  appliedInWords,
   checkRate,
   conditionsInWords,
   type MinimumTerms,
