@@ -79,6 +79,11 @@ export const Lane = Type.Object({
   quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
   quoted_charges: shownCharges('the quoted rate'),
   quoted_currency: shownCurrency('the quoted rate'),
+  counter_rate: {
+    ...money,
+    description:
+      'The lower rate that the customer named instead of this quote, in its currency and on its basis; null if none was recorded',
+  },
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
@@ -170,6 +175,7 @@ export const exampleLane: Lane = {
   quoted_accessorials: null,
   quoted_charges: null,
   quoted_currency: null,
+  counter_rate: null,
   customer_rate: 2150,
   estimated_cost: 1820,
   expected_cost: { amount: 1805, low: 1640, high: 1990 },

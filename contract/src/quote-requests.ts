@@ -380,12 +380,17 @@ export const requote = endpoint({
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
   description:
-    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome. warnings lists the reasons to check the rate.',
+    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome, except with counter_rate: it keeps that rate, and an undecided lane is lost for its price. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
+    counter_rate: Type.Optional(
+      positiveDollars(
+        'The rate that the customer named instead of the earlier quote, below it, in its currency and on its basis. If quoted_rate is equal, you agree to it, and the new lane is won; if it is higher, the new lane is pending',
+      ),
+    ),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
     ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
@@ -393,7 +398,7 @@ export const requote = endpoint({
   }),
   status: 201,
   answer: QuotedLane,
-  problems: ['lane-not-found', 'outside-rules'],
+  problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { quoted_rate: 2075 },
     answer: {
@@ -418,6 +423,9 @@ export const setOutcome = endpoint({
   body: Type.Object({
     outcome: oneOf('The outcome of the quote', decisions),
     reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
+    counter_rate: Type.Optional(
+      positiveDollars('With outcome lost: the lower rate that the customer named, to keep with the quote'),
+    ),
   }),
   status: 200,
   answer: Lane,

@@ -49,6 +49,7 @@ export {
   outcomeWords,
   type Reason,
   reasonNames,
+  reasons,
   sourceNames,
   sourcePhrases,
   VoidMark,

@@ -3,16 +3,15 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
-import { defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
+import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { factsOf, partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
+import { convertedCents, type QuotedOn, quoteConversion } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -31,42 +30,11 @@ type LaneToCheck = Pick<
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<
-    NewLane,
-    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
-  >
+  readonly quoted?: QuotedOn
   /** The customer, whose fuel schedule and rules may apply. */
   readonly customerName: string | null
   readonly repId: number | null
   readonly rateType?: 'spot' | 'contract' | null
-}
-
-/** Whether the rate of a lane is converted by the fuel schedule: it is on the other basis, and its charge is not known. */
-function needsSchedule({ quoted }: LaneToCheck, wanted: RateBasis): boolean {
-  const { quoted_basis: basis = null, quoted_fuel_cents: fuelCents = null } = quoted ?? {}
-  return basis !== null && basis !== wanted && fuelCents === null
-}
-
-/** A lane with its amounts on the basis of the brokerage; null if its rate cannot be converted. */
-function onBasis(lane: LaneToCheck, wanted: RateBasis, millsPerMile: number | null): LaneToCheck | null {
-  const miles = lane.miles ?? null
-  const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
-  const converted = (cents: number) =>
-    centsOnBasis(
-      {
-        cents,
-        basis: lane.quoted?.quoted_basis ?? null,
-        fuelCents: lane.quoted?.quoted_fuel_cents ?? scheduled,
-        accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
-        currency: lane.quoted?.quoted_currency ?? null,
-      },
-      wanted,
-    )
-  const rateCents = converted(lane.rateCents)
-  const { enteredCostCents } = lane
-  return rateCents === null
-    ? null
-    : { ...lane, rateCents, enteredCostCents: enteredCostCents === null ? null : converted(enteredCostCents) }
 }
 
 /** A warning of `rateWarnings` with the name of the field that holds the rate. */
@@ -105,16 +73,16 @@ export async function rateChecker(
           basis: await defaultBasisOf(transaction, tenant),
         }))
       : open.settings
-  const scheduledRate = (customerName: string | null) =>
-    database.inTenant(tenant, async (transaction) => {
-      const day = new Date(now).toISOString().slice(0, 10)
-      return (await fuel.fuelOfDay(transaction, tenant, customerName, day)).rate
-    })
   return async (field, asked) => {
     const { rules, basis } = stored
     const parties = await partiesOf(rules, asked, tenant, { database })
-    const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName) : null
-    const lane = onBasis(asked, basis, millsPerMile)
+    const conversion = await quoteConversion(
+      { ...asked, miles: asked.miles ?? null },
+      basis,
+      { tenant, now },
+      { database },
+    )
+    const rateCents = convertedCents(conversion, asked.rateCents)
     const identity = identityOf({
       originKey: asked.origin_key,
       destinationKey: asked.destination_key,
@@ -128,19 +96,20 @@ export async function rateChecker(
     const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
     const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
     const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
-    const entered = lane?.enteredCostCents ?? null
+    const entered =
+      asked.enteredCostCents === null ? null : convertedCents(conversion, asked.enteredCostCents)
     const enteredCents = entered !== null && entered > 0 ? entered : null
     const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)
     const applied = applyRules(rules, facts, { enteredCents, expectedCents, miles })
     // An amount that cannot be converted cannot be compared.
     const validDays = applied.validDays?.value ?? null
-    if (lane === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
-    const verdict = checkRate(applied, lane.rateCents)
+    if (rateCents === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
+    const verdict = checkRate(applied, rateCents)
     if (model === null) return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({
-      rateCents: lane.rateCents,
+      rateCents,
       cost:
         enteredCents !== null
           ? { cents: enteredCents, source: 'entered' }
