@@ -225,6 +225,27 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       .toEqual([])
   }, 60_000)
 
+  test('a role that an interrupted transfer left with BYPASSRLS is reported, and the next run takes it away', async () => {
+    const [worker] = cluster.workers
+    if (worker === undefined) throw new Error('no worker')
+    const role = 'citus_shard_move_subscription_role_99'
+    const onWorker = (statement: string) =>
+      on(nodeUrl(worker), (client) => client.query(`set citus.enable_ddl_propagation = off; ${statement}`))
+    const found = async () => transferFaults(await apps[0].database.workers())
+    await onWorker(`create role ${role} bypassrls`)
+    try {
+      await expect
+        .poll(found, { timeout: 10_000 })
+        .toEqual([
+          `The worker ${worker.host}:${worker.port} has the role ${role} with BYPASSRLS, for a transfer of shards.`,
+        ])
+      expect(await rebalance(superuser(), quiet)).toBe(0)
+      await expect.poll(found, { timeout: 10_000 }).toEqual([])
+    } finally {
+      await onWorker(`drop role ${role}`)
+    }
+  }, 60_000)
+
   test('two workers with the same number of shards are balanced: nothing moves', async () => {
     expect(await rebalance(superuser(), quiet)).toBe(0)
   }, 30_000)
@@ -249,8 +270,11 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   }, 60_000)
 
   test('a worker that is lost in the middle of a move stops the move and nothing else', async () => {
+    const left: string[] = []
     const paused = await pausing('copying', async () => {
-      const failed = expect(rebalance(superuser(), quiet)).rejects.toThrow()
+      const failed = expect(
+        rebalance(superuser(), { ...quiet, onLeftover: (fault) => left.push(fault) }),
+      ).rejects.toThrow()
       await untilPaused()
       third.stop('kill')
       await expect(rebalance(superuser(), quiet)).rejects.toThrow(`${third.port} does not answer`)
@@ -258,6 +282,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       return { failed }
     })
     await paused.failed
+    expect(left).toEqual([expect.stringContaining(`BYPASSRLS on ${third.host}:${third.port}: `)])
     third.start()
     expect(await lostUpdates()).toEqual([])
   }, 90_000)
