@@ -28,6 +28,7 @@ export {
   accessChanged,
   type ChainName,
   chainMoved,
+  isDistributedTransaction,
   quotesChanged,
   quotesMade,
 } from './transaction-changes.ts'

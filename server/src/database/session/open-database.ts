@@ -25,7 +25,13 @@ import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
-import { type ChainHead, type Moves, movedChains, moves } from './transaction-changes.ts'
+import {
+  type ChainHead,
+  distributedTransactions,
+  type Moves,
+  movedChains,
+  moves,
+} from './transaction-changes.ts'
 import { currentViewer } from './viewer.ts'
 import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
 
@@ -297,6 +303,7 @@ class Transactions {
       queries = queriesOn(client)
       this.#queryBuilders.set(client, queries)
     }
+    if (this.isDistributed) distributedTransactions.add(queries)
     moves.delete(queries)
     movedChains.delete(queries)
     return queries
