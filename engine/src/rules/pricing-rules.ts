@@ -271,7 +271,7 @@ export function sameConditions(one: RuleConditions, other: RuleConditions): bool
 }
 
 /** A limit of a quote: the rate in cents, or what is missing to compute it. Null without such terms. */
-interface Limit {
+export interface Limit {
   readonly rateCents: number | null
   readonly missing: 'cost' | 'miles' | null
   readonly rule: PricingRule
@@ -353,6 +353,8 @@ export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, cos
 export interface RuledRate {
   readonly rateCents: number
   readonly from: 'best' | 'target' | 'minimum' | 'maximum'
+  /** Whether rounding changed it. */
+  readonly isRounded: boolean
 }
 
 /**
@@ -366,10 +368,14 @@ export function ruledRate(applied: AppliedRules, bestCents: number | null): Rule
   const wanted = target?.rateCents ?? bestCents
   const low = minimum?.rateCents ?? 0
   const high = contradicts ? Number.POSITIVE_INFINITY : (maximum?.rateCents ?? Number.POSITIVE_INFINITY)
-  if (wanted === null) return low > 0 ? { rateCents: rounded(low, roundTo, high), from: 'minimum' } : null
+  const ruled = (exact: number, from: RuledRate['from']): RuledRate => {
+    const rateCents = rounded(exact, roundTo, high)
+    return { rateCents, from, isRounded: rateCents !== exact }
+  }
+  if (wanted === null) return low > 0 ? ruled(low, 'minimum') : null
   const from =
     wanted < low ? 'minimum' : wanted > high ? 'maximum' : target?.rateCents == null ? 'best' : 'target'
-  return { rateCents: rounded(Math.min(Math.max(wanted, low), high), roundTo, high), from }
+  return ruled(Math.min(Math.max(wanted, low), high), from)
 }
 
 function rounded(rateCents: number, roundTo: FromRule<number> | null, highCents: number): number {
@@ -444,50 +450,4 @@ function strictest(reasons: RuleVerdict['reasons']): RuleVerdict['state'] {
     (worst, { outside }) => (severity.indexOf(outside) > severity.indexOf(worst) ? outside : worst),
     'within',
   )
-}
-
-/** @example marginInWords({ pct: 15, cents: 15000 }) // '15% and $150' */
-function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTerms): string {
-  return [
-    ...(pct === undefined ? [] : [`${pct}% margin`]),
-    ...(cents === undefined ? [] : [`${formatDollars(cents)} margin`]),
-    ...(centsPerMile === undefined ? [] : [`${formatDollars(centsPerMile)} margin per mile`]),
-    ...(rateCentsPerMile === undefined ? [] : [`${formatDollars(rateCentsPerMile)} per mile`]),
-  ].join(' and ')
-}
-
-/**
- * Each limit of the rules in words, with its reason.
- *
- * @example appliedInWords(applied) // ['Minimum $2,000 (15% margin), because: customer Harvest, over 1,000 miles.']
- */
-export function appliedInWords(applied: AppliedRules): string[] {
-  const { minimum, target, maximum, roundTo, validDays, contradicts } = applied
-  const because = ({ conditions }: PricingRule) => `because: ${conditionsInWords(conditions)}`
-  const part = (name: string, limit: Omit<Limit, 'outside'> | null, terms: MinimumTerms | undefined) => {
-    if (limit === null || terms === undefined) return []
-    const amount =
-      limit.rateCents === null ? '' : ` ${formatDollars(100 * Math.ceil(limit.rateCents / 100 - 1e-6))}`
-    const unknown =
-      limit.missing === null
-        ? ''
-        : limit.missing === 'cost'
-          ? ', but the truck cost is unknown'
-          : ', but the miles are unknown'
-    return [`${name}${amount} (${marginInWords(terms)})${unknown}, ${because(limit.rule)}.`]
-  }
-  return [
-    ...part('Minimum', minimum, minimum?.rule.terms.minimum),
-    ...part('Target', target, target?.rule.terms.target),
-    ...part('Maximum', maximum, maximum?.rule.terms.maximum),
-    ...(contradicts
-      ? ['The minimum is above the maximum: the minimum holds, and the maximum is ignored.']
-      : []),
-    ...(roundTo === null ? [] : [`Rounded up to ${formatDollars(roundTo.value)}, ${because(roundTo.rule)}.`]),
-    ...(validDays === null
-      ? []
-      : [
-          `Valid for ${validDays.value} ${validDays.value === 1 ? 'day' : 'days'}, ${because(validDays.rule)}.`,
-        ]),
-  ]
 }
