@@ -4,16 +4,13 @@ import { appliedInWords } from './applied-in-words.ts'
 import {
   applyRules,
   checkRate,
-  conditionsInWords,
   limitsOf,
   type PricingRule,
-  type QuoteFacts,
-  type RuleConditions,
   type RuleTerms,
   ruledRate,
-  sameConditions,
   termsFor,
 } from './pricing-rules.ts'
+import { conditionsInWords, type QuoteFacts, type RuleConditions, sameConditions } from './rule-conditions.ts'
 
 const facts: QuoteFacts = {
   customerKeys: ['harvest', 'harvest inc'],

@@ -7,12 +7,11 @@ import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
   type AppliedRules,
   checkRate,
-  conditionsInWords,
   type MinimumTerms,
   type PricingRule,
-  type QuoteFacts,
   ruledRate,
 } from '#engine/rules/pricing-rules.ts'
+import { conditionsInWords, type QuoteFacts } from '#engine/rules/rule-conditions.ts'
 import { customers } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Parts } from './parts.ts'
