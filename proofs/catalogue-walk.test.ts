@@ -63,6 +63,13 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /security is not enabled.* users/,
   ],
   [
+    `alter policy tenant_isolation on customers
+       using ((tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer and is_seen(customer_key(name))) or true)`,
+    `alter policy tenant_isolation on customers
+       using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer and is_seen(customer_key(name)))`,
+    /security is not enabled.* customers/,
+  ],
+  [
     'create policy everybody on lanes for select using (true)',
     'drop policy everybody on lanes',
     /policy everybody opens the table lanes/,

@@ -48,6 +48,7 @@ export const customerMethods: Readonly<Record<string, Method>> = {
     customers.customerAnswers(transaction, tenant, lane.customer_name ?? lane.quoted_customer_name, {
       now,
       days: 90,
+      timeZone: 'UTC',
     }),
   ),
   'customers.hashedCustomer': returnsResult(({ transaction, tenant, ids }) =>

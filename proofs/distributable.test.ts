@@ -112,6 +112,10 @@ test.each([
      create trigger planted before insert on lanes for each row execute function planted()`,
     'lanes has the trigger planted',
   ],
+  [
+    'create policy planted on lanes as restrictive using (lane_id > 0)',
+    'lanes has the restrictive policy planted, which Citus makes permissive',
+  ],
   ['alter table lanes add planted bigserial', 'lanes.planted is filled from a sequence'],
   [
     `create function planted(a integer) returns bigint language sql as 'select count(*) from public.lanes where tenant_id = a'`,

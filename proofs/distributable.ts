@@ -55,6 +55,9 @@ export async function schemaFaults(client: pg.ClientBase): Promise<string[]> {
      select format('%s has the rule %s', t.relname, r.rulename)
      from tables t join pg_rewrite r on r.ev_class = t.oid
      union all
+     select format('%s has the restrictive policy %s, which Citus makes permissive on the workers', t.relname, p.polname)
+     from tables t join pg_policy p on p.polrelid = t.oid where not whole and not p.polpermissive
+     union all
      select format('%s.%s is filled from a sequence: each worker would count separately', t.relname, a.attname)
      from tables t join pg_attribute a on a.attrelid = t.oid
      left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum

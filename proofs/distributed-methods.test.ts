@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  brokenCalibrations,
   dueEndpoints,
   eventQueue,
   silentUndos,
+  tenantsToCheck,
   tenantsWithEndedQuotes,
+  tenantsWithHeadsToAnnounce,
+  tenantsWithPilotsBehind,
   unannouncedExpiries,
   writeEventsOn,
 } from '#server/database/queries/index.ts'
@@ -69,10 +73,14 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
   test('every query over all tenants works', async () => {
     const at = new Date(tenants.sentAtSeconds * 1000)
     const queries: Record<string, (transaction: TenantTransaction) => Promise<unknown>> = {
+      brokenCalibrations: (transaction) => brokenCalibrations(transaction),
       dueEndpoints: (transaction) => dueEndpoints(transaction, 10),
       eventQueue: (transaction) => eventQueue(transaction, at),
       silentUndos: (transaction) => silentUndos(transaction),
+      tenantsToCheck: (transaction) => tenantsToCheck(transaction, at),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
+      tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
+      tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),
       unannouncedExpiries: (transaction) => unannouncedExpiries(transaction, 30),
     }
     const faults: Record<string, string> = {}

@@ -12,7 +12,7 @@ import {
 import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
-import { call, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, makeIntegration, makeLane, makePerson, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
@@ -204,6 +204,42 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
+  }, 60_000)
+
+  test('a customer of a team is hidden from other members, by the policies on the workers, too', async () => {
+    const acme = await makeIntegration(app)
+    const outside = await makePerson(app, acme.tenant, 'member')
+    const token = acme.tenant.owner
+    for (const customer of ['Secret Shipper', 'Open Shipper']) await makeLane(app, acme.tenant, { customer })
+    const made = await call(app, 'POST', '/api/teams', {
+      token,
+      body: { name: 'Produce', members: [], customers: ['Secret Shipper'] },
+    })
+    expect(made.status).toBe(201)
+    const listed = async (as: string) => {
+      const { body } = await call(other, 'GET', '/api/lanes', { token: as })
+      return body.lanes.map(({ customer }: { customer: string }) => customer).sort()
+    }
+    expect(await listed(outside.token)).toEqual(['Open Shipper'])
+    expect(await listed(token)).toEqual(['Open Shipper', 'Secret Shipper'])
+    // Without the conditions of the queries.
+    const service = new pg.Client(database.service)
+    await service.connect()
+    try {
+      for (const [person, keys] of [
+        [outside.id, ['open shipper']],
+        [null, ['open shipper', 'secret shipper']],
+      ] as const) {
+        await service.query('begin')
+        await service.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
+        if (person !== null) await service.query('select enter_person($1)', [person])
+        const { rows } = await service.query('select customer_key as key from lanes order by 1')
+        await service.query('rollback')
+        expect(rows.map(({ key }) => key)).toEqual(keys)
+      }
+    } finally {
+      await service.end()
+    }
   }, 60_000)
 
   test('a migration distributes the table that it creates, while instances of the version before answer', async () => {

@@ -325,11 +325,19 @@ export const AppliedRules = Type.Object({
   target: limit,
   maximum: limit,
   round_to: money,
+  rounding: {
+    ...nullable(Type.Object({ to: Type.Number(), rule_id: Type.Integer(), because })),
+    description: 'The multiple that rates are rounded up to, and the rule that says so',
+  },
   valid_days: nullable(Type.Integer()),
+  validity: {
+    ...nullable(Type.Object({ days: Type.Integer(), rule_id: Type.Integer(), because })),
+    description: 'For how many days a quote is valid, and the rule that says so',
+  },
   rate: {
     ...money,
     description:
-      'The rate to quote by the rules: the target or else the rate with the best expected margin, within the limits and rounded. null: neither is known',
+      'The rate to quote by the rules: the target, or else the rate with the best expected margin, or else the going rate, within the limits and rounded. null: none of them is known',
   },
   verdict: Type.Enum(['within', ...outsides], {
     description: 'What happens to proposed_rate: within the rules, or the strictest consequence',

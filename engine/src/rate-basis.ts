@@ -1,3 +1,5 @@
+import { usdCents } from './exchange-days.ts'
+
 /**
  * Rates on one basis. A linehaul rate is the move alone; an all-in rate also contains fuel and accessorials. The two cannot
  * be compared as they are.
@@ -37,6 +39,39 @@ export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number |
   const charges = fuelCents + (accessorialCents ?? 0)
   const converted = wanted === 'all_in' ? cents + charges : cents - charges
   return converted > 0 ? converted : null
+}
+
+/** What converts an amount of a day where its own charges do not. Null if it is not known. */
+export interface AmountConversions {
+  /** The fuel charge of the lane by the schedule. */
+  readonly scheduledFuelCents: number | null
+  readonly usdPerCad: number | null
+}
+
+/**
+ * An amount in US dollars on the `wanted` basis, in whole cents: Canadian dollars by the exchange rate, and another basis by
+ * the amount's own fuel charge, else by that of the schedule. Null if it cannot be converted. The view `counted_lanes` has the
+ * same rule.
+ *
+ * @example comparableCents({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in', { scheduledFuelCents: 30000, usdPerCad: null }) // 215000
+ */
+export function comparableCents(
+  { cents, basis, fuelCents, accessorialCents, currency }: AmountOnBasis,
+  wanted: RateBasis,
+  { scheduledFuelCents, usdPerCad }: AmountConversions,
+): number | null {
+  if (currency === 'CAD' && usdPerCad === null) return null
+  const inUsd = (amount: number) =>
+    currency === 'CAD' && usdPerCad !== null ? usdCents(amount, usdPerCad) : amount
+  return centsOnBasis(
+    {
+      cents: inUsd(cents),
+      basis,
+      fuelCents: fuelCents === null ? scheduledFuelCents : inUsd(fuelCents),
+      accessorialCents: accessorialCents === null ? null : inUsd(accessorialCents),
+    },
+    wanted,
+  )
 }
 
 /** Whether charges fit their amount: those of an all-in amount are a part of it, so they are smaller. */

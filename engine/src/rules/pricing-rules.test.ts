@@ -1,19 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { appliedInWords } from './applied-in-words.ts'
 import {
-  appliedInWords,
   applyRules,
   checkRate,
-  conditionsInWords,
   limitsOf,
   type PricingRule,
-  type QuoteFacts,
-  type RuleConditions,
   type RuleTerms,
   ruledRate,
-  sameConditions,
   termsFor,
 } from './pricing-rules.ts'
+import { conditionsInWords, type QuoteFacts, type RuleConditions, sameConditions } from './rule-conditions.ts'
 
 const facts: QuoteFacts = {
   customerKeys: ['harvest', 'harvest inc'],
@@ -148,7 +145,11 @@ describe('limits', () => {
     expect(applied.contradicts).toBe(true)
     expect(checkRate(applied, 200_000).state).toBe('within')
     expect(checkRate(applied, 199_999).state).toBe('block')
-    expect(ruledRate(applied, 100_000)).toEqual({ rateCents: 200_000, from: 'minimum' })
+    expect(ruledRate(applied, 100_000)).toEqual({
+      rateCents: 200_000,
+      from: 'minimum',
+      isRounded: false,
+    })
     expect(appliedInWords(applied).at(-1)).toBe(
       'The minimum is above the maximum: the minimum holds, and the maximum is ignored.',
     )

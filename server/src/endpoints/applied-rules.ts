@@ -3,16 +3,15 @@ import type * as contract from '#contract/pricing-rules.ts'
 import { confidence } from '#engine/confidence.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
   type AppliedRules,
-  appliedInWords,
   checkRate,
-  conditionsInWords,
   type MinimumTerms,
   type PricingRule,
-  type QuoteFacts,
   ruledRate,
 } from '#engine/rules/pricing-rules.ts'
+import { conditionsInWords, type QuoteFacts } from '#engine/rules/rule-conditions.ts'
 import { customers } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Parts } from './parts.ts'
@@ -95,7 +94,12 @@ export function factsOf(
 
 type Answer = Static<typeof contract.AppliedRules>
 
-/** The rules that apply, in the form of the API. */
+const reasonOf = ({ ruleId, conditions }: PricingRule) => ({
+  rule_id: ruleId,
+  because: conditionsInWords(conditions),
+})
+
+/** The rules that apply, in the form of the API. `bestCents`: the rate to quote without them. */
 export function rulesAnswer(
   applied: AppliedRules,
   { rateCents, bestCents }: { readonly rateCents: number; readonly bestCents: number | null },
@@ -106,8 +110,7 @@ export function rulesAnswer(
       : {
           rate: dollarsIfKnown(part.rateCents),
           missing: part.missing,
-          rule_id: part.rule.ruleId,
-          because: conditionsInWords(part.rule.conditions),
+          ...reasonOf(part.rule),
           outside: part.outside,
           terms: marginAnswer(terms ?? {}),
         }
@@ -119,7 +122,15 @@ export function rulesAnswer(
     target: limit(target === null ? null : { ...target, outside: 'warn' }, target?.rule.terms.target),
     maximum: limit(maximum, maximum?.rule.terms.maximum),
     round_to: applied.roundTo === null ? null : dollarsFromCents(applied.roundTo.value),
+    rounding:
+      applied.roundTo === null
+        ? null
+        : { to: dollarsFromCents(applied.roundTo.value), ...reasonOf(applied.roundTo.rule) },
     valid_days: applied.validDays?.value ?? null,
+    validity:
+      applied.validDays === null
+        ? null
+        : { days: applied.validDays.value, ...reasonOf(applied.validDays.rule) },
     rate: rate === null ? null : dollarsFromCents(Math.ceil(rate.rateCents - 1e-6)),
     verdict: verdict.state,
     reasons: verdict.reasons.map(({ detail }) => detail),

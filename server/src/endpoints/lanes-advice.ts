@@ -58,7 +58,7 @@ async function estimateOf(
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
-  const best = first.optimum?.experiment?.rate ?? first.rules.rate ?? first.estimate.reference_rate
+  const best = first.optimum?.experiment?.rate ?? first.rules.rate
   if (best === null) return { rateCents: anyRateCents, offer: first }
   const bestCents = Math.max(1, Math.round(best)) * 100
   return { rateCents: bestCents, offer: await at(bestCents) }
@@ -116,6 +116,7 @@ async function answersFor(
         checked === null
           ? []
           : outsideErrors(checked.verdict, false, '').map(({ code, detail }) => ({ code, detail })),
+      rules: offer.rules,
     }
   }
 

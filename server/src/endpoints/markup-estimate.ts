@@ -178,7 +178,7 @@ export async function estimatedOffer(
     ),
     rules: rulesAnswer(applied, {
       rateCents: offer.proposedRateCents,
-      bestCents: estimate.optimum?.rateCents ?? null,
+      bestCents: estimate.optimum?.rateCents ?? estimate.referenceRateCents,
     }),
     risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
   }

@@ -240,7 +240,7 @@ describe('200', () => {
     ])
     const { rows: byCarrier } = await performance('by=carrier')
     expect(byCarrier.map((row) => row.label).sort()).toEqual([
-      'BLUEBONNET carriers',
+      'Bluebonnet Carriers',
       'No carrier',
       'Ridge & Sons',
     ])

@@ -115,6 +115,45 @@ describe('a rule', () => {
     await removeRule(id)
   })
 
+  test('compares Canadian dollars by the exchange rate, and does not believe a fuel charge above the schedule', async () => {
+    const id = await addRule({}, { minimum: { margin: 100 }, outside: 'approval' })
+    const cad = { quoted_currency: 'CAD' }
+    expect((await quote('Any', 2600, cad)).body.errors[0].detail).toContain('exchange rate of today')
+    const day = new Date(app.now).toISOString().slice(0, 10)
+    await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
+    // $1,820 and $1,680 in US dollars; the cost is $1,650.
+    expect((await quote('Any', 2600, cad)).status).toBe(201)
+    expect((await quote('Any', 2400, cad)).body.errors[0].detail).toContain('$1,680 is below')
+    const padded = { quoted_basis: 'linehaul', quoted_fuel: 1000 }
+    expect((await quote('Any', 1000, padded)).status).toBe(201)
+    const monday = new Date(app.now - ((new Date(app.now).getUTCDay() + 6) % 7) * 86_400_000)
+    const price = `${monday.toISOString().slice(0, 10)},EMD_EPD2D_PTE_NUS_DPG,3.6`
+    await post('/api/fuel/diesel-prices', { text: `period,series,value\n${price}` })
+    await call(app, 'PATCH', '/api/fuel/schedule', {
+      token: owner,
+      body: { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
+    })
+    expect((await quote('Any', 1000, padded)).body.errors[0].detail).toContain(
+      'with the fuel charge of the schedule, is below',
+    )
+    await removeRule(id)
+  })
+
+  test('that needs miles is not met by leaving them out', async () => {
+    const id = await addRule(
+      {},
+      { minimum: { margin: 1, margin_per_mile: 3, rate_per_mile: 3 }, outside: 'approval' },
+    )
+    const unknown = {
+      customer_name: 'Any',
+      accept_unknown_places: true,
+      lanes: [{ ...lane, origin: 'Xyzzyville, TX', quoted_rate: 2000, estimated_cost: 1500 }],
+    }
+    const refused = await post('/api/quote-requests', unknown)
+    expect(refused.body.errors[0].detail).toContain('the miles of the lane are unknown')
+    await removeRule(id)
+  })
+
   test('that asks for approval asks for a cost where none is known', async () => {
     const fresh = await makeTenant(app)
     await addRule({}, { minimum: { margin_pct: 10 }, outside: 'block' }, fresh)

@@ -8,7 +8,7 @@ import {
   removePricingRule,
   testPricingRule,
 } from '#contract/pricing-rules.ts'
-import { conditionsInWords, type RuleConditions, sameConditions } from '#engine/rules/pricing-rules.ts'
+import { conditionsInWords, type RuleConditions, sameConditions } from '#engine/rules/rule-conditions.ts'
 import { recordEvent } from '../audit/index.ts'
 import { people, pricingRules, teams } from '../database/queries/index.ts'
 import type { StoredRule, TenantTransaction } from '../database/schema/index.ts'

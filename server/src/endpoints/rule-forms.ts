@@ -4,13 +4,8 @@ import type * as contract from '#contract/pricing-rules.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
-import {
-  conditionsInWords,
-  type MinimumTerms,
-  type RuleConditions,
-  type RulePlace,
-  type RuleTerms,
-} from '#engine/rules/pricing-rules.ts'
+import type { MinimumTerms, RuleTerms } from '#engine/rules/pricing-rules.ts'
+import { conditionsInWords, type RuleConditions, type RulePlace } from '#engine/rules/rule-conditions.ts'
 import type { StoredRule } from '../database/schema/index.ts'
 import { knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lanes/index.ts'
 

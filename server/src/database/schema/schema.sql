@@ -36,8 +36,7 @@ create table approvals (
 );
 alter table approvals enable row level security;
 alter table approvals force row level security;
-create policy team_visibility on approvals as restrictive for all to public using (is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))) with check (is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))));
-create policy tenant_isolation on approvals for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+create policy tenant_isolation on approvals for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))));
 grant insert, select, update on approvals to lanewise_service;
 
 create table audit_log (
@@ -122,8 +121,7 @@ create table customers (
 );
 alter table customers enable row level security;
 alter table customers force row level security;
-create policy team_visibility on customers as restrictive for all to public using (is_seen(customer_key(name))) with check (is_seen(customer_key(name)));
-create policy tenant_isolation on customers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+create policy tenant_isolation on customers for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(name))));
 grant insert, select, update on customers to lanewise_service;
 
 create table diesel_prices (
@@ -284,8 +282,7 @@ create table fuel_periods (
 );
 alter table fuel_periods enable row level security;
 alter table fuel_periods force row level security;
-create policy team_visibility on fuel_periods as restrictive for all to public using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
-create policy tenant_isolation on fuel_periods for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+create policy tenant_isolation on fuel_periods for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name))));
 grant delete, insert, select on fuel_periods to lanewise_service;
 
 create table imports (
@@ -554,8 +551,7 @@ CREATE INDEX lanes_with_linehaul ON lanes USING btree (tenant_id, origin_key, de
 alter table lanes enable row level security;
 alter table lanes force row level security;
 create policy ended_quotes_for_owner on lanes for select to lanewise_owner using (true);
-create policy team_visibility on lanes as restrictive for all to public using ((is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check ((is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
-create policy tenant_isolation on lanes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+create policy tenant_isolation on lanes for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key) AND ((customer_name IS NULL) OR is_seen(customer_key(quoted_customer_name)))));
 grant delete, insert, select, update on lanes to lanewise_service;
 
 create table market_keys (
@@ -686,8 +682,7 @@ create table quote_requests (
 CREATE UNIQUE INDEX quote_requests_by_key ON quote_requests USING btree (tenant_id, request_key) WHERE (request_key IS NOT NULL);
 alter table quote_requests enable row level security;
 alter table quote_requests force row level security;
-create policy team_visibility on quote_requests as restrictive for all to public using (is_seen(customer_key(customer_name))) with check (is_seen(customer_key(customer_name)));
-create policy tenant_isolation on quote_requests for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+create policy tenant_isolation on quote_requests for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(customer_name))));
 grant delete, insert, select, update on quote_requests to lanewise_service;
 
 create table schema_migrations (

@@ -45,6 +45,9 @@ const relations = sql`
   this_role as (select oid, rolname from pg_roles where rolname = current_user)
 `
 
+/** The condition of tenant_isolation, as PostgreSQL prints it. */
+const ownRows = "(tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)"
+
 /** Tables with tenants whose policy is missing, incomplete, or widened by another policy. */
 const policies = sql`
   select format('Row-level security is not enabled, forced and complete on the table %s.', relname)
@@ -53,7 +56,9 @@ const policies = sql`
     select from pg_policy p
     where p.polrelid = t.oid and p.polname = 'tenant_isolation' and p.polcmd = '*' and p.polpermissive
       and 0 = any (p.polroles)
-      and pg_get_expr(p.polqual, p.polrelid) like '(tenant_id = (NULLIF(current_setting(''app.tenant_id''%'
+      and (pg_get_expr(p.polqual, p.polrelid) = ${sql.lit(ownRows)}
+           -- Further conditions that must also hold.
+           or starts_with(pg_get_expr(p.polqual, p.polrelid), ${sql.lit(`(${ownRows} AND `)}))
       and pg_get_expr(p.polwithcheck, p.polrelid) = pg_get_expr(p.polqual, p.polrelid)
   ))
   union all
@@ -149,7 +154,7 @@ const keys = sql`
 
 /** Functions that run with the rights of their owner. */
 const functions = sql`
-  select format('The function %s bypasses row-level security, and is not one of the reviewed eight.', p.proname)
+  select format('The function %s bypasses row-level security, and has not been reviewed.', p.proname)
   from pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.prosecdef
     and not exists (select from pg_depend d

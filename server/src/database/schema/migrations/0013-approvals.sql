@@ -26,11 +26,14 @@ create table approvals (
 );
 alter table approvals enable row level security;
 alter table approvals force row level security;
+-- With the condition of teams (0012-customers.sql).
 create policy tenant_isolation on approvals
-  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
-  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
--- Restrictive: a row must pass tenant_isolation and this (0012-customers.sql).
-create policy team_visibility on approvals as restrictive
-  using (is_seen(customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name'))))
-  with check (is_seen(customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name'))));
+  using (
+    tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+    and is_seen(customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name')))
+  )
+  with check (
+    tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+    and is_seen(customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name')))
+  );
 grant select, insert, update on approvals to lanewise_service;
