@@ -153,9 +153,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
   ),
-  'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
-    packed.countQuotes(transaction, tenant),
-  ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
