@@ -153,9 +153,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
   ),
-  'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
-    packed.countQuotes(transaction, tenant),
-  ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
@@ -394,7 +391,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { minimum: {}, timeZone: 'UTC' },
+      { minimum: {}, timeZone: 'UTC', expiredCountsAsLost: false },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
