@@ -44,6 +44,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'packed-quotes.viewOf': 'computes a value without a query',
   'people.minimumOf': 'converts the values that it receives',
   'pricing-rules.rulesInForce': 'converts the values that it receives',
+  'pricing-rules.refuseQuotes': 'converts the values that it receives',
   'people.foldedEmail': 'computes a value without a query',
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',

@@ -3,6 +3,7 @@ import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import {
   changeCustomer,
+  exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
@@ -193,6 +194,7 @@ export const allEndpoints = [
   getFuel,
   getFuelSurcharge,
   listCustomers,
+  exportCustomers,
   getCustomer,
   changeCustomer,
   listCustomerVariants,

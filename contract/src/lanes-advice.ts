@@ -4,8 +4,22 @@ import { Estimate, Optimum } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax, quoteRequestKeysMax } from './limits.ts'
-import { OutsideRules } from './pricing-rules.ts'
+import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { RateWarnings } from './rate-warnings.ts'
+
+const exampleRules = {
+  minimum: null,
+  target: null,
+  maximum: null,
+  round_to: 25,
+  rounding: { to: 25, rule_id: 3, because: 'over 700 miles' },
+  valid_days: null,
+  validity: null,
+  rate: 2275,
+  verdict: 'within' as const,
+  reasons: [],
+  explanation: ['Rounded up to $25, because: over 700 miles.'],
+}
 
 /** One lane of the quote desk. Each lane is validated separately. */
 export const deskLane = Type.Object({
@@ -56,6 +70,7 @@ export const adviseLanes = endpoint({
           optimum: nullable(Optimum),
           warnings: RateWarnings,
           outside_rules: OutsideRules,
+          rules: AppliedRules,
         }),
         Type.Object({
           index: Type.Integer(),
@@ -89,6 +104,7 @@ export const adviseLanes = endpoint({
             },
           ],
           outside_rules: [],
+          rules: exampleRules,
         },
         {
           index: 1,

@@ -2,7 +2,6 @@ import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { readDollars, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type DeskLane, type Draft, gapsIn, type LaneField } from './desk-draft.ts'
-import { floorOf } from './desk-floor.ts'
 import { type CheckedRates, useRateCheck } from './desk-lanes-advice.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import type { DeskSave } from './desk-save.ts'
@@ -73,24 +72,18 @@ export function useDeskKeys(takeBest: (() => void) | null, lanes: readonly DeskL
     { keys: ['N'], does: 'Go to the first lane', on: ['n'], run: () => focusLane(lanes[0]?.id ?? 1) },
     { keys: ['Enter'], does: 'Next lane, from the last field of a lane' },
     { keys: ['Ctrl or ⌘', 'Enter'], does: 'Save' },
-    { keys: ['Alt', 'U'], does: 'Use the best rate', on: ['Alt+KeyU'], run: () => takeBest?.() },
+    { keys: ['Alt', 'U'], does: 'Use the rate to quote', on: ['Alt+KeyU'], run: () => takeBest?.() },
   ])
 }
 
 /** The rates of the active lane, from its advice with the rules that apply, and its typed cost. */
 export function usePricing(lane: DeskLane, { advice }: DeskAnswer): Pricing | null {
   const typedCost = readDollars(lane.cost)
-  return useMemo(() => {
-    if (advice?.estimate === undefined || hasNothingToSay(advice.estimate)) return null
-    const { margin_pct = null, margin = null, rate_per_mile = null } = advice.rules?.minimum?.terms ?? {}
-    const floor = floorOf(
-      { margin_pct, margin, rate_per_mile },
-      {
-        advised: advice.optimum?.floor ?? null,
-        typedCost,
-        miles: advice.estimate.miles,
-      },
-    )
-    return pricingOf(advice, { typedCost, floor })
-  }, [advice, typedCost])
+  return useMemo(
+    () =>
+      advice?.estimate === undefined || hasNothingToSay(advice.estimate)
+        ? null
+        : pricingOf(advice, typedCost),
+    [advice, typedCost],
+  )
 }

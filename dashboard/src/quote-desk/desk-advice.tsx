@@ -54,7 +54,7 @@ export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: Adv
             <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />
           </Paper>
         )}
-        <DeskRules answer={answer} onUse={onUse} />
+        <DeskRules rules={pricing?.rules ?? []} />
         <MarginAtRisk answer={answer} pricing={pricing} />
         {advice?.market !== undefined && (
           <Paper withBorder p="sm" component="section" aria-label="Your rates and the market">
@@ -164,12 +164,20 @@ function aroundGoingRate(points: Points, reference: number | null): Points {
   return points.slice(Math.max(0, nearest - pointsAside), nearest + pointsAside + 1)
 }
 
+const choiceNames: Readonly<Record<Pricing['basis'], string>> = {
+  best: 'Best',
+  going: 'Going rate',
+  target: 'Target',
+  minimum: 'Floor',
+  maximum: 'Maximum',
+}
+
 /** The three rates to choose from, with their chances. */
 function RateChoices({ pricing, onRate }: { pricing: Pricing; onRate: (rate: number) => void }) {
   const { safer, quote, basis, going } = pricing
   const choices = [
     { name: 'Safer', value: safer },
-    { name: basis === 'floor' ? 'Floor' : 'Best', value: basis === 'going' ? null : quote },
+    { name: choiceNames[basis], value: basis === 'going' ? null : quote },
     { name: 'Going rate', value: going },
   ]
   return (

@@ -4,7 +4,7 @@ import type { Answer } from '../api/index.ts'
 import { ButtonLink, dollars, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
-import { customerInWords, standingInWords, trustInWords } from './desk-words.ts'
+import { basisInWords, customerInWords, standingInWords, trustInWords } from './desk-words.ts'
 
 type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
 
@@ -52,16 +52,8 @@ export function AnswerLines({ answer, pricing, typed, onUse }: LinesProps) {
   )
 }
 
-const basisWords: Readonly<Record<Pricing['basis'], string>> = {
-  best: 'the best expected margin',
-  floor: 'your floor',
-  going: 'the going rate; no truck cost is known',
-}
-
-function QuoteLine({
-  pricing: { quote, basis, cost },
-  onUse,
-}: Pick<LinesProps, 'onUse'> & { pricing: Pricing }) {
+function QuoteLine({ pricing, onUse }: Pick<LinesProps, 'onUse'> & { pricing: Pricing }) {
+  const { quote } = pricing
   return (
     <div className="desk-quote-line">
       <div>
@@ -72,7 +64,7 @@ function QuoteLine({
         <Figures value={quote} />
         <Text span size="xs" c="dimmed">
           {' '}
-          {basis === 'best' && cost?.isTyped ? `${basisWords.best} over your cost` : basisWords[basis]}
+          {basisInWords(pricing)}
         </Text>
       </div>
       <Button
@@ -119,7 +111,13 @@ function Figures({ value }: { value: RateValue }) {
   )
 }
 
-const standingMarks: Readonly<Record<Standing, string>> = { same: '✓', near: '≈', off: '▲', low: '▼' }
+const standingMarks: Readonly<Record<Standing, string>> = {
+  same: '✓',
+  near: '≈',
+  off: '▲',
+  high: '▲',
+  low: '▼',
+}
 
 function TypedLine({ pricing, typed }: { pricing: Pricing; typed: RateValue | null }) {
   if (typed === null) {

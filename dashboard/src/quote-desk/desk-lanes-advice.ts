@@ -5,6 +5,7 @@ import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
 import { type DeskLane, type Draft, hasState, lanesToSave } from './desk-draft.ts'
+import { laneRules, type QuotableRate, quotableRate } from './desk-ruled-rate.ts'
 
 type AskedLane = Body<'advise-lanes'>['lanes'][number]
 type Result = Answer<'advise-lanes'>['results'][number]
@@ -85,10 +86,10 @@ export interface CheckedRates {
 
 const nothingToCheck: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
-function shownAdvice(result: RowAdvice): ShownAdvice | null {
+function shownAdvice(lane: DeskLane, result: RowAdvice): ShownAdvice | null {
   const { estimate } = result
   if (estimate?.probability == null || estimate.interval_80 === null) return null
-  const best = bestRateOf(result)
+  const best = bestRateOf(lane, result)?.rate ?? null
   return {
     win_probability: estimate.probability,
     ...estimate.interval_80,
@@ -131,7 +132,7 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
         isUnchecked: false,
         advice: new Map(
           answered.flatMap(({ lane, result }) => {
-            const shown = shownAdvice(result)
+            const shown = shownAdvice(lane, result)
             return shown === null ? [] : [[lane.id, shown] as const]
           }),
         ),
@@ -142,13 +143,17 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   }
 }
 
-/** The rate to quote on a row, in whole dollars: the best rate raised to the floor, or else the going rate. */
-export function bestRateOf({ optimum, estimate }: Pick<RowAdvice, 'optimum' | 'estimate'>): number | null {
-  if (optimum?.experiment !== undefined) return optimum.experiment.rate
-  if (optimum !== null) {
-    return optimum.floored_rate > optimum.rate ? Math.ceil(optimum.floored_rate) : Math.round(optimum.rate)
+/** The rate to quote on a row, as for a single lane: see `quotableRate`. Null if neither a best nor a going rate is known. */
+export function bestRateOf(lane: Pick<DeskLane, 'cost'>, result: RowAdvice): QuotableRate | null {
+  const { optimum, estimate, rules } = result
+  const wanted = optimum?.experiment?.rate ?? optimum?.rate ?? estimate?.reference_rate ?? null
+  if (wanted === null || estimate === null) return null
+  const facts = {
+    typedCost: readDollars(lane.cost),
+    expectedCost: estimate.expected_cost,
+    miles: estimate.miles,
   }
-  return estimate?.reference_rate == null ? null : Math.round(estimate.reference_rate)
+  return quotableRate(laneRules(rules, facts), wanted)
 }
 
 /** The margin of a row over the entered cost, or else over the expected one; null when neither is known. */

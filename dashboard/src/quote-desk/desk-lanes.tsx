@@ -65,7 +65,7 @@ export function LanesTotals({
   const totals = totalsOf(rows)
   const best = new Map(
     rows.flatMap(({ lane, advice }) => {
-      const rate = advice === null ? null : bestRateOf(advice)
+      const rate = advice === null ? null : (bestRateOf(lane, advice)?.rate ?? null)
       return rate === null ? [] : [[lane.id, rate] as const]
     }),
   )

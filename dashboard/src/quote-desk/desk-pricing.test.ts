@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pricingOf, standingOf, typedValue } from './desk-pricing.ts'
-import { standingInWords } from './desk-words.ts'
+import { basisInWords, standingInWords } from './desk-words.ts'
 
 /** A chance that falls from 100% at $1,500 to 0% at $3,500, with points every $50. */
 const curve = Array.from({ length: 41 }, (_, at) => {
@@ -14,12 +14,38 @@ const curve = Array.from({ length: 41 }, (_, at) => {
     nearby: { won: 0, lost: 0, pending: 0 },
   }
 })
-const estimate = { expected_cost: { amount: 2061, low: 1900, high: 2200 }, reference_rate: 2700 }
+const estimate = {
+  expected_cost: { amount: 2061, low: 1900, high: 2200, own_loads: 9, own_curve: true },
+  reference_rate: 2700,
+  miles: 781,
+}
 const optimum = { rate: 2780.4, flat_zone: { low: 2680, high: 2880 } }
 const advice = { curve, estimate, optimum } as unknown as Parameters<typeof pricingOf>[0]
-const plain = { typedCost: null, floor: null }
-const pricing = (from = advice, to: Parameters<typeof pricingOf>[1] = plain) => {
-  const found = pricingOf(from, to)
+const noRules = {
+  minimum: null,
+  target: null,
+  maximum: null,
+  round_to: null,
+  rounding: null,
+  valid_days: null,
+  validity: null,
+  rate: null,
+  verdict: 'within' as const,
+  reasons: [],
+  explanation: [],
+}
+const limit = (rule_id: number, because: string, terms: object) => ({
+  rate: null,
+  missing: null,
+  rule_id,
+  because,
+  outside: 'warn' as const,
+  terms,
+})
+const ruled = (rules: object) => ({ ...advice, rules: { ...noRules, ...rules } })
+const floored = (margin: number) => ruled({ minimum: limit(1, 'all quotes', { margin }) })
+const pricing = (from = advice, typedCost: number | null = null) => {
+  const found = pricingOf(from, typedCost)
   if (found === null) throw new Error('There is no price.')
   return found
 }
@@ -36,13 +62,42 @@ describe('the rate to quote', () => {
   })
 
   test('is the floor when the best rate is below it; nothing below the floor is offered', () => {
-    const { quote, basis, safer } = pricing(advice, { typedCost: null, floor: 2900.2 })
-    expect([quote.rate, basis, safer]).toEqual([2901, 'floor', null])
+    const lane = pricing(floored(839.2))
+    expect([lane.quote.rate, lane.basis, lane.safer]).toEqual([2901, 'minimum', null])
+    expect(basisInWords(lane)).toBe('raised to the minimum of rule 1 (all quotes)')
+  })
+
+  test('is rounded by the rules, with the reason', () => {
+    const lane = pricing(ruled({ rounding: { to: 25, rule_id: 3, because: 'over 700 miles' } }))
+    expect([lane.quote.rate, lane.safer?.rate]).toEqual([2800, 2700])
+    expect(basisInWords(lane)).toBe('the best expected margin, rounded to $25 by rule 3 (over 700 miles)')
+    expect(lane.rules).toEqual(['Rounded up to $25, because: over 700 miles.'])
+  })
+
+  test('is the target of the rules, but at most their maximum, and never rounded above it', () => {
+    const target = limit(4, 'tier A', { margin_pct: 25 })
+    const maximum = limit(5, 'customer Harvest', { margin: 600 })
+    const rounding = { to: 25, rule_id: 3, because: 'all quotes' }
+    const [free, limited] = [pricing(ruled({ target })), pricing(ruled({ target, maximum, rounding }))]
+    expect([free.quote.rate, basisInWords(free)]).toEqual([2748, 'the target of rule 4 (tier A)'])
+    expect([limited.quote.rate, limited.ceiling]).toEqual([2650, 2661])
+    expect(basisInWords(limited)).toBe(
+      'lowered to the maximum of rule 5 (customer Harvest), rounded to $25 by rule 3 (all quotes)',
+    )
+    expect(standingOf({ rate: 2700, margin: 639 }, limited)).toBe('high')
+  })
+
+  test('follows an entered cost, but a rule that does more than warn does not believe a lower one', () => {
+    const warns = floored(839.2)
+    expect(pricing(warns, 2200).floor).toBe(3039.2)
+    expect(pricing(warns, 1900).floor).toBe(2739.2)
+    const minimum = { ...limit(1, 'all quotes', { margin: 839.2 }), outside: 'approval' as const }
+    expect(pricing(ruled({ minimum }), 1900).floor).toBe(2900.2)
   })
 
   test('follows an entered cost without a request', () => {
     // The worth (3500 - rate)(rate - cost) is highest in the middle between cost and $3,500.
-    const { quote, cost, zone } = pricing(advice, { typedCost: 2300, floor: null })
+    const { quote, cost, zone } = pricing(advice, 2300)
     expect(Math.abs(quote.rate - 2900)).toBeLessThan(8)
     expect(cost).toEqual({ amount: 2300, isTyped: true })
     expect(zone?.low).toBeLessThan(2900)
@@ -60,14 +115,14 @@ describe('the rate to quote', () => {
   })
 
   test('does not exist without a curve', () => {
-    expect(pricingOf({ curve: [], estimate: undefined, optimum: null } as never, plain)).toBeNull()
+    expect(pricingOf({ curve: [], estimate: undefined, optimum: null } as never, null)).toBeNull()
   })
 })
 
 describe('a typed rate', () => {
-  const standing = (rate: number, to = plain as Parameters<typeof pricingOf>[1]) => {
-    const lane = pricing(advice, to)
-    const typed = typedValue(advice, lane, rate)
+  const standing = (rate: number, from = advice, typedCost: number | null = null) => {
+    const lane = pricing(from, typedCost)
+    const typed = typedValue(from, lane, rate)
     return typed === null ? null : standingOf(typed, lane)
   }
 
@@ -83,8 +138,8 @@ describe('a typed rate', () => {
 
   test('is too low below the cost or below the floor', () => {
     expect([standing(2060), standing(2061)]).toEqual(['low', 'off'])
-    expect(standing(2700, { typedCost: null, floor: 2750 })).toBe('low')
-    expect(standing(2700, { typedCost: 2750, floor: null })).toBe('low')
+    expect(standing(2700, floored(689))).toBe('low')
+    expect(standing(2700, advice, 2750)).toBe('low')
   })
 
   test('outside of the curve has the chance of its end, and says so', () => {

@@ -1,5 +1,6 @@
 import type { Answer } from '../api/index.ts'
 import { type CurvePoint, readCurve } from '../shared-ui/index.ts'
+import { type LaneRules, laneRules, limitsIn, quotableRate, rulesInWords } from './desk-ruled-rate.ts'
 
 type Advice = Answer<'quote-advice'>
 
@@ -22,16 +23,22 @@ export interface RateValue {
 
 /** The rates of a lane, each with its value. */
 export interface Pricing {
-  /** The rate to quote, in whole dollars: the best expected margin raised to the floor, or else the going rate. */
+  /** The rate to quote: the best expected margin, or else the going rate, or the target of the rules, within their limits and rounded. */
   readonly quote: RateValue
-  readonly basis: 'best' | 'floor' | 'going'
+  readonly basis: 'best' | 'going' | 'target' | 'minimum' | 'maximum'
+  /** What the rules changed about the rate to quote, in words; empty if nothing. */
+  readonly changed: string
   /** The lowest rate that earns nearly as much as the best one, and therefore wins more often. */
   readonly safer: RateValue | null
   readonly going: RateValue | null
   /** The rates that earn nearly as much as the best one; null without a cost. */
   readonly zone: { readonly low: number; readonly high: number } | null
   readonly cost: { readonly amount: number; readonly isTyped: boolean } | null
+  /** The lowest and the highest rate that the rules allow. */
   readonly floor: number | null
+  readonly ceiling: number | null
+  /** The rules that apply, in words. */
+  readonly rules: readonly string[]
 }
 
 /** Below and above the going rate, in ln, and the step: the same grid as the service's (docs/model-estimate.md). */
@@ -79,10 +86,10 @@ function bestOver(curve: readonly CurvePoint[], reference: number, cost: number)
  * curve, without a request. Null when there is no curve, or neither a cost nor a going rate.
  */
 export function pricingOf(
-  advice: Pick<Advice, 'estimate' | 'curve' | 'optimum'>,
-  { typedCost, floor }: { readonly typedCost: number | null; readonly floor: number | null },
+  advice: Pick<Advice, 'estimate' | 'curve' | 'optimum' | 'rules'>,
+  typedCost: number | null,
 ): Pricing | null {
-  const { estimate, curve = [], optimum } = advice
+  const { estimate, curve = [] } = advice
   const expected = estimate?.expected_cost ?? null
   const cost =
     typedCost !== null
@@ -91,29 +98,49 @@ export function pricingOf(
         ? null
         : { amount: expected.amount, isTyped: false }
   const reference = estimate?.reference_rate ?? null
-  const best =
-    typedCost !== null && reference !== null
-      ? bestOver(curve, reference, typedCost)
-      : optimum
-        ? { rate: optimum.experiment?.rate ?? optimum.rate, zone: optimum.flat_zone }
-        : null
+  const best = wantedRate(advice, typedCost)
   const wanted = best?.rate ?? reference
   if (wanted === null) return null
-  const isFloored = floor !== null && floor > wanted
-  const at = (rate: number | null) =>
-    rate === null ? null : valueAt(curve, Math.round(rate), cost?.amount ?? null)
-  const quote = at(isFloored ? Math.ceil(floor) : wanted)
+  const rules = laneRules(advice.rules, { typedCost, expectedCost: expected, miles: estimate?.miles ?? null })
+  const quotable = quotableRate(rules, wanted)
+  const { low: floor, high: ceiling } = rules === null ? noLimits : limitsIn(rules)
+  const at = (rate: number | null) => (rate === null ? null : valueAt(curve, rate, cost?.amount ?? null))
+  const quote = at(quotable.rate)
   if (quote === null) return null
-  const saferRate = best === null ? null : Math.max(best.zone.low, Math.ceil(floor ?? 0))
+  const saferRate = best === null ? null : saferThan(quote.rate, best.zone.low, rules)
   return {
     quote,
-    basis: isFloored ? 'floor' : best === null ? 'going' : 'best',
-    safer: saferRate === null || Math.round(saferRate) >= quote.rate ? null : at(saferRate),
-    going: at(reference),
+    basis: quotable.from === 'best' && best === null ? 'going' : quotable.from,
+    changed: quotable.changed,
+    safer: at(saferRate),
+    going: at(reference === null ? null : Math.round(reference)),
     zone: best?.zone ?? null,
     cost,
     floor,
+    ceiling,
+    rules: rules === null ? [] : rulesInWords(rules),
   }
+}
+
+const noLimits = { low: null, high: null }
+
+/** The best rate and the rates that earn nearly as much; null without a cost. */
+function wantedRate(
+  { estimate, curve = [], optimum }: Pick<Advice, 'estimate' | 'curve' | 'optimum'>,
+  typedCost: number | null,
+) {
+  const reference = estimate?.reference_rate ?? null
+  if (typedCost !== null && reference !== null) return bestOver(curve, reference, typedCost)
+  return optimum ? { rate: optimum.experiment?.rate ?? optimum.rate, zone: optimum.flat_zone } : null
+}
+
+/** The lower end of the zone as a rate within the rules; null if it is not below the rate to quote. */
+function saferThan(quoted: number, zoneLow: number, rules: LaneRules | null): number | null {
+  const { rate } = quotableRate(
+    rules === null ? null : { ...rules, applied: { ...rules.applied, target: null } },
+    zoneLow,
+  )
+  return rate < quoted ? rate : null
 }
 
 /** The value of a typed rate; null without a rate. */
@@ -135,13 +162,18 @@ export type Standing =
   | 'off'
   /** It is below the floor or the cost. */
   | 'low'
+  /** It is above the maximum of the rules. */
+  | 'high'
 
 /** @example standingOf({ rate: 1900, margin: -161, ... }, pricing) // 'low' */
 export function standingOf(typed: Pick<RateValue, 'rate' | 'margin'>, pricing: Pricing): Standing {
-  const { floor, zone, quote } = pricing
+  const { floor, ceiling, zone, quote } = pricing
   if ((floor !== null && typed.rate < floor) || (typed.margin !== null && typed.margin < 0)) return 'low'
-  if (Math.round(typed.rate) === quote.rate) return 'same'
-  // The rate to quote may be above the zone, because of the floor.
-  const isNear = zone === null || (typed.rate >= zone.low && typed.rate <= Math.max(zone.high, quote.rate))
+  if (ceiling !== null && typed.rate > ceiling) return 'high'
+  if (Math.round(typed.rate) === Math.round(quote.rate)) return 'same'
+  // The rules may move the rate to quote out of the zone.
+  const isNear =
+    zone === null ||
+    (typed.rate >= Math.min(zone.low, quote.rate) && typed.rate <= Math.max(zone.high, quote.rate))
   return isNear ? 'near' : 'off'
 }

@@ -132,7 +132,7 @@ function RowAdviceLine({
   onUse: (rate: number) => void
 }) {
   const { estimate, rate, warnings } = advice
-  const best = bestRateOf(advice)
+  const best = bestRateOf(lane, advice)
   const margin = marginOf(lane, advice)
   const isTyped = lane.rate.trim() !== ''
   return (
@@ -154,11 +154,12 @@ function RowAdviceLine({
         <span>no advice yet</span>
       ) : (
         <span>
-          best <b>{dollars(best)}</b>{' '}
+          best <b>{dollars(best.rate)}</b>
+          {best.changed === '' ? '' : ` (${best.changed})`}{' '}
           <UnstyledButton
             className="desk-suggestion"
-            aria-label={`Use ${dollars(best)}`}
-            onClick={() => onUse(best)}
+            aria-label={`Use ${dollars(best.rate)}`}
+            onClick={() => onUse(best.rate)}
           >
             Use
           </UnstyledButton>
@@ -336,7 +337,7 @@ export function Suggested({
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">
-      Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use the best rate. You can paste
+      Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use the rate to quote. You can paste
       spreadsheet rows into any field.
     </Text>
   )

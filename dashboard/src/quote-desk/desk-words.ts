@@ -75,7 +75,7 @@ export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimat
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The quotes that an estimate uses, as the start of a sentence. */
-function basisInWords(estimate: Estimate): string {
+function quotesInWords(estimate: Estimate): string {
   const basis = basedOn(estimate)
   if (estimate.decided === 0) return `${basis.charAt(0).toUpperCase()}${basis.slice(1)}`
   return estimate.used.decided === 0 ? `Estimated ${basis}` : `Based on ${basis}`
@@ -98,7 +98,7 @@ export function trustInWords(
   const borrowed = borrowedInWords(estimate)
   const basis = [
     ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
-    `${basisInWords(estimate)}${age}`,
+    `${quotesInWords(estimate)}${age}`,
     ...(borrowed === null ? [] : [borrowed]),
   ].join('. ')
   return { trust, word: trustWords[trust], basis: `${basis}.` }
@@ -199,9 +199,20 @@ export function valueInWords(value: RateValue): string {
   ].join(' · ')
 }
 
+/** Where the rate to quote comes from. @example 'the best expected margin, rounded to $25 by rule 3 (over 700 miles)' */
+export function basisInWords({ basis, changed, cost }: Pricing): string {
+  const from =
+    basis === 'best'
+      ? `the best expected margin${cost?.isTyped ? ' over your cost' : ''}`
+      : basis === 'going'
+        ? 'the going rate; no truck cost is known'
+        : ''
+  return [from, changed].filter((words) => words !== '').join(', ')
+}
+
 /** How a typed rate compares with the rate to quote, after its value. Empty when there is nothing to add. */
 export function standingInWords(typed: RateValue, pricing: Pricing): string {
-  const { quote, floor } = pricing
+  const { quote, floor, ceiling } = pricing
   const than = dollars(quote.rate)
   const difference =
     typed.worth === null || quote.worth === null ? null : Math.round(quote.worth) - Math.round(typed.worth)
@@ -218,6 +229,8 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
       return typed.margin !== null && typed.margin < 0
         ? `: a loss of ${roundDollars(-typed.margin)} if you win`
         : `: below your floor of ${dollars(Math.ceil(floor ?? 0))}`
+    case 'high':
+      return `: above your maximum of ${dollars(Math.floor(ceiling ?? 0))}`
   }
 }
 

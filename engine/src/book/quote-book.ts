@@ -3,7 +3,8 @@ import { type CostModel, countLoad } from '../estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
 import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
 import { regionOf } from '../regions.ts'
-import { PENDING, QuoteColumns, type QuoteRow, WON } from './quote-columns.ts'
+import type { Steps } from '../steps.ts'
+import { OUTCOMES, PENDING, QuoteColumns, type QuotePortion, type QuoteRow, WON } from './quote-columns.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
 export interface LanePlaces {
@@ -84,8 +85,29 @@ export class QuoteBook implements QuotedLanes {
     return this.#revision
   }
 
-  reserve(quotes: number): void {
-    this.columns.reserve(quotes)
+  /** Adds a portion to a book that is being opened. Nothing may be read, put or removed before `join` has ended. */
+  append(portion: QuotePortion): void {
+    this.columns.append(portion)
+  }
+
+  /** Ends the opening, in steps. The revisions stay 0, because nobody has read the book yet. */
+  *join(): Steps<void> {
+    yield* this.columns.join()
+    const { lane: laneOf, outcome, rows } = this.columns
+    const counts = new Int32Array(OUTCOMES.length * this.lanes.length)
+    for (let row = 0; row < rows; row++) {
+      if (row % ROWS_PER_STEP === 0) yield
+      const lane = laneOf[row] as number
+      if (lane < 0) continue
+      const at = OUTCOMES.length * lane + (outcome[row] as number)
+      counts[at] = (counts[at] as number) + 1
+    }
+    for (const { number, counts: ofLane } of this.lanes) {
+      const [pending = 0, won = 0, lost = 0] = counts.subarray(OUTCOMES.length * number)
+      ofLane.splice(0, OUTCOMES.length, pending, won, lost)
+      this.won += won
+      this.decided += won + lost
+    }
   }
 
   /** The number of a lane. A new lane is assigned the next number. */
@@ -220,6 +242,9 @@ export class QuoteBook implements QuotedLanes {
     return made
   }
 }
+
+/** Rows that are counted in one step. */
+const ROWS_PER_STEP = 50_000
 
 /** Approximate memory of a lane and of a city pair without their quotes, in bytes: names, lists and index entries. */
 const bytesPerLane = 400

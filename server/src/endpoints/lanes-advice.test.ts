@@ -72,6 +72,20 @@ describe('advice on several lanes: 200', () => {
     expect(warnings).toEqual([])
   })
 
+  test('the rules come with it, and the rate without a typed one is within them', async () => {
+    const ruled = await makeTenant(app)
+    for (const rate of [2700, 2800]) await makeLane(app, ruled, { rate, outcome: 'won' })
+    const rule = { conditions: { equipment: 'V' }, terms: { target: { margin_pct: 20 }, round_to: 25 } }
+    expect((await call(app, 'POST', '/api/pricing-rules', { token: ruled.owner, body: rule })).status).toBe(
+      201,
+    )
+    const { body } = await advise([{ ...dallasAtlanta, estimated_cost: 2000 }], ruled.owner)
+    expect(body.results[0]).toMatchObject({
+      rate: 2500,
+      rules: { target: { rate: 2500 }, rounding: { to: 25, because: 'equipment V' }, rate: 2500 },
+    })
+  })
+
   test('an invalid lane does not affect the others', async () => {
     const { status, body } = await advise([
       { origin: 'Chicago, XX', destination: 'Memphis, TN' },
@@ -88,7 +102,7 @@ describe('advice on several lanes: 200', () => {
     expect((await advise([{ ...dallasAtlanta, quoted_rate: 2800 }], viewer.token)).status).toBe(200)
     const fresh = await makeTenant(app)
     const { body } = await advise([dallasAtlanta], fresh.owner)
-    expect(body.results).toEqual([
+    expect(body.results).toMatchObject([
       { index: 0, status: 200, rate: null, estimate: null, optimum: null, warnings: [], outside_rules: [] },
     ])
   })

@@ -4,10 +4,10 @@ import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import { newestQuotes } from '#engine/book/scope-counts.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
+import { type BrokerageBook, type OpenBook, ownScope, type QuoteParties } from '../book/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { partiesOf, type QuoteParties } from './applied-rules.ts'
+import { partiesOf } from './applied-rules.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
 import { itemErrors } from './item-errors.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
@@ -58,7 +58,7 @@ async function estimateOf(
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
-  const best = first.optimum?.experiment?.rate ?? first.rules.rate ?? first.estimate.reference_rate
+  const best = first.optimum?.experiment?.rate ?? first.rules.rate
   if (best === null) return { rateCents: anyRateCents, offer: first }
   const bestCents = Math.max(1, Math.round(best)) * 100
   return { rateCents: bestCents, offer: await at(bestCents) }
@@ -116,6 +116,7 @@ async function answersFor(
         checked === null
           ? []
           : outsideErrors(checked.verdict, false, '').map(({ code, detail }) => ({ code, detail })),
+      rules: offer.rules,
     }
   }
 

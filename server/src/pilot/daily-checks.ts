@@ -62,9 +62,11 @@ async function checkCalibration(
     decidedSince: new Date((dayOf(now) - ALARM_DAYS + 1) * dayMs),
     quotedSince: new Date(now - (ALARM_DAYS + decidedWithinDays) * dayMs),
   })
-  const forecasts = rows.flatMap(({ decided_at, outcome, probability }): DecidedForecast[] =>
-    probability === null ? [] : [{ day: dayOf(decided_at.getTime()), probability, won: outcome === 'won' }],
-  )
+  const forecasts = rows.flatMap(({ probability, ...quote }): DecidedForecast[] => {
+    if (probability === null) return []
+    const lane = `${quote.origin_key}>${quote.destination_key}|${quote.equipment_code}`
+    return [{ day: dayOf(quote.decided_at.getTime()), lane, probability, won: quote.outcome === 'won' }]
+  })
   const wasBroken = (last?.broken_at ?? null) !== null
   const standing = calibrationStanding(forecasts, { today: dayOf(now), wasBroken })
   const isBroken = standing.state === 'broken'

@@ -3,7 +3,13 @@
  */
 export type { ChangedTenants } from './changed-tenants.ts'
 export { roleTimeouts } from './connection.ts'
-export { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+export {
+  BrokerageBusy,
+  BrokerageMoving,
+  DatabaseUnavailable,
+  isDuplicateKey,
+  LockTimeout,
+} from './database-failures.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
