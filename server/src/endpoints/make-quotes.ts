@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
-import { centsFromDollars } from '#engine/money.ts'
+import { centsFromDollars, formatDollars } from '#engine/money.ts'
+import { chargesFit } from '#engine/rate-basis.ts'
 import { costExpected, pricingOf } from '../book/index.ts'
 import { lanes } from '../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -162,6 +163,21 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
   }
 }
 
+/** The errors of a further quote: of the charges that were sent, or of the earlier ones that it keeps. */
+function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow): FieldError[] {
+  const sent = chargesErrors('quoted', 'quoted_rate', body)
+  if (sent.length > 0) return sent
+  const {
+    quoted_basis: basis,
+    quoted_fuel_cents: fuel,
+    quoted_accessorials_cents: other,
+  } = requoted(body, before)
+  const amount = { cents: cents(body.quoted_rate) ?? 0, basis, fuelCents: fuel, accessorialCents: other }
+  if (chargesFit(amount, 'all_in')) return []
+  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((fuel ?? 0) + (other ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
+  return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
+}
+
 /** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
 function charges(lane: LaneToQuote) {
   const said = chargeMembers.map((member) => lane[member] ?? null)
@@ -313,12 +329,12 @@ export async function checkRequote(
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<CheckedRate<'quoted_rate'>> {
-  const errors = chargesErrors('quoted', 'quoted_rate', body)
-  if (errors.length > 0) throw invalid(errors)
   const quoted = await parts.database.inTenant(by.tenant, (transaction) =>
     lanes.findLane(transaction, by.tenant, askedRef(ref)),
   )
   if (quoted === null) throw noLane(ref)
+  const errors = requoteErrors(body, quoted)
+  if (errors.length > 0) throw invalid(errors)
   const next = { ...quoted, quoted_rate_cents: cents(body.quoted_rate) ?? 0, ...requoted(body, quoted) }
   const [checked] = await checkedRates([next], by, parts)
   if (checked === undefined) throw noLane(ref)

@@ -7,11 +7,12 @@ import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
+import { factsOf } from '../book/index.ts'
 import { conversions, defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, partiesOf } from './applied-rules.ts'
+import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
 
 /** A lane with the rate to check. */
