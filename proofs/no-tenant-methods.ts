@@ -1,5 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
+  'insert-rows.insertRows': 'is part of the functions that insert many rows of a tenant',
   'hash-chain.hashAfter': 'computes a value without a query',
   'calibration-checks.tenantsToCheck':
     'returns the numbers of tenants whose calibration is due for a check, for the service itself',
@@ -43,6 +44,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'packed-quotes.viewOf': 'computes a value without a query',
   'people.minimumOf': 'converts the values that it receives',
   'pricing-rules.rulesInForce': 'converts the values that it receives',
+  'pricing-rules.refuseQuotes': 'converts the values that it receives',
   'people.foldedEmail': 'computes a value without a query',
   'people.newTenantId': 'returns a random number',
   'instances.seeInstance': 'concerns the installation',

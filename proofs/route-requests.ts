@@ -194,6 +194,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'get-quote-list-settings': () => ({ path: '/api/quote-list-settings' }),
   'list-customers': () => ({ path: '/api/customers/list' }),
+  'export-customers': () => ({ path: '/api/customers/export' }),
   'get-customer': (of) => ({
     path: `/api/customers/record?name=${encodeURIComponent(customerOf(of))}`,
   }),

@@ -4,6 +4,7 @@ import { getBacktest } from './backtest.ts'
 import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
+  exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
@@ -194,6 +195,7 @@ export const allEndpoints = [
   getFuel,
   getFuelSurcharge,
   listCustomers,
+  exportCustomers,
   getCustomer,
   changeCustomer,
   listCustomerVariants,

@@ -59,6 +59,17 @@ const exampleCustomer = {
 }
 
 const named = text('The name of the customer, in any spelling')
+const customerSorts = [...performanceSorts, 'last_quoted'] as const
+const selection = {
+  q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
+  sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', customerSorts)),
+  order: Type.Optional(
+    oneOf('desc (the default) is highest or latest first. Customers without the figure are last', [
+      'desc',
+      'asc',
+    ]),
+  ),
+}
 const viewer = { kind: 'dashboard', role: 'viewer' } as const
 // A tier and a merge decide which rules apply and which teams see a quote, so a member must not change them.
 const admin = { kind: 'dashboard', role: 'admin' } as const
@@ -72,11 +83,7 @@ export const listCustomers = endpoint({
   tag: 'Customers',
   who: viewer,
   query: Type.Object({
-    q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
-    sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', performanceSorts)),
-    order: Type.Optional(
-      oneOf('desc (the default) is highest first. Customers without the figure are last', ['desc', 'asc']),
-    ),
+    ...selection,
     cursor: Type.Optional(
       Type.String({
         description: 'next_cursor of the previous page, with the same parameters',
@@ -88,16 +95,39 @@ export const listCustomers = endpoint({
   }),
   status: 200,
   answer: Type.Object({
-    customers: Type.Array(Type.Object({ ...Customer.properties, ...performanceFigures })),
+    customers: Type.Array(
+      Type.Object({ ...Customer.properties, ...performanceFigures, last_quoted_at: moment }),
+    ),
     customers_total: Type.Integer({ description: 'Number of customers on all pages' }),
     next_cursor: nullable(Type.String()),
   }),
   examples: {
     answer: {
-      customers: [{ ...exampleCustomer, ...exampleFigures }],
+      customers: [{ ...exampleCustomer, ...exampleFigures, last_quoted_at: '2026-02-27T14:00:00.000Z' }],
       customers_total: 1,
       next_cursor: null,
     },
+  },
+})
+
+export const exportCustomers = endpoint({
+  name: 'export-customers',
+  method: 'GET',
+  path: '/api/customers/export',
+  summary: 'Customers as a CSV file',
+  description: 'All customers of list-customers, in its order, without a limit.',
+  tag: 'Customers',
+  who: viewer,
+  query: Type.Object(selection),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({
+    description: 'A header line, then one line per customer; UTF-8 with a byte order mark',
+  }),
+  examples: {
+    query: { q: 'harvest' },
+    answer:
+      '\uFEFFCustomer,Other names,Tier,Payment days,Last quoted,Quotes,Won\r\nHarvest Table Foods,"Harvest Table Foods, Inc.",A,30,2026-02-27T14:00:00.000Z,34,17\r\n',
   },
 })
 
@@ -134,7 +164,10 @@ export const getCustomer = endpoint({
     ),
     trend: Type.Object(
       { days: Type.Integer(), recent: Decisions, before: Decisions },
-      { description: 'Quotes of the last `days` days, and of the `days` days before those' },
+      {
+        description:
+          'Quotes of the last `days` days with today, and of the `days` days before those. Days begin in the time zone of the brokerage',
+      },
     ),
     months: Type.Array(PerformanceRow, { description: 'By month, newest first' }),
     lanes: Type.Array(PerformanceRow, {

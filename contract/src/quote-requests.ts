@@ -416,7 +416,8 @@ export const setOutcome = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/outcome',
   summary: 'Mark a lane won, lost or pending',
-  description: 'Updates from the TMS do not change an outcome that a person sets after a booking.',
+  description:
+    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
@@ -429,7 +430,7 @@ export const setOutcome = endpoint({
   }),
   status: 200,
   answer: Lane,
-  problems: ['lane-not-found', 'state-conflict'],
+  problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { outcome: 'lost', reason: 'price' },
     answer: {

@@ -23,7 +23,7 @@ function decisions(options: {
   return Array.from({ length: options.days * options.perDay }, (_, nth) => {
     const day = Math.floor(nth / options.perDay)
     const probability = 0.05 + 0.9 * random()
-    return { day, probability, won: random() < truth(probability, day) }
+    return { day, lane: `lane ${nth}`, probability, won: random() < truth(probability, day) }
   })
 }
 
@@ -42,6 +42,19 @@ describe('the alarm', () => {
     }
   })
 
+  test('is not raised by orders whose loads are won or lost together', () => {
+    const random = seededNumbers(3)
+    const orders = Array.from({ length: 365 }, (_, day) => {
+      const probability = 0.2 + 0.6 * random()
+      const won = random() < probability
+      return Array.from({ length: 8 }, (): DecidedForecast => ({ day, lane: 'one', probability, won }))
+    })
+    expect(firstAlarm(orders.flat(), 365)).toBeNull()
+    // The same decisions, taken for independent ones, are overwhelming evidence.
+    const apart = orders.flat().map((decision, nth) => ({ ...decision, lane: `lane ${nth}` }))
+    expect(firstAlarm(apart, 365)).not.toBeNull()
+  })
+
   test.each([
     ['fewer wins than forecast', (p: number) => sigmoid(logit(p) - 0.9)],
     ['more wins than forecast', (p: number) => sigmoid(logit(p) + 0.9)],
@@ -57,7 +70,12 @@ describe('the alarm', () => {
 
   test('needs 60 decided quotes on 14 days', () => {
     const lost = (count: number, days: number): DecidedForecast[] =>
-      Array.from({ length: count }, (_, nth) => ({ day: nth % days, probability: 0.9, won: false }))
+      Array.from({ length: count }, (_, nth) => ({
+        day: nth % days,
+        lane: `lane ${nth}`,
+        probability: 0.9,
+        won: false,
+      }))
     const standing = (count: number, days: number) =>
       calibrationStanding(lost(count, days), { today: 20, wasBroken: false }).state
     expect(standing(59, 20)).toBe('too_few')
@@ -77,7 +95,12 @@ describe('the alarm', () => {
 
   test('certain forecasts and none at all give finite numbers', () => {
     const odd = [0, 1, 0.5].flatMap((probability) =>
-      Array.from({ length: 30 }, (_, nth) => ({ day: nth, probability, won: nth % 2 === 0 })),
+      Array.from({ length: 30 }, (_, nth) => ({
+        day: nth,
+        lane: `lane ${probability}`,
+        probability,
+        won: nth % 2 === 0,
+      })),
     )
     expect(Number.isFinite(calibrationStanding(odd, { today: 30, wasBroken: false }).evidence)).toBe(true)
     expect(calibrationStanding([], { today: 30, wasBroken: false })).toEqual({
@@ -96,7 +119,8 @@ test('a bet on calibrated forecasts does not grow on average, also at the edge o
     for (const off of [-ALARM_TOLERANCE, -0.1, 0, 0.1, ALARM_TOLERANCE]) {
       const truth = sigmoid(logit(p) + off)
       const evidence = (won: boolean) =>
-        calibrationStanding([{ day: 0, probability: p, won }], { today: 0, wasBroken: false }).evidence
+        calibrationStanding([{ day: 0, lane: 'one', probability: p, won }], { today: 0, wasBroken: false })
+          .evidence
       expect(truth * evidence(true) + (1 - truth) * evidence(false)).toBeLessThanOrEqual(60 + 1e-9)
     }
   }

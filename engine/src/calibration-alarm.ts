@@ -2,6 +2,8 @@
 export interface DecidedForecast {
   /** The day of the decision, in days since 1970. */
   readonly day: number
+  /** Decisions of a lane on the same day may be one decision of a customer, such as several loads of one order. */
+  readonly lane: string
   readonly probability: number
   readonly won: boolean
 }
@@ -47,8 +49,10 @@ export interface CalibrationStanding {
  * Tests whether the win probabilities that were recorded with quotes hold, on the decisions of the last 60 days.
  *
  * Each decision bets against its forecast: it multiplies the wealth of a bet that began on an earlier day by the likelihood of
- * the outcome under an alternative, divided by that under the nearest forecast within the tolerance. If the forecasts are
- * calibrated within the tolerance, no bet grows on average, whatever the order and number of decisions. The evidence is the sum of
+ * the outcome under an alternative, divided by that under the nearest forecast within the tolerance. The decisions of a lane on the
+ * same day share one bet, whose factor is the mean of their factors: the mean of bets that do not grow does not grow either,
+ * however the decisions depend on each other. If the forecasts are calibrated within the tolerance, no bet grows on average,
+ * whatever the order and number of decisions. The evidence is the sum of
  * the wealth of bets that began on each of the 60 days, averaged over the alternatives: a Shiryaev-Roberts detector. If it is read
  * every day, the mean time until calibrated forecasts reach an evidence of 3,650 is at least 3,650 days, so the alarm may be
  * looked at as often as one likes. docs/decisions/0077-the-calibration-alarm.md has the proof and its limits.
@@ -69,9 +73,11 @@ export function calibrationStanding(
   let sum = 0
   for (let day = today - ALARM_DAYS + 1; day <= today; day++) {
     const decisions = byDay.get(day) ?? []
+    const lanes = [...Map.groupBy(decisions, ({ lane }) => lane).values()]
     for (const [at, alternative] of ALTERNATIVES.entries()) {
       let factor = 1
-      for (const decision of decisions) factor *= betOf(decision, alternative)
+      for (const ofLane of lanes)
+        factor *= ofLane.reduce((sum, decision) => sum + betOf(decision, alternative), 0) / ofLane.length
       // A bet begins each day with a wealth of one.
       wealth[at] = ((wealth[at] ?? 0) + 1) * factor
     }

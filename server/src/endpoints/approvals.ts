@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import * as contract from '#contract/approvals.ts'
 import { type BodyOf, roleAtLeast } from '#contract/endpoint.ts'
-import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
+import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
-import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import { type ApprovalState, approvalEmail, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../audit/index.ts'
 import { approvals, lanes, people } from '../database/queries/index.ts'
@@ -185,23 +185,37 @@ async function decidable(transaction: TenantTransaction, call: DecideCall) {
 /** The rates of a counter in cents. @throws a 422 if there is not one for each lane */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
   const count = ratesOf(asked(row)).length
-  const errors: FieldError[] = []
-  if (decision === 'counter' && rates?.length !== count) {
-    errors.push({
-      pointer: '/rates',
-      code: 'invalid',
-      detail: `rates must have ${count} amounts, one for each lane.`,
-    })
-  }
-  if (decision !== 'counter' && rates !== undefined) {
-    errors.push({
-      pointer: '/rates',
-      code: 'invalid',
-      detail: 'rates is only accepted with decision counter; remove it.',
-    })
-  }
-  if (errors.length > 0) throw invalid(errors)
-  return rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
+  const takesRates = decision === 'counter' || decision === 'accept'
+  const wrong = (detail: string) => invalid([{ pointer: '/rates', code: 'invalid', detail }])
+  if (!takesRates && rates !== undefined)
+    throw wrong('rates is only accepted with the decisions counter and accept; remove it.')
+  if (rates?.length !== count && (decision === 'counter' || rates !== undefined))
+    throw wrong(`rates must have ${count} amounts, one for each lane.`)
+  const cents = rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
+  if (decision === 'accept' && cents !== undefined) checkCounter(row, cents)
+  return decision === 'counter' ? cents : undefined
+}
+
+/** @throws a 409 with the rates of the counter, if they are not those that the person saw */
+function checkCounter(row: ApprovalRow, seenCents: readonly number[] | null): void {
+  const counter = row.counter_cents ?? []
+  const errors = counter.flatMap((cents, index) =>
+    cents === seenCents?.[index]
+      ? []
+      : [
+          {
+            pointer: `/rates/${index}`,
+            code: 'changed',
+            detail: `The rate of the counter is ${formatDollars(cents)}.`,
+          },
+        ],
+  )
+  if (errors.length === 0) return
+  throw problem(
+    'state-conflict',
+    `Request ${row.approval_id} was countered with other rates meanwhile: ${counter.map(formatDollars).join(', ')}. Nothing was changed. Accept these rates, or withdraw.`,
+    { errors },
+  )
 }
 
 /** Saves a decision in the transaction that acts on it, and returns the request with it. */
@@ -255,12 +269,8 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
     isApproved: true,
     also: async (transaction: TenantTransaction, laneRefs: readonly string[]) => {
       const locked = await decidable(transaction, call)
-      if (JSON.stringify(locked.row.counter_cents) !== JSON.stringify(row.counter_cents)) {
-        throw problem(
-          'state-conflict',
-          `Request ${row.approval_id} was countered with other rates meanwhile. Read it again. Nothing was changed.`,
-        )
-      }
+      // Countered again since the quotes were checked.
+      checkCounter(locked.row, row.counter_cents)
       answer = await save(transaction, call, locked, { laneRefs })
     },
   }

@@ -206,7 +206,7 @@ test('spelling variants are offered, the more quoted customer first, and nothing
 
 test('pages of customers continue where the last one ended, in every order', async () => {
   for (const name of ['One', 'Two', 'Two', 'Three']) await quote(name, name === 'One' ? 'won' : 'lost')
-  for (const sort of ['quotes', 'win_rate', 'margin']) {
+  for (const sort of ['quotes', 'win_rate', 'margin', 'last_quoted']) {
     const names: string[] = []
     for (let cursor = ''; ; ) {
       const page = await list(`sort=${sort}&limit=1${cursor}`)
@@ -219,6 +219,27 @@ test('pages of customers continue where the last one ended, in every order', asy
     expect(names[0]).toBe(sort === 'win_rate' ? 'One' : 'Two')
   }
   expect((await ask('GET', '/api/customers/list?cursor=x')).status).toBe(422)
+})
+
+test('the list can be searched, and is exported with the terms and the other names', async () => {
+  await quote('Harvest', 'won')
+  await quote('Harvest Inc', 'lost')
+  await quote('Polar')
+  await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: '=A', payment_days: 30 })
+  await merge('Harvest Inc', 'Harvest')
+  const found = await list('q=%20HARVEST%20')
+  expect(found).toMatchObject({ customers_total: 1, customers: [{ name: 'Harvest', quotes: 2 }] })
+  // Only a merged name contains the text.
+  expect(await list('q=inc')).toMatchObject({ customers: [{ name: 'Harvest' }] })
+  expect(await list('q=nobody')).toMatchObject({ customers: [], customers_total: 0 })
+  const last = found.customers[0].last_quoted_at
+  expect((await record('Harvest')).body.last_quoted_at).toBe(last)
+  const { body: csv } = await ask('GET', '/api/customers/export?sort=last_quoted&order=asc')
+  const lines = csv.trim().split('\r\n')
+  expect(lines[0]).toMatch(/^Customer,Other names,Tier,Payment days,Last quoted,Quotes,Won,Lost/)
+  expect(lines.slice(1).map((line: string) => line.split(',')[0])).toEqual(['Harvest', 'Polar'])
+  // A spreadsheet must not read the tier as a formula.
+  expect(lines[1]).toContain(`Harvest,Harvest Inc,"'=A",30,${last},2,1,1`)
 })
 
 describe('the customer in the estimate', () => {

@@ -2,24 +2,27 @@ import type Type from 'typebox'
 import {
   type Customer,
   changeCustomer,
+  exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
   unmergeCustomer,
 } from '#contract/customers.ts'
-import type { AnswerOf } from '#contract/endpoint.ts'
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { recordEvent } from '../audit/index.ts'
-import { customers, userNames } from '../database/queries/index.ts'
+import { csvHead, csvLines } from '../csv/index.ts'
+import { customers, people, type performance, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorText } from './page-cursor.ts'
-import { orderOf, performancePage, readPerformanceCursor } from './performance.ts'
+import { csvPages, exportedAtOnce, orderOf, performancePage, readPerformanceCursor } from './performance.ts'
+import { figureColumns } from './performance-csv.ts'
 
 type CustomerAnswer = Type.Static<typeof Customer>
 
@@ -97,7 +100,12 @@ async function customerPage(
   now: Date,
 ): Promise<AnswerOf<typeof getCustomer>> {
   const record = await customers.findCustomer(transaction, tenant, name)
-  const answers = await customers.customerAnswers(transaction, tenant, name, { now, days: trendDays })
+  const { time_zone: timeZone } = await people.tenantOfSession(transaction, tenant)
+  const answers = await customers.customerAnswers(transaction, tenant, name, {
+    now,
+    days: trendDays,
+    timeZone,
+  })
   if (record === null && answers.quotes === 0) {
     throw problem('not-found', `No customer is called ${name.trim()}.`)
   }
@@ -128,33 +136,89 @@ async function customerPage(
 /** The months on the page of a customer: ten years. */
 const monthsMax = 120
 
+type ListedCustomer = AnswerOf<typeof listCustomers>['customers'][number]
+
+const listOrder = ({ sort, order }: Pick<QueryOf<typeof listCustomers>, 'sort' | 'order'>) =>
+  ({ by: 'customer', ...(sort && { sort }), ...(order && { order }) }) as const
+
+/** A page of the customers with a name that contains `q`, and the cursor of the next page. */
+async function customersPage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  {
+    q,
+    cursor,
+    limit,
+    ...query
+  }: ReturnType<typeof listOrder> & {
+    readonly q: string | undefined
+    readonly cursor: performance.PerformanceCursor | null
+    readonly limit: number
+  },
+): Promise<{ customers: ListedCustomer[]; total: number; next: performance.PerformanceCursor | null }> {
+  const found = await performancePage(transaction, tenant, {
+    query,
+    filter: {},
+    cursor,
+    limit,
+    ...(q === undefined ? {} : { named: q.trim() }),
+  })
+  const named = found.rows.map(({ key, label }) => ({ key, name: label }))
+  const answers = await customerAnswers(transaction, tenant, named)
+  return {
+    customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
+      const [customer, lastQuoted] = [answers[at], found.lastQuoted[at]]
+      return customer === undefined || lastQuoted === undefined
+        ? []
+        : [{ ...customer, ...figures, last_quoted_at: lastQuoted.toISOString() }]
+    }),
+    total: found.rows_total,
+    next: found.next,
+  }
+}
+
+const csvColumns: readonly (readonly [string, (customer: ListedCustomer) => string | number | null])[] = [
+  ['Customer', ({ name }) => name],
+  ['Other names', ({ aliases }) => aliases.map(({ name }) => name).join('; ')],
+  ['Tier', ({ tier }) => tier],
+  ['Payment days', ({ payment_days }) => payment_days],
+  ['Last quoted', ({ last_quoted_at }) => last_quoted_at],
+  ...figureColumns,
+]
+const customersCsvHead = () => csvHead(csvColumns.map(([header]) => header))
+const customersCsvLines = (rows: readonly ListedCustomer[]) =>
+  csvLines(rows.map((row) => csvColumns.map(([, cell]) => cell(row))))
+
 export const customerEndpoints: ServedEndpoint[] = [
   serve(listCustomers, async ({ caller: { tenant }, query }, { staleReads }) => {
-    const { q, limit = pageSizeDefault } = query
-    const order = { by: 'customer', ...query } as const
+    const order = listOrder(query)
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
-    return staleReads.inTenant(tenant, async (transaction) => {
-      const found = await performancePage(transaction, tenant, {
-        query: order,
-        filter: {},
-        cursor,
-        limit,
-        ...(q === undefined ? {} : { named: q.trim() }),
-      })
-      const named = found.rows.map(({ key, label }) => ({ key, name: label }))
-      const answers = await customerAnswers(transaction, tenant, named)
-      return {
-        customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
-          const customer = answers[at]
-          return customer === undefined ? [] : [{ ...customer, ...figures }]
-        }),
-        customers_total: found.rows_total,
-        next_cursor:
-          found.next === null ? null : cursorText([name, found.next.rank, found.next.quotes, found.next.key]),
-      }
-    })
+    const { limit = pageSizeDefault } = query
+    const { customers, total, next } = await staleReads.inTenant(tenant, (transaction) =>
+      customersPage(transaction, tenant, { ...order, q: query.q, cursor, limit }),
+    )
+    return {
+      customers,
+      customers_total: total,
+      next_cursor: next === null ? null : cursorText([name, next.rank, next.quotes, next.key]),
+    }
   }),
+
+  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { staleReads }) => ({
+    fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
+    text: csvPages(customersCsvHead(), async (cursor: performance.PerformanceCursor | null) => {
+      const page = await staleReads.inTenant(tenant, (transaction) =>
+        customersPage(transaction, tenant, {
+          ...listOrder(query),
+          q: query.q,
+          cursor,
+          limit: exportedAtOnce,
+        }),
+      )
+      return { lines: customersCsvLines(page.customers), next: page.next }
+    }),
+  })),
 
   serve(getCustomer, async ({ caller: { tenant }, query, now }, { staleReads }) =>
     staleReads.inTenant(tenant, (transaction) =>

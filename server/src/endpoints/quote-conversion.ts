@@ -1,5 +1,5 @@
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import type { AmountConversions, RateBasis } from '#engine/rate-basis.ts'
 import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Parts } from './parts.ts'
@@ -10,9 +10,42 @@ export type QuotedOn = Pick<
   'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
 >
 
+interface QuoteToConvert {
+  readonly quoted?: QuotedOn | undefined
+  readonly miles: number | null
+  /** The customer, whose fuel schedule may apply. */
+  readonly customerName: string | null
+}
+
+const nothingKnown: AmountConversions = { scheduledFuelCents: null, usdPerCad: null }
+
+/** Whether the amounts of a quote are on the other basis or in Canadian dollars. */
+function isOnOtherTerms({ quoted }: QuoteToConvert, wanted: RateBasis): boolean {
+  return (quoted?.quoted_basis ?? wanted) !== wanted || quoted?.quoted_currency === 'CAD'
+}
+
+/** What the amounts of a quote are converted with today. Nothing is read for a quote that needs no conversion. */
+export async function conversionsFor(
+  quote: QuoteToConvert,
+  wanted: RateBasis,
+  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
+  { database }: Pick<Parts, 'database'>,
+): Promise<AmountConversions> {
+  if (!isOnOtherTerms(quote, wanted)) return nothingKnown
+  const { customerName, miles } = quote
+  return database.inTenant(tenant, async (transaction) => {
+    const day = new Date(now).toISOString().slice(0, 10)
+    const { rate: mills } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
+    return {
+      scheduledFuelCents: mills === null || miles === null ? null : fuelOfMiles(mills, miles),
+      usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day),
+    }
+  })
+}
+
 /**
- * How amounts of a quote become amounts on the basis of the brokerage in US dollars: `times` the amount, `plusCents`. It is that
- * of today, because a quote that is being made has no other day.
+ * How any amount of a quote becomes one on the basis of the brokerage in US dollars, as `comparableCents` converts it: `times`
+ * the amount, `plusCents`.
  */
 export interface QuoteConversion {
   readonly times: number
@@ -20,42 +53,24 @@ export interface QuoteConversion {
   readonly by: 'charges' | 'schedule' | 'exchange' | null
 }
 
-const asItIs: QuoteConversion = { times: 1, plusCents: 0, by: null }
-
 /** @returns null if the amounts cannot be converted: the fuel charge or the exchange rate of the day is not known */
 export async function quoteConversion(
-  {
-    quoted,
-    miles,
-    customerName,
-  }: { readonly quoted?: QuotedOn; readonly miles: number | null; readonly customerName: string | null },
+  quote: QuoteToConvert,
   wanted: RateBasis,
-  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
-  { database }: Pick<Parts, 'database'>,
+  at: { readonly tenant: TenantId; readonly now: number },
+  parts: Pick<Parts, 'database'>,
 ): Promise<QuoteConversion | null> {
-  const { quoted_basis: basis = null, quoted_fuel_cents: own = null } = quoted ?? {}
-  const isOther = basis !== null && basis !== wanted
-  const isCad = quoted?.quoted_currency === 'CAD'
-  if (!isOther && !isCad) return asItIs
-  const day = new Date(now).toISOString().slice(0, 10)
-  const { usdPerCad, millsPerMile } = await database.inTenant(tenant, async (transaction) => ({
-    usdPerCad: isCad ? await conversions.usdPerCadOn(transaction, tenant, day) : 1,
-    millsPerMile:
-      isOther && own === null ? (await fuel.fuelOfDay(transaction, tenant, customerName, day)).rate : null,
-  }))
-  if (usdPerCad === null) return null
-  if (!isOther) return { times: usdPerCad, plusCents: 0, by: 'exchange' }
-  // A charge is in the currency of the quote, and a schedule in US dollars.
-  const fuelCents =
-    own !== null
-      ? own * usdPerCad
-      : millsPerMile === null || miles === null
-        ? null
-        : fuelOfMiles(millsPerMile, miles)
+  const { scheduledFuelCents, usdPerCad } = await conversionsFor(quote, wanted, at, parts)
+  const { quoted_basis: basis = null, quoted_fuel_cents: own = null } = quote.quoted ?? {}
+  const isCad = quote.quoted?.quoted_currency === 'CAD'
+  if (isCad && usdPerCad === null) return null
+  const times = isCad ? (usdPerCad ?? 1) : 1
+  if (basis === null || basis === wanted) return { times, plusCents: 0, by: isCad ? 'exchange' : null }
+  const fuelCents = own === null ? scheduledFuelCents : own * times
   if (fuelCents === null) return null
-  const charges = Math.round(fuelCents + (quoted?.quoted_accessorials_cents ?? 0) * usdPerCad)
+  const charges = Math.round(fuelCents + (quote.quoted?.quoted_accessorials_cents ?? 0) * times)
   return {
-    times: usdPerCad,
+    times,
     plusCents: wanted === 'all_in' ? charges : -charges,
     by: isCad ? 'exchange' : own === null ? 'schedule' : 'charges',
   }

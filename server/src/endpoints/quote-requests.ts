@@ -18,6 +18,7 @@ import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /**
  * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
@@ -70,7 +71,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
     ),
   ),
 
-  serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
+  serve(setOutcome, async ({ caller, params, body, now }, parts) => {
     const { outcome, reason, counter_rate } = body
     const errors = [
       ...(reason !== undefined && outcome !== 'lost' ? [wrongReason('reason')] : []),
@@ -78,11 +79,23 @@ export const quoteEndpoints: ServedEndpoint[] = [
     ]
     if (errors.length > 0) throw invalid(errors)
     const at = new Date(now)
+    const { database } = parts
+    const known = await database.inTenant(caller.tenant, (transaction) =>
+      lanes.findLane(transaction, caller.tenant, askedRef(params.lane_ref)),
+    )
+    if (known === null) throw noLane(params.lane_ref)
+    const refused = await refusedReopenings([{ lane: known, ...body }], { caller, now }, parts)
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
       if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
       const wrongCounter = counter_rate === undefined ? [] : counterErrors(lane, counter_rate)
       if (wrongCounter.length > 0) throw invalid(wrongCounter)
+      const outside = refused.get(lane.lane_id)
+      if (outside !== undefined) {
+        throw problem('outside-rules', reopeningWords(body.outcome, outside[0]?.detail ?? ''), {
+          errors: outside,
+        })
+      }
       const next = {
         ...outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) }),
         ...(counter_rate === undefined ? {} : { counter_rate_cents: centsFromDollars(counter_rate) }),

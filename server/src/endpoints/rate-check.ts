@@ -3,15 +3,17 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
+import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
+import { factsOf } from '../book/index.ts'
 import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, partiesOf } from './applied-rules.ts'
+import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
-import { convertedCents, type QuotedOn, quoteConversion } from './quote-conversion.ts'
+import { conversionsFor, type QuotedOn } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -35,6 +37,37 @@ type LaneToCheck = Pick<
   readonly customerName: string | null
   readonly repId: number | null
   readonly rateType?: 'spot' | 'contract' | null
+}
+
+type Quoted = NonNullable<LaneToCheck['quoted']>
+
+/**
+ * The amounts of a lane on the basis of the brokerage in US dollars, as far as they can be converted. `leastCents` is the rate
+ * with the fuel charge of the schedule, if that makes it lower than the charge that was entered.
+ */
+function onBasis(lane: LaneToCheck, wanted: RateBasis, by: AmountConversions) {
+  const converted = (cents: number, fuelCents = lane.quoted?.quoted_fuel_cents ?? null) => {
+    const { quoted_basis, quoted_accessorials_cents, quoted_currency }: Partial<Quoted> = lane.quoted ?? {}
+    return comparableCents(
+      {
+        cents,
+        basis: quoted_basis ?? null,
+        fuelCents,
+        accessorialCents: quoted_accessorials_cents ?? null,
+        currency: quoted_currency ?? null,
+      },
+      wanted,
+      by,
+    )
+  }
+  const rateCents = converted(lane.rateCents)
+  const scheduled = by.scheduledFuelCents === null ? rateCents : (converted(lane.rateCents, null) ?? 0)
+  const { enteredCostCents } = lane
+  return {
+    rateCents,
+    leastCents: rateCents === null ? null : Math.min(rateCents, scheduled ?? rateCents),
+    enteredCostCents: enteredCostCents === null ? null : converted(enteredCostCents),
+  }
 }
 
 /** A warning of `rateWarnings` with the name of the field that holds the rate. */
@@ -76,13 +109,13 @@ export async function rateChecker(
   return async (field, asked) => {
     const { rules, basis } = stored
     const parties = await partiesOf(rules, asked, tenant, { database })
-    const conversion = await quoteConversion(
+    const by = await conversionsFor(
       { ...asked, miles: asked.miles ?? null },
       basis,
       { tenant, now },
       { database },
     )
-    const rateCents = convertedCents(conversion, asked.rateCents)
+    const { rateCents, leastCents, enteredCostCents: entered } = onBasis(asked, basis, by)
     const identity = identityOf({
       originKey: asked.origin_key,
       destinationKey: asked.destination_key,
@@ -96,16 +129,15 @@ export async function rateChecker(
     const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
     const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
     const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
-    const entered =
-      asked.enteredCostCents === null ? null : convertedCents(conversion, asked.enteredCostCents)
     const enteredCents = entered !== null && entered > 0 ? entered : null
     const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)
     const applied = applyRules(rules, facts, { enteredCents, expectedCents, miles })
     // An amount that cannot be converted cannot be compared.
     const validDays = applied.validDays?.value ?? null
     if (rateCents === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
-    const verdict = checkRate(applied, rateCents)
-    if (model === null) return { warnings: [], verdict, validDays }
+    const verdict = checkRate(applied, rateCents, leastCents === null ? {} : { leastCents })
+    // The sentences of warnings are in US dollars, which the rep did not enter.
+    if (model === null || asked.quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({

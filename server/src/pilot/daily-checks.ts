@@ -38,7 +38,7 @@ interface Parts {
 export async function checkCalibrations({ database, now, log, isStopping }: Parts): Promise<void> {
   const before = new Date(now - againAfterMs)
   const tenants = await runInBackground(() =>
-    database.outsideTenants((transaction) => tenantsToCheck(transaction, before)),
+    database.acrossTenants((transaction) => tenantsToCheck(transaction, before)),
   )
   for (const tenant of tenants) {
     if (isStopping()) return
@@ -62,9 +62,11 @@ async function checkCalibration(
     decidedSince: new Date((dayOf(now) - ALARM_DAYS + 1) * dayMs),
     quotedSince: new Date(now - (ALARM_DAYS + decidedWithinDays) * dayMs),
   })
-  const forecasts = rows.flatMap(({ decided_at, outcome, probability }): DecidedForecast[] =>
-    probability === null ? [] : [{ day: dayOf(decided_at.getTime()), probability, won: outcome === 'won' }],
-  )
+  const forecasts = rows.flatMap(({ probability, ...quote }): DecidedForecast[] => {
+    if (probability === null) return []
+    const lane = `${quote.origin_key}>${quote.destination_key}|${quote.equipment_code}`
+    return [{ day: dayOf(quote.decided_at.getTime()), lane, probability, won: quote.outcome === 'won' }]
+  })
   const wasBroken = (last?.broken_at ?? null) !== null
   const standing = calibrationStanding(forecasts, { today: dayOf(now), wasBroken })
   const isBroken = standing.state === 'broken'
@@ -94,7 +96,7 @@ async function checkCalibration(
 export async function announceHeads({ database, now, isStopping }: Parts): Promise<void> {
   const before = new Date(now - againAfterMs)
   const tenants = await runInBackground(() =>
-    database.outsideTenants((transaction) => tenantsWithHeadsToAnnounce(transaction, before)),
+    database.acrossTenants((transaction) => tenantsWithHeadsToAnnounce(transaction, before)),
   )
   for (const tenant of tenants) {
     if (isStopping()) return

@@ -48,6 +48,9 @@ export async function putCalibrationCheck(
 export interface RecordedForecast {
   readonly decided_at: Date
   readonly outcome: 'won' | 'lost'
+  readonly origin_key: string
+  readonly destination_key: string
+  readonly equipment_code: string
   /** Null if the recorded forecast has no number. */
   readonly probability: number | null
 }
@@ -62,7 +65,7 @@ export async function recordedForecasts(
   { decidedSince, quotedSince }: { readonly decidedSince: Date; readonly quotedSince: Date },
 ): Promise<RecordedForecast[]> {
   const { rows } = await sql<RecordedForecast>`
-    select decided_at, outcome, coalesce((
+    select decided_at, outcome, origin_key, destination_key, equipment_code, coalesce((
       select (entry.body::jsonb ->> 'probability')::float8 from pilot_entries as entry
       where entry.tenant_id = ${tenant} and entry.lane_id = lanes.lane_id and entry.kind = 'forecast'
         and entry.body::jsonb ->> 'late' is null

@@ -230,17 +230,19 @@ export interface CustomerAnswers {
 }
 
 /**
- * How quickly a customer decides, and its decisions in the `days` before now and in the `days` before those. A quote that was
- * decided when it was entered, such as an imported one, says nothing about the time. Nor does an outcome that a person set
- * in bulk much later, so the median is the figure to use.
+ * How quickly a customer decides, and its decisions in the last `days` days of the brokerage with today, and in the `days` days
+ * before those. A quote that was decided when it was entered, such as an imported one, says nothing about the time. Nor does an
+ * outcome that a person set in bulk much later, so the median is the figure to use.
  */
 export async function customerAnswers(
   transaction: TenantTransaction,
   tenant: TenantId,
   name: string,
-  { now, days }: { readonly now: Date; readonly days: number },
+  { now, days, timeZone }: { readonly now: Date; readonly days: number; readonly timeZone: string },
 ): Promise<CustomerAnswers> {
-  const ago = (count: number) => new Date(now.getTime() - count * 86_400_000)
+  const daysBack = (count: number) =>
+    sql`(date_trunc('day', ${now}::timestamptz at time zone ${timeZone}) - make_interval(days => ${count}::integer)) at time zone ${timeZone}`
+  const [recent, before] = [daysBack(days - 1), daysBack(2 * days - 1)]
   const hours = sql`extract(epoch from decided_at - created_at)::float8 / 3600`
   const isAnswered = sql`outcome in ('won', 'lost') and decided_at > created_at + interval '1 minute'
     and coalesce(outcome_source, '') <> 'lanewise'`
@@ -254,8 +256,8 @@ export async function customerAnswers(
       count(*) filter (where ${isAnswered}) as answered,
       percentile_cont(0.5) within group (order by ${hours}) filter (where ${isAnswered}) as "medianHours",
       percentile_cont(0.9) within group (order by ${hours}) filter (where ${isAnswered}) as "slowHours",
-      ${decidedIn(sql`created_at >= ${ago(days)}`)} as recent,
-      ${decidedIn(sql`created_at >= ${ago(2 * days)} and created_at < ${ago(days)}`)} as before
+      ${decidedIn(sql`created_at >= ${recent}`)} as recent,
+      ${decidedIn(sql`created_at >= ${before} and created_at < ${recent}`)} as before
     from counted_lanes as lanes
     where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
       and ${laneSeenByViewer(tenant)}
