@@ -9,6 +9,7 @@ import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   basedOn,
   basisNames,
+  count,
   dollars,
   Failed,
   laneName,
@@ -145,7 +146,7 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
           leftSection="$"
           inputMode="decimal"
           autoComplete="off"
-          placeholder={advice?.cost == null ? '' : `${dollars(advice.cost.amount)} ${advice.cost.source}`}
+          placeholder={advice?.cost == null ? '' : `${count(advice.cost.amount)} ${advice.cost.source}`}
           value={typed.cost}
           error={typed.errors.cost}
           onChange={(event) => typed.setCost(event.currentTarget.value)}
@@ -272,7 +273,7 @@ function ChoiceCards({ lane, typed, advice, ofRate, cost, onKept }: CardsProps) 
         title="Accept"
         choice={choices?.accept ?? null}
         {...card('accept', counterRate, rulesAt(advice?.accept, counterRate))}
-        chanceWords="the customer named it"
+        chanceWords="they named it"
         action={counterRate === null ? 'Accept' : `Accept ${dollars(counterRate)}`}
       >
         <Text fw={700} fz="xl">

@@ -19,7 +19,7 @@ import {
   useOutcomeMarks,
   useShortcuts,
 } from '../shared-ui/index.ts'
-import { emailText, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
+import { emailText, newestRounds, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
 
 type Request = Answer<'create-quote-request'>
 
@@ -46,7 +46,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
       <Stack>
         <div>
           <Title order={2} size="h4" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
-            {counted(lanes.length, 'lane')} quoted
+            {counted(request.lanes.length, 'lane')} quoted
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For {customer_name}
@@ -81,7 +81,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           Enter: next quote. W: mark won. L: mark lost. U: pending again. C: counter-offer.
           {lanes.length > 1 && ' Up and Down choose the lane.'}
         </Text>
-        <ForCustomer request={request} />
+        <ForCustomer request={{ ...request, lanes: newestRounds(lanes) }} />
       </Stack>
       <CounterDialog lane={countered} onClose={() => setCountered(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
@@ -237,7 +237,7 @@ function SavedLanes({
 }
 
 /** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
-function ForCustomer({ request }: { request: Request }) {
+function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
   const { tenant } = useSession()
   const [hours, setHours] = useState<number>(usualValidityHours)
   const { lanes, customer_name, reference, created_at } = request
