@@ -158,6 +158,23 @@ export const Lane = Type.Object({
 })
 export type Lane = Type.Static<typeof Lane>
 
+const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
+
+/** A change of a lane in its history. */
+export const Change = Type.Object({
+  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
+  source: Type.Enum([...changeSources]),
+  changed_by: nullable(UserSummary),
+  changed_at: Type.String({ format: 'date-time' }),
+  before: values,
+  after: values,
+  rule: outcomeRule,
+  rolled_back_change_id: {
+    ...nullable(Type.Integer()),
+    description: 'Set if this change rolled back another change',
+  },
+})
+
 /** A booked lane, for the examples in the OpenAPI document. */
 export const exampleLane: Lane = {
   lane_ref: '48211093754-1-1',

@@ -15,17 +15,7 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import {
-  changeSources,
-  decisions,
-  exampleLane,
-  Lane,
-  openLane,
-  outcomeReasons,
-  outcomeRule,
-  outcomes,
-  UserSummary,
-} from './lane.ts'
+import { Change, decisions, exampleLane, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
 import {
   cursorLengthMax,
   lanesPerRequestMax,
@@ -441,22 +431,6 @@ export const setOutcome = endpoint({
       decided_at: '2026-03-01T14:00:00.000Z',
       updated_at: '2026-03-01T14:00:00.000Z',
     },
-  },
-})
-
-const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
-
-export const Change = Type.Object({
-  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
-  source: Type.Enum([...changeSources]),
-  changed_by: nullable(UserSummary),
-  changed_at: Type.String({ format: 'date-time' }),
-  before: values,
-  after: values,
-  rule: outcomeRule,
-  rolled_back_change_id: {
-    ...nullable(Type.Integer()),
-    description: 'Set if this change rolled back another change',
   },
 })
 
