@@ -502,7 +502,6 @@ create table lanes (
   void_reason text,
   advice jsonb,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
-  constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
@@ -543,6 +542,7 @@ CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX lanes_by_import_fingerprint ON lanes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
