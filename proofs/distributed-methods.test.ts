@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  approvals,
   brokenCalibrations,
   dueEndpoints,
   eventQueue,
@@ -78,6 +79,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       eventQueue: (transaction) => eventQueue(transaction, at),
       silentUndos: (transaction) => silentUndos(transaction),
       tenantsToCheck: (transaction) => tenantsToCheck(transaction, at),
+      tenantsWithEndedApprovals: (transaction) => approvals.tenantsWithEndedApprovals(transaction),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
       tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
       tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),
