@@ -1,5 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
+  'insert-rows.insertRows': 'is part of the functions that insert many rows of a tenant',
   'hash-chain.hashAfter': 'computes a value without a query',
   'calibration-checks.tenantsToCheck':
     'returns the numbers of tenants whose calibration is due for a check, for the service itself',

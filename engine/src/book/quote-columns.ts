@@ -5,6 +5,7 @@ import { type Steps, sortInSteps } from '../steps.ts'
 export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost']
 export const PENDING = 0
 export const WON = 1
+export const LOST = 2
 
 /**
  * A quote without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown; `outcome` is an

@@ -359,6 +359,9 @@ class CostFold {
   }
 
   result(): FoldedCosts {
+    // Arrays that grew have room for 17 loads; copies have none.
+    for (const [key, { days, values }] of this.#scopes.newest)
+      this.#scopes.newest.set(key, { days: days.slice(), values: values.slice() })
     return {
       ...this.#scopes,
       index: { days: this.#days, mornings: this.#mornings, now: this.#index },

@@ -38,7 +38,7 @@ export function quoteExpirer({ database, log }: { database: Database; log: Log }
 
   async function expireNow(): Promise<number> {
     let count = 0
-    for (const tenant of await runInBackground(() => database.outsideTenants(tenantsWithEndedQuotes))) {
+    for (const tenant of await runInBackground(() => database.acrossTenants(tenantsWithEndedQuotes))) {
       let some = quotesPerTransaction
       while (!stopping && some === quotesPerTransaction) {
         some = await runInBackground(() => expireSome(database, tenant))
