@@ -70,6 +70,12 @@ export const customerMethods: Readonly<Record<string, Method>> = {
     customers.hashedCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
   'teams.listTeams': returnsCanary(({ transaction, tenant }) => teams.listTeams(transaction, tenant)),
+  'teams.teamsOfPerson': returnsResult(({ transaction, tenant, ids }) =>
+    teams.teamsOfPerson(transaction, tenant, ids.member),
+  ),
+  'teams.teamName': returnsResult(({ transaction, tenant, ids }) =>
+    teams.teamName(transaction, tenant, ids.import),
+  ),
   'teams.insertTeam': changesRows(({ transaction, tenant, now }) =>
     teams.insertTeam(transaction, tenant, 'Walk', now),
   ),

@@ -219,7 +219,11 @@ export async function performancePage(
     query.by,
     filter,
     { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
-    { minimum: people.minimumOf(brokerage), timeZone: brokerage.time_zone },
+    {
+      minimum: people.minimumOf(brokerage),
+      timeZone: brokerage.time_zone,
+      expiredCountsAsLost: brokerage.expired_counts_as_lost,
+    },
   )
   const page = found.rows.slice(0, limit)
   const names = await namesOf(transaction, tenant, query.by, page)

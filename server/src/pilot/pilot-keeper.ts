@@ -58,7 +58,7 @@ export function pilotKeeper(
   }
 
   async function sealNow(): Promise<void> {
-    const behind = await runInBackground(() => database.outsideTenants(tenantsWithPilotsBehind))
+    const behind = await runInBackground(() => database.acrossTenants(tenantsWithPilotsBehind))
     for (const tenant of behind) {
       if (stopping) return
       await runInBackground(() => sealOutcomes(database, tenant, clock()))

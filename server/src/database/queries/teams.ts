@@ -39,6 +39,36 @@ export async function listTeams(transaction: TenantTransaction, tenant: TenantId
   }))
 }
 
+/** The teams that a person is in. */
+export async function teamsOfPerson(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+): Promise<number[]> {
+  const rows = await transaction
+    .selectFrom('team_members')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .execute()
+  return rows.map(({ team_id }) => team_id)
+}
+
+/** The name of a team; null if there is none. */
+export async function teamName(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  teamId: number,
+): Promise<string | null> {
+  const team = await transaction
+    .selectFrom('teams')
+    .select('name')
+    .where('tenant_id', '=', tenant)
+    .where('team_id', '=', teamId)
+    .executeTakeFirst()
+  return team?.name ?? null
+}
+
 /** Adds a team; null if another one has the name. */
 export async function insertTeam(
   transaction: TenantTransaction,
