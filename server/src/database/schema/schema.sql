@@ -108,6 +108,21 @@ alter table customer_aliases force row level security;
 create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on customer_aliases to lanewise_service;
 
+create table customer_distinctions (
+  tenant_id integer not null,
+  one_key text not null,
+  other_key text not null,
+  made_at timestamp with time zone not null,
+  made_by integer,
+  constraint customer_distinctions_pkey PRIMARY KEY (tenant_id, one_key, other_key),
+  constraint customer_distinctions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customer_distinctions_check CHECK ((one_key < (other_key COLLATE "C")))
+);
+alter table customer_distinctions enable row level security;
+alter table customer_distinctions force row level security;
+create policy tenant_isolation on customer_distinctions for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key)));
+grant delete, insert, select on customer_distinctions to lanewise_service;
+
 create table customers (
   tenant_id integer not null,
   customer_id integer not null,
@@ -1937,6 +1952,9 @@ AS $function$
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_distinctions where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customers where tenant_id = sandbox;
