@@ -80,7 +80,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
   },
   book: {
-    rooms: ['runtime', 'database/session', 'database/queries', 'lanes', 'cache'],
+    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'lanes', 'cache'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   backtests: {
@@ -92,7 +92,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {
-    rooms: ['runtime', 'database/session', 'database/queries'],
+    rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
     outside: [],
   },
   pilot: {
@@ -287,6 +287,7 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   imports: ['api', 'shared-ui', 'lane-history'],
   integration: ['code-samples', 'api', 'shared-ui'],
   lane: ['api', 'shared-ui'],
+  customers: ['api', 'shared-ui'],
   market: ['api', 'shared-ui'],
   rules: ['api', 'shared-ui'],
   performance: ['api', 'shared-ui'],
@@ -305,6 +306,7 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
     'imports',
     'integration',
     'lane',
+    'customers',
     'market',
     'rules',
     'performance',

@@ -153,9 +153,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
   ),
-  'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
-    packed.countQuotes(transaction, tenant),
-  ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
@@ -274,6 +271,13 @@ export const methods: Readonly<Record<string, Method>> = {
       (setter) => setter !== null,
     ),
   ),
+  'lane-history.lanesPendingSince': returnsResult(async ({ transaction, tenant, lane, now }) => {
+    const pending = { outcome: 'pending', outcome_source: null, decided_at: null } as const
+    const open = await changes.changeLane(transaction, tenant, lane, pending, { source: 'tms' }, now)
+    const lost = { outcome: 'lost', outcome_source: 'tms', decided_at: now } as const
+    await changes.changeLane(transaction, tenant, open, lost, { source: 'tms' }, now)
+    return [...(await history.lanesPendingSince(transaction, tenant, [lane.lane_id], new Date(0)))].length
+  }),
   'lane-history.listChanges': returnsCanary(({ transaction, tenant, ids }) =>
     history.listChanges(transaction, tenant, ids.lane),
   ),
@@ -387,7 +391,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { minimum: {}, timeZone: 'UTC' },
+      { minimum: {}, timeZone: 'UTC', expiredCountsAsLost: false },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

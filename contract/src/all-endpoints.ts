@@ -3,10 +3,14 @@ import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import {
   changeCustomer,
+  dismissCustomerVariant,
+  exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -193,9 +197,13 @@ export const allEndpoints = [
   getFuel,
   getFuelSurcharge,
   listCustomers,
+  exportCustomers,
   getCustomer,
   changeCustomer,
   listCustomerVariants,
+  dismissCustomerVariant,
+  offerCustomerVariant,
+  renameCustomer,
   mergeCustomers,
   unmergeCustomer,
   listTeams,

@@ -58,7 +58,7 @@ export const Approval = Type.Object({
   ),
 })
 
-const exampleApproval = {
+export const exampleApproval = {
   approval_id: 12,
   state: 'waiting' as const,
   customer_name: 'Harvest Table Foods',
@@ -144,7 +144,7 @@ export const decideApproval = endpoint({
   path: '/api/approvals/{approval_id}/decision',
   summary: 'Approve, reject, counter, accept or withdraw',
   description:
-    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved. The person who asked, or an admin, can accept the rates of a counter, and withdraw. Approving and accepting make the quotes, unless a rule blocks them by now.',
+    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
   tag: 'Rules',
   who: asks,
   params: Type.Object({ approval_id: recordId }),
@@ -154,7 +154,8 @@ export const decideApproval = endpoint({
       Type.Array(positiveDollars('The rate of a lane'), {
         minItems: 1,
         maxItems: lanesPerRequestMax,
-        description: 'For counter: the rate of each lane, in their order',
+        description:
+          'The rate of each lane, in their order. For counter: the rates that would be approved. For accept: the rates of the counter that the person saw, so that a counter that changed meanwhile is not accepted',
         'x-expected': 'a list with one rate for each lane',
       }),
     ),

@@ -59,6 +59,17 @@ const exampleCustomer = {
 }
 
 const named = text('The name of the customer, in any spelling')
+const customerSorts = [...performanceSorts, 'last_quoted'] as const
+const selection = {
+  q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
+  sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', customerSorts)),
+  order: Type.Optional(
+    oneOf('desc (the default) is highest or latest first. Customers without the figure are last', [
+      'desc',
+      'asc',
+    ]),
+  ),
+}
 const viewer = { kind: 'dashboard', role: 'viewer' } as const
 // A tier and a merge decide which rules apply and which teams see a quote, so a member must not change them.
 const admin = { kind: 'dashboard', role: 'admin' } as const
@@ -72,11 +83,7 @@ export const listCustomers = endpoint({
   tag: 'Customers',
   who: viewer,
   query: Type.Object({
-    q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
-    sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', performanceSorts)),
-    order: Type.Optional(
-      oneOf('desc (the default) is highest first. Customers without the figure are last', ['desc', 'asc']),
-    ),
+    ...selection,
     cursor: Type.Optional(
       Type.String({
         description: 'next_cursor of the previous page, with the same parameters',
@@ -88,16 +95,39 @@ export const listCustomers = endpoint({
   }),
   status: 200,
   answer: Type.Object({
-    customers: Type.Array(Type.Object({ ...Customer.properties, ...performanceFigures })),
+    customers: Type.Array(
+      Type.Object({ ...Customer.properties, ...performanceFigures, last_quoted_at: moment }),
+    ),
     customers_total: Type.Integer({ description: 'Number of customers on all pages' }),
     next_cursor: nullable(Type.String()),
   }),
   examples: {
     answer: {
-      customers: [{ ...exampleCustomer, ...exampleFigures }],
+      customers: [{ ...exampleCustomer, ...exampleFigures, last_quoted_at: '2026-02-27T14:00:00.000Z' }],
       customers_total: 1,
       next_cursor: null,
     },
+  },
+})
+
+export const exportCustomers = endpoint({
+  name: 'export-customers',
+  method: 'GET',
+  path: '/api/customers/export',
+  summary: 'Customers as a CSV file',
+  description: 'All customers of list-customers, in its order, without a limit.',
+  tag: 'Customers',
+  who: viewer,
+  query: Type.Object(selection),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({
+    description: 'A header line, then one line per customer; UTF-8 with a byte order mark',
+  }),
+  examples: {
+    query: { q: 'harvest' },
+    answer:
+      '\uFEFFCustomer,Other names,Tier,Payment days,Last quoted,Quotes,Won\r\nHarvest Table Foods,"Harvest Table Foods, Inc.",A,30,2026-02-27T14:00:00.000Z,34,17\r\n',
   },
 })
 
@@ -134,7 +164,10 @@ export const getCustomer = endpoint({
     ),
     trend: Type.Object(
       { days: Type.Integer(), recent: Decisions, before: Decisions },
-      { description: 'Quotes of the last `days` days, and of the `days` days before those' },
+      {
+        description:
+          'Quotes of the last `days` days with today, and of the `days` days before those. Days begin in the time zone of the brokerage',
+      },
     ),
     months: Type.Array(PerformanceRow, { description: 'By month, newest first' }),
     lanes: Type.Array(PerformanceRow, {
@@ -236,6 +269,24 @@ export const unmergeCustomer = endpoint({
   },
 })
 
+export const renameCustomer = endpoint({
+  name: 'rename-customer',
+  method: 'POST',
+  path: '/api/customers/names',
+  summary: 'Rename a customer',
+  description:
+    'The quotes keep the name that they have, and count for the new name: the old one becomes an alias of it. The tier, the payment terms and the teams stay. unmerge-customer with the old name undoes it. A new name that differs only in case and spaces replaces the old one. The name of another customer with quotes is refused: merge the two instead.',
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({ name: named, new_name: text('The new name') }),
+  status: 200,
+  answer: Customer,
+  examples: {
+    body: { name: 'Harvest Table Foods, Inc.', new_name: 'Harvest Table Foods' },
+    answer: exampleCustomer,
+  },
+})
+
 export const Spelling = Type.Object({ name: Type.String(), quotes: Type.Integer() })
 
 export const listCustomerVariants = endpoint({
@@ -243,7 +294,7 @@ export const listCustomerVariants = endpoint({
   method: 'GET',
   path: '/api/customers/variants',
   summary: 'Customers whose names probably mean the same one',
-  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first.`,
+  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first. Pairs that were dismissed are left out.`,
   tag: 'Customers',
   who: viewer,
   status: 200,
@@ -269,5 +320,44 @@ export const listCustomerVariants = endpoint({
         },
       ],
     },
+  },
+})
+
+const otherName = text('The name of the other customer of the pair')
+const answerOfDismissal = Type.Object({ dismissed: Type.Boolean() })
+
+export const dismissCustomerVariant = endpoint({
+  name: 'dismiss-customer-variant',
+  method: 'POST',
+  path: '/api/customers/variants/dismissed',
+  summary: 'Keep two customers apart',
+  description:
+    'The two names are different customers: list-customer-variants no longer offers the pair, also after one of them is merged into a third one. They can still be merged by name.',
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({ name: named, other: otherName }),
+  status: 200,
+  answer: answerOfDismissal,
+  examples: {
+    body: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
+    answer: { dismissed: true },
+  },
+})
+
+export const offerCustomerVariant = endpoint({
+  name: 'offer-customer-variant',
+  method: 'DELETE',
+  path: '/api/customers/variants/dismissed',
+  summary: 'Undo the dismissal of a pair of customers',
+  description: 'Then list-customer-variants offers the pair again.',
+  tag: 'Customers',
+  who: admin,
+  query: Type.Object({ name: named, other: otherName }),
+  status: 200,
+  answer: answerOfDismissal,
+  problems: ['not-found'],
+  examples: {
+    query: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
+    answer: { dismissed: false },
   },
 })

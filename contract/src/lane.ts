@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
-import { currencies, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
+import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
@@ -96,6 +96,11 @@ export const Lane = Type.Object({
     description:
       'customer_rate minus truck_cost, if both are known, in their currency. Amounts on different bases or in different currencies are compared on the default basis in US dollars; null if that is not possible',
   },
+  margin_basis: {
+    ...nullable(Type.Enum([...rateBases])),
+    description:
+      'The basis on which margin compares AR and AP: theirs if it is the same, else the default basis of the brokerage; null without a margin',
+  },
   margin_currency: {
     ...nullable(Type.Enum([...currencies])),
     description: 'The currency of margin; null without one',
@@ -186,6 +191,7 @@ export const exampleLane: Lane = {
   truck_charges: null,
   truck_currency: null,
   margin: 359.5,
+  margin_basis: 'all_in',
   margin_currency: 'USD',
   margin_pct: 16.7,
   carrier_name: 'Blue Mesa Trucking',
@@ -216,6 +222,7 @@ export const openLane: Lane = {
   customer_fuel: null,
   truck_basis: null,
   margin: null,
+  margin_basis: null,
   margin_currency: null,
   margin_pct: null,
   carrier_name: null,

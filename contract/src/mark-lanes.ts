@@ -30,7 +30,7 @@ export const markLanes = endpoint({
   path: '/api/lane-outcomes',
   summary: 'Mark several lanes won, lost or pending',
   description:
-    'Each lane has its own result. expected_outcome protects the mark of another person: the lane is marked only if it still has this outcome, otherwise its result has status 409 with the current lane. A voided quote has status 409, too. A request that is not valid marks no lane.',
+    'Each lane has its own result. expected_outcome protects the mark of another person: the lane is marked only if it still has this outcome, otherwise its result has status 409 with the current lane. A voided quote has status 409, too, and so has one that set-outcome would refuse because of the pricing rules. A request that is not valid marks no lane.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   bodyKeysMax: quoteListKeysMax,

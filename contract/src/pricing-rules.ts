@@ -43,6 +43,7 @@ export const RuleConditions = Type.Object(
     ),
     tier: Type.Optional(text('Only customers of this tier', 40)),
     rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
+    team_id: Type.Optional({ ...recordId, description: 'Only quotes of people who are in this team' }),
     equipment: Type.Optional(equipment('Only quotes with this equipment')),
     miles_over: Type.Optional(wholeNumber('Only lanes of more loaded miles than this', 0, 10_000)),
     miles_to: Type.Optional(wholeNumber('Only lanes of at most this many loaded miles', 1, 10_000)),
@@ -102,6 +103,7 @@ export const ShownConditions = Type.Object({
   area: Type.Optional(Type.Enum(['place', 'market'])),
   tier: Type.Optional(Type.String()),
   rep_id: Type.Optional(Type.Integer()),
+  team_id: Type.Optional(Type.Integer()),
   equipment: Type.Optional(Type.String()),
   miles_over: Type.Optional(Type.Integer()),
   miles_to: Type.Optional(Type.Integer()),
@@ -149,7 +151,7 @@ const ruleBody = {
   on: Type.Optional(Type.Boolean({ description: 'Whether the rule applies; default true' })),
 }
 const order =
-  'Of the rules that apply to a quote, each part of the terms comes from the most specific rule that has it. More specific is, in this order: a customer, a corridor (a city before its market before its state, both ends before one), a tier, a person, an equipment type, a distance (the narrower), spot or contract, a confidence; then the newer rule'
+  'Of the rules that apply to a quote, each part of the terms comes from the most specific rule that has it. More specific is, in this order: a customer, a corridor (a city before its market before its state, both ends before one), a tier, a person, a team, an equipment type, a distance (the narrower), spot or contract, a confidence; then the newer rule'
 
 export const listPricingRules = endpoint({
   name: 'list-pricing-rules',

@@ -393,7 +393,7 @@ export const requote = endpoint({
   }),
   status: 201,
   answer: QuotedLane,
-  problems: ['lane-not-found', 'outside-rules'],
+  problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { quoted_rate: 2075 },
     answer: {
@@ -411,7 +411,8 @@ export const setOutcome = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/outcome',
   summary: 'Mark a lane won, lost or pending',
-  description: 'Updates from the TMS do not change an outcome that a person sets after a booking.',
+  description:
+    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
@@ -421,7 +422,7 @@ export const setOutcome = endpoint({
   }),
   status: 200,
   answer: Lane,
-  problems: ['lane-not-found', 'state-conflict'],
+  problems: ['lane-not-found', 'outside-rules', 'state-conflict'],
   examples: {
     body: { outcome: 'lost', reason: 'price' },
     answer: {

@@ -92,6 +92,11 @@ const performance = createRoute({
   path: pagePaths.performance,
   component: lazyRouteComponent(fetched(() => import('./performance/index.ts'))),
 })
+const customers = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.customers,
+  component: lazyRouteComponent(fetched(() => import('./customers/index.ts'))),
+})
 const market = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.market,
@@ -162,6 +167,7 @@ export const router = createRouter({
       shipments,
       lane,
       performance,
+      customers,
       market,
       rules,
       integration,

@@ -12,6 +12,7 @@ declare module 'virtual:tabler-icons' {
   export const IconBan: Icon
   export const IconBook: Icon
   export const IconBookmark: Icon
+  export const IconBuilding: Icon
   export const IconBulb: Icon
   export const IconChartBar: Icon
   export const IconChartLine: Icon

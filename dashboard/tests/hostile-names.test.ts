@@ -102,6 +102,7 @@ test('hostile names run no script, are shown unchanged, violate no CSP and do no
     `${pagePaths.shipments}?period=all`,
     `${pagePaths.performance}?by=customer`,
     `${pagePaths.performance}?by=rep`,
+    `${pagePaths.customers}?name=${encodeURIComponent(hostileNames[0] ?? '')}`,
     `${pagePaths.quotes}?customer=${encodeURIComponent(hostileNames[0] ?? '')}`,
     `${pagePaths.quotes}?q=${encodeURIComponent(hostileNames[1] ?? '')}`,
     `${pagePaths.lane}?${new URLSearchParams({ origin: hostileNames[0] ?? '', destination: hostileNames[1] ?? '' })}`,

@@ -209,6 +209,15 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     send: (page) => tab(page, 'Calibration').click(),
     done: (page) => page.getByText(/decided quotes/).first(),
   },
+  customers: {
+    address: () => '/customers?name=Harvest Table Foods',
+    content: (page) => page.getByRole('region', { name: 'Figures of Harvest Table Foods' }),
+    field: (page) => page.getByRole('textbox', { name: 'Tier' }),
+    // Not the tier of an earlier trouble: the field would lose nothing.
+    type: (page) => page.getByRole('textbox', { name: 'Tier' }).fill(`B${Date.now()}`),
+    send: press('Save'),
+    done: (page) => page.getByText('Tier and payment terms saved.').first(),
+  },
   rules: {
     address: () => '/rules',
     content: (page) => page.getByRole('button', { name: 'Add a rule' }),

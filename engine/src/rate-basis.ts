@@ -1,3 +1,6 @@
+import { usdCents } from './exchange-days.ts'
+import { formatDollars } from './money.ts'
+
 /**
  * Rates on one basis. A linehaul rate is the move alone; an all-in rate also contains fuel and accessorials. The two cannot
  * be compared as they are.
@@ -39,16 +42,84 @@ export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number |
   return converted > 0 ? converted : null
 }
 
+/** What converts an amount of a day where its own charges do not. Null if it is not known. */
+export interface AmountConversions {
+  /** The fuel charge of the lane by the schedule. */
+  readonly scheduledFuelCents: number | null
+  readonly usdPerCad: number | null
+}
+
+/**
+ * An amount in US dollars on the `wanted` basis, in whole cents: Canadian dollars by the exchange rate, and another basis by
+ * the amount's own fuel charge, else by that of the schedule. Null if it cannot be converted. The view `counted_lanes` has the
+ * same rule.
+ *
+ * @example comparableCents({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in', { scheduledFuelCents: 30000, usdPerCad: null }) // 215000
+ */
+export function comparableCents(
+  { cents, basis, fuelCents, accessorialCents, currency }: AmountOnBasis,
+  wanted: RateBasis,
+  { scheduledFuelCents, usdPerCad }: AmountConversions,
+): number | null {
+  if (currency === 'CAD' && usdPerCad === null) return null
+  const inUsd = (amount: number) =>
+    currency === 'CAD' && usdPerCad !== null ? usdCents(amount, usdPerCad) : amount
+  return centsOnBasis(
+    {
+      cents: inUsd(cents),
+      basis,
+      fuelCents: fuelCents === null ? scheduledFuelCents : inUsd(fuelCents),
+      accessorialCents: accessorialCents === null ? null : inUsd(accessorialCents),
+    },
+    wanted,
+  )
+}
+
+/** What the quoted rate, the estimated cost and their charges are in. Null was not said. */
+export interface QuotedTerms {
+  readonly basis: RateBasis | null
+  readonly currency: Currency | null
+}
+
+/** Whether an amount means the same on both terms. */
+export function sameTerms(one: QuotedTerms, other: QuotedTerms, assumed: RateBasis): boolean {
+  return (
+    (one.basis ?? assumed) === (other.basis ?? assumed) &&
+    (one.currency ?? 'USD') === (other.currency ?? 'USD')
+  )
+}
+
 /** Whether charges fit their amount: those of an all-in amount are a part of it, so they are smaller. */
 export function chargesFit(amount: AmountOnBasis, assumed: RateBasis): boolean {
   const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
   return (amount.basis ?? assumed) === 'linehaul' || charges === 0 || charges < amount.cents
 }
 
+/** A fuel charge of a load below this is a rate per mile. One of more than so many times its linehaul amount is in cents. */
+export const FUEL_CHARGE_RULE = { leastCents: 200, mostTimesLinehaul: 5 } as const
+
+/**
+ * Why a fuel charge is in another unit than dollars per load; null if it is plausible. Converted with it, the amount would be
+ * wrong and look plausible.
+ *
+ * @param linehaulCents the amount without fuel; null if it is not known
+ * @example fuelUnitFault(42, 170000) // 'must be dollars per load; $0.42 looks like dollars per mile'
+ */
+export function fuelUnitFault(fuelCents: number | null, linehaulCents: number | null): string | null {
+  if (fuelCents === null || fuelCents === 0) return null
+  const fuel = formatDollars(fuelCents)
+  if (fuelCents < FUEL_CHARGE_RULE.leastCents) {
+    return `must be dollars per load; ${fuel} looks like dollars per mile`
+  }
+  if (linehaulCents === null || fuelCents <= FUEL_CHARGE_RULE.mostTimesLinehaul * linehaulCents) return null
+  return `must be dollars per load; ${fuel} looks like cents, because the linehaul amount is ${formatDollars(linehaulCents)}`
+}
+
 /** AR and AP in whole cents on one basis. */
 export interface LandedAmounts {
   readonly revenueCents: number
   readonly costCents: number
+  readonly basis: RateBasis
   readonly currency: Currency
 }
 
@@ -56,7 +127,7 @@ export interface LandedAmounts {
  * AR and AP as they are if they are on the same basis, else both on the default basis. Null if one of them cannot be
  * converted, or if their currencies differ.
  *
- * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050, currency: 'USD' }
+ * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050, basis: 'all_in', currency: 'USD' }
  */
 export function landedOnOneBasis(
   revenue: AmountOnBasis,
@@ -65,9 +136,12 @@ export function landedOnOneBasis(
 ): LandedAmounts | null {
   const currency = revenue.currency ?? 'USD'
   if (currency !== (cost.currency ?? 'USD')) return null
-  if ((revenue.basis ?? assumed) === (cost.basis ?? assumed)) {
-    return { revenueCents: revenue.cents, costCents: cost.cents, currency }
+  const basis = revenue.basis ?? assumed
+  if (basis === (cost.basis ?? assumed)) {
+    return { revenueCents: revenue.cents, costCents: cost.cents, basis, currency }
   }
   const [revenueCents, costCents] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
-  return revenueCents === null || costCents === null ? null : { revenueCents, costCents, currency }
+  return revenueCents === null || costCents === null
+    ? null
+    : { revenueCents, costCents, basis: assumed, currency }
 }

@@ -46,6 +46,7 @@ export function* sortInSteps(
   list: Int32Array<ArrayBuffer>,
   compare: (one: number, other: number) => number,
 ): Steps<Int32Array<ArrayBuffer>> {
+  if (yield* isSorted(list, compare)) return list
   let from = list
   let to = new Int32Array(list.length)
   let work = 0
@@ -77,6 +78,15 @@ export function* sortInSteps(
     ;[from, to] = [to, from]
   }
   return from
+}
+
+/** Quotes mostly come in the order of time: passing over them once is quicker than merging them. */
+function* isSorted(list: Int32Array, compare: (one: number, other: number) => number): Steps<boolean> {
+  for (let at = 1; at < list.length; at++) {
+    if (at % MERGED_PER_STEP === 0) yield
+    if (compare(list[at - 1] as number, list[at] as number) > 0) return false
+  }
+  return true
 }
 
 /** Entries swapped per step of a median search. */

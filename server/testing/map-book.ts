@@ -1,4 +1,5 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
+import { quoteAt } from '#engine/book/quote-columns.ts'
 import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {
@@ -11,7 +12,7 @@ export interface MapBook extends Book {
 export function mapBook(): MapBook {
   const rows = new Map<number, string>()
   const lanes: LanePlaces[] = []
-  return {
+  const book: MapBook = {
     rows,
     lanes,
     lane(places) {
@@ -25,10 +26,14 @@ export function mapBook(): MapBook {
     remove(laneId) {
       rows.delete(laneId)
     },
-    reserve() {},
+    append(portion) {
+      for (let at = 0; at < portion.count; at++) book.put(portion.lane[at] as number, quoteAt(portion, at))
+    },
+    *join() {},
     bytes: () => rows.size * 100,
     get size() {
       return rows.size
     },
   }
+  return book
 }

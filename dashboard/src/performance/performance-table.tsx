@@ -12,8 +12,9 @@ import {
   Margin,
   roundDollars,
   TextLink,
+  WinRate,
 } from '../shared-ui/index.ts'
-import { MarginShare, WinRate } from './performance-cells.tsx'
+import { MarginShare } from './performance-cells.tsx'
 import {
   type Grouping,
   type GroupingView,

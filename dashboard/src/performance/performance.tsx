@@ -9,6 +9,7 @@ import {
   FilterRow,
   isBackwards,
   Loading,
+  MonthCharts,
   Nothing,
   Page,
   PageTurner,
@@ -23,7 +24,6 @@ import {
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
 import { Money } from './performance-money.tsx'
-import { MonthCharts } from './performance-months.tsx'
 import {
   type GroupingView,
   isGrouping,

@@ -158,27 +158,31 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
         </Group>
       )}
       {(isOwn || isApprover) && (
-        <RequesterActions isCountered={state === 'countered'} isPending={change.isPending} decide={decide} />
+        <RequesterActions
+          counter={state === 'countered' ? lanes.flatMap(({ counter_rate }) => counter_rate ?? []) : null}
+          isPending={change.isPending}
+          decide={decide}
+        />
       )}
       {change.error !== null && <Failed error={change.error} title="Nothing was changed" />}
     </Stack>
   )
 }
 
-/** What the person who asked can do. */
+/** What the person who asked can do. `counter`: the rates that they see, or null without a counter. */
 function RequesterActions({
-  isCountered,
+  counter,
   isPending,
   decide,
 }: {
-  isCountered: boolean
+  counter: number[] | null
   isPending: boolean
-  decide: (decision: Decision) => void
+  decide: (decision: Decision, rates?: number[]) => void
 }) {
   return (
     <Group gap="xs">
-      {isCountered && (
-        <Button size="compact-md" onClick={() => decide('accept')} loading={isPending}>
+      {counter !== null && (
+        <Button size="compact-md" onClick={() => decide('accept', counter)} loading={isPending}>
           Accept the other rate
         </Button>
       )}

@@ -1,6 +1,7 @@
 import { Anchor, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { pagePaths } from '#contract/pages.ts'
 import { type AddressParams, paramsWithValue } from './address.ts'
 
 interface Target {
@@ -60,5 +61,14 @@ export function ButtonLink({
     <Button {...look} aria-current={isHere ? 'page' : undefined} renderRoot={routed(target)}>
       {children}
     </Button>
+  )
+}
+
+/** The name of a customer, which opens its page. A name that was merged opens the page of the customer that it counts for. */
+export function CustomerLink({ name }: { name: string }) {
+  return (
+    <TextLink to={pagePaths.customers} query={{ name }}>
+      {name}
+    </TextLink>
   )
 }

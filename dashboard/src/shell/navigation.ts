@@ -1,5 +1,6 @@
 import {
   IconApi,
+  IconBuilding,
   IconChartBar,
   IconChartLine,
   IconFileImport,
@@ -32,6 +33,12 @@ export const navigation = [
     path: pagePaths.performance,
     label: pageNames[pagePaths.performance],
     icon: IconChartBar,
+    needs: 'viewer',
+  },
+  {
+    path: pagePaths.customers,
+    label: pageNames[pagePaths.customers],
+    icon: IconBuilding,
     needs: 'viewer',
   },
   { path: pagePaths.market, label: pageNames[pagePaths.market], icon: IconChartLine, needs: 'viewer' },

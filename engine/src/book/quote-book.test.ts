@@ -10,7 +10,7 @@ import { countRates } from '../rate-counts.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
-import { OUTCOMES } from './quote-columns.ts'
+import { emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST } from './quote-columns.ts'
 import {
   countScope,
   countScopeHistory,
@@ -84,15 +84,38 @@ const changes = fc.array(
   { maxLength: 150 },
 )
 
+const rowOf = (one: Known): QuoteRow => ({
+  laneId: one.laneId,
+  quotedAt: one.quotedAt,
+  rateCents: one.rateCents,
+  costCents: one.costCents ?? Number.NaN,
+  outcome: OUTCOMES.indexOf(one.outcome),
+  miles: one.miles ?? Number.NaN,
+})
+
 function put(book: QuoteBook, one: Known): void {
-  book.put(book.lane(one.places), {
-    laneId: one.laneId,
-    quotedAt: one.quotedAt,
-    rateCents: one.rateCents,
-    costCents: one.costCents ?? Number.NaN,
-    outcome: OUTCOMES.indexOf(one.outcome),
-    miles: one.miles ?? Number.NaN,
-  })
+  book.put(book.lane(one.places), rowOf(one))
+}
+
+/** Opens a book with quotes in portions, newest first. Some quotes occur a second time. */
+function opened(quotes: readonly Known[]): QuoteBook {
+  const book = new QuoteBook()
+  const list = [...quotes.toReversed(), ...quotes.filter(({ laneId }) => laneId % 5 === 0)]
+  for (let from = 0; from < list.length; from += 7) {
+    const portion = emptyPortion(9)
+    portion.count = 0
+    for (const one of list.slice(from, from + 7)) {
+      const at = portion.count++
+      const { costCents, ...row } = rowOf(one)
+      portion.lane[at] = book.lane(one.places)
+      portion.costCents[at] = one.costCents ?? UNKNOWN_COST
+      for (const name of ['laneId', 'quotedAt', 'rateCents', 'outcome', 'miles'] as const)
+        portion[name][at] = row[name]
+    }
+    book.append(portion)
+  }
+  finished(book.join())
+  return book
 }
 
 /** Applies changes to a book. Returns the book, the quotes that it should contain, and a new book of these quotes. */
@@ -108,10 +131,8 @@ function followed(list: readonly (Known | { remove: number })[]) {
       left.set(change.laneId, change)
     }
   }
-  const anew = new QuoteBook()
-  for (const one of left.values()) put(anew, one)
   const quotes = [...left.values()].sort((a, b) => a.quotedAt - b.quotedAt || a.laneId - b.laneId)
-  return { book, anew, quotes }
+  return { book, anew: opened(quotes), quotes }
 }
 
 const listed = (quotes: readonly Known[]) => quotes.map((one) => ({ ...one, lane: identityOf(one.places) }))

@@ -5,8 +5,12 @@ import { type Steps, sortInSteps } from '../steps.ts'
 export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost']
 export const PENDING = 0
 export const WON = 1
+export const LOST = 2
 
-/** A quote without its lane. `costCents` and `miles` are NaN if unknown; `outcome` is an index of `OUTCOMES`. */
+/**
+ * A quote without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown; `outcome` is an
+ * index of `OUTCOMES`.
+ */
 export interface QuoteRow {
   readonly laneId: number
   readonly quotedAt: number
@@ -18,12 +22,79 @@ export interface QuoteRow {
   readonly customer?: number
 }
 
+/**
+ * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
+ * quotes.
+ */
+export interface QuotePortion {
+  count: number
+  readonly lane: Int32Array
+  readonly laneId: Float64Array
+  readonly quotedAt: Float64Array
+  readonly rateCents: Int32Array
+  /** `UNKNOWN_COST` if unknown. */
+  readonly costCents: Int32Array
+  readonly miles: Float64Array
+  readonly outcome: Uint8Array
+  readonly customer: Int32Array
+}
+
+/** A cost that is not known, in a column. */
+export const UNKNOWN_COST = -1
+
+/** @example emptyPortion(20_000).count // 20000 */
+export function emptyPortion(quotes: number): QuotePortion {
+  return {
+    count: quotes,
+    lane: new Int32Array(quotes),
+    laneId: new Float64Array(quotes),
+    quotedAt: new Float64Array(quotes),
+    rateCents: new Int32Array(quotes),
+    costCents: new Int32Array(quotes),
+    miles: new Float64Array(quotes),
+    outcome: new Uint8Array(quotes),
+    customer: new Int32Array(quotes),
+  }
+}
+
+/** @example quoteAt(portion, 0).laneId // 7 */
+export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
+  const costCents = portion.costCents[at] as number
+  return {
+    laneId: portion.laneId[at] as number,
+    quotedAt: portion.quotedAt[at] as number,
+    rateCents: portion.rateCents[at] as number,
+    costCents: costCents === UNKNOWN_COST ? Number.NaN : costCents,
+    outcome: portion.outcome[at] as number,
+    miles: portion.miles[at] as number,
+    customer: portion.customer[at] as number,
+  }
+}
+
+const COLUMNS = [
+  'lane',
+  'laneId',
+  'quotedAt',
+  'rateCents',
+  'costCents',
+  'miles',
+  'outcome',
+  'customer',
+] as const
+
+/** The memory of a quote in bytes: its columns, its link to the next row of its lane, and its place in the table. */
+const BYTES_PER_QUOTE = 53
+/** Columns that are joined have five percent more rows, which is room for weeks: a full column is copied to grow. */
+const ROOM = 1.05
+/** Rows that are linked in one step. */
+const ROWS_PER_STEP = 10_000
+
 const NONE = -1
 /** A table slot whose quote was removed. A search continues past it. */
 const REMOVED = -2
 
 /**
- * Quotes in columns, about 61 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
+ * Quotes in columns, about 53 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
  * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
  * Rows are in no order. A removed row has lane -1 until another quote takes its place.
@@ -37,8 +108,9 @@ export class QuoteColumns {
   lane = new Int32Array(0)
   laneId = new Float64Array(0)
   quotedAt = new Float64Array(0)
-  rateCents = new Float64Array(0)
-  costCents = new Float64Array(0)
+  rateCents = new Int32Array(0)
+  /** `UNKNOWN_COST` if unknown. */
+  costCents = new Int32Array(0)
   miles = new Float64Array(0)
   outcome = new Uint8Array(0)
   customer = new Int32Array(0)
@@ -57,10 +129,52 @@ export class QuoteColumns {
   #table = new Int32Array(16).fill(NONE)
   #filled = 0
 
+  /** The portions that are not yet joined. */
+  #portions: QuotePortion[] = []
+
   /** Allocates memory for this many quotes in advance. Without it, the columns are copied each time they grow. */
   reserve(quotes: number): void {
     if (quotes > this.lane.length) this.#resize(quotes)
     if (quotes * 3 >= this.#table.length * 2) this.#fillTable(slotsFor(quotes))
+  }
+
+  /**
+   * Adds a portion to empty columns. Its quotes have no rows until `join` is called: the number of all quotes is not known in
+   * advance, and columns that grow with each portion are copied again and again.
+   */
+  append(portion: QuotePortion): void {
+    this.#portions.push(portion)
+    this.size += portion.count
+  }
+
+  /** Joins the appended portions to columns, in steps. If a laneId occurs more than once, one of its quotes is kept. */
+  *join(): Steps<void> {
+    const portions = this.#portions
+    this.#portions = []
+    const rows = Math.ceil(this.size * ROOM)
+    this.#allocate(rows)
+    for (let at = 0; portions.length > 0; yield) {
+      const portion = portions.shift() as QuotePortion
+      for (const name of COLUMNS) this[name].set(portion[name].subarray(0, portion.count), at)
+      at += portion.count
+    }
+    this.#table = new Int32Array(slotsFor(rows)).fill(NONE)
+    this.rows = this.size
+    for (let row = this.rows - 1; row >= 0; row--) {
+      if (row % ROWS_PER_STEP === 0) yield
+      const lane = this.lane[row] as number
+      const slot = this.#slotOf(this.laneId[row] as number)
+      if (this.#table[slot] === NONE) {
+        this.#table[slot] = row
+        this.#link(row, lane)
+      } else {
+        this.lane[row] = NONE
+        this.#free.push(row)
+        this.size--
+      }
+    }
+    this.#filled = this.size
+    this.changes++
   }
 
   /** Adds a quote, or replaces the one with the same laneId, which is in the row `known` (-1: there is none). Returns its row. */
@@ -71,7 +185,7 @@ export class QuoteColumns {
     if (known === NONE || this.lane[known] !== lane) this.#link(row, lane)
     this.quotedAt[row] = quote.quotedAt
     this.rateCents[row] = quote.rateCents
-    this.costCents[row] = quote.costCents
+    this.costCents[row] = Number.isNaN(quote.costCents) ? UNKNOWN_COST : quote.costCents
     this.outcome[row] = quote.outcome
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
@@ -145,12 +259,8 @@ export class QuoteColumns {
 
   /** The memory that the columns take, in bytes. */
   bytes(): number {
-    const columns = [this.lane, this.laneId, this.quotedAt, this.rateCents, this.costCents, this.miles]
-    const bytes = [...columns, this.outcome, this.customer, this.#next, this.#table].reduce(
-      (sum, one) => sum + one.byteLength,
-      0,
-    )
-    return bytes + 16 * this.#first.length + 8 * this.#free.length
+    const rows = Math.max(this.lane.length, this.size)
+    return BYTES_PER_QUOTE * rows + 16 * this.#first.length + 8 * this.#free.length
   }
 
   #newRow(laneId: number): number {
@@ -223,19 +333,18 @@ export class QuoteColumns {
   }
 
   #resize(rows: number): void {
-    const grown = <Column extends Int32Array | Float64Array | Uint8Array>(old: Column, column: Column) => {
-      column.set(old)
-      return column
-    }
-    this.lane = grown(this.lane, new Int32Array(rows).fill(NONE))
-    this.laneId = grown(this.laneId, new Float64Array(rows))
-    this.quotedAt = grown(this.quotedAt, new Float64Array(rows))
-    this.rateCents = grown(this.rateCents, new Float64Array(rows))
-    this.costCents = grown(this.costCents, new Float64Array(rows))
-    this.miles = grown(this.miles, new Float64Array(rows))
-    this.outcome = grown(this.outcome, new Uint8Array(rows))
-    this.customer = grown(this.customer, new Int32Array(rows))
-    this.#next = grown(this.#next, new Int32Array(rows))
+    const before = COLUMNS.map((name) => this[name])
+    const next = this.#next
+    this.#allocate(rows)
+    for (const [at, name] of COLUMNS.entries()) this[name].set(before[at] as Int32Array)
+    this.#next.set(next)
+  }
+
+  #allocate(rows: number): void {
+    const { count: _, ...columns } = emptyPortion(rows)
+    Object.assign(this, columns)
+    this.lane.fill(NONE)
+    this.#next = new Int32Array(rows)
   }
 }
 

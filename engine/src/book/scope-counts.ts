@@ -4,7 +4,7 @@ import { type MilesCount, MilesCounter } from '../lane-insight.ts'
 import { type RateCount, RateCounter } from '../rate-counts.ts'
 import { mapInSteps, type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
-import { OUTCOMES } from './quote-columns.ts'
+import { OUTCOMES, UNKNOWN_COST } from './quote-columns.ts'
 
 /** The quotes of an area with one equipment; null means all equipment. */
 export interface Scope {
@@ -99,7 +99,7 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
     return {
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,
-      costCents: Number.isNaN(cost) ? null : cost,
+      costCents: cost === UNKNOWN_COST ? null : cost,
       outcome: OUTCOMES[columns.outcome[row] as number] ?? 'pending',
       quotedAt: columns.quotedAt[row] as number,
       miles: Number.isNaN(miles) ? null : miles,

@@ -327,7 +327,6 @@ class CostFold {
     const value = this.#loads.values[nth] as number
     const chain = this.#chain(this.#loads.lanes[nth] as number)
     const weight = this.#weightOn(this.today)
-    const seen = this.#forecast(0, chain, this.today)
     // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
     if (this.#scopes.loads > 0) {
@@ -336,6 +335,7 @@ class CostFold {
     }
     this.#surprised++
     if (nth >= this.#taughtFrom) {
+      const seen = this.#forecast(0, chain, this.today)
       const row = ownLoadsRow(chain)
       this.#errors[0]?.add(row, missOf(seen, value, this.#following.share(row)))
       this.#countSigned(this.#loads.lanes[nth] as number, value, { seen, row }, weight)
@@ -359,6 +359,9 @@ class CostFold {
   }
 
   result(): FoldedCosts {
+    // Arrays that grew have room for 17 loads; copies have none.
+    for (const [key, { days, values }] of this.#scopes.newest)
+      this.#scopes.newest.set(key, { days: days.slice(), values: values.slice() })
     return {
       ...this.#scopes,
       index: { days: this.#days, mornings: this.#mornings, now: this.#index },

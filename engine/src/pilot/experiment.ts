@@ -1,5 +1,6 @@
 import type { Optimum } from '../estimate/optimum.ts'
-import { isForAll, type PricingRule } from '../rules/pricing-rules.ts'
+import type { PricingRule } from '../rules/pricing-rules.ts'
+import { isForAll } from '../rules/rule-conditions.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 
 /** The two suggestions that an experiment compares: the low and the high end of the flat zone of the best rate. */

@@ -1,11 +1,6 @@
 import { formatDollars } from '../money.ts'
-import {
-  type AppliedRules,
-  conditionsInWords,
-  type Limit,
-  type MinimumTerms,
-  type PricingRule,
-} from './pricing-rules.ts'
+import type { AppliedRules, Limit, MinimumTerms, PricingRule } from './pricing-rules.ts'
+import { conditionsInWords } from './rule-conditions.ts'
 
 /** @example marginInWords({ pct: 15, cents: 15000 }) // '15% and $150' */
 function marginInWords({ pct, cents, centsPerMile, rateCentsPerMile }: MinimumTerms): string {

@@ -1,31 +1,12 @@
-import type { Confidence } from '../confidence.ts'
 import { formatDollars } from '../money.ts'
-
-/** A place of a rule: a city, the market around a city, or a state, with the key that lanes are matched by. */
-export interface RulePlace {
-  readonly kind: 'place' | 'market' | 'state'
-  readonly key: string
-  /** As it is shown. @example 'Dallas, TX' */
-  readonly text: string
-}
-
-export const confidenceOrder = ['none', 'low', 'medium', 'high'] as const satisfies readonly Confidence[]
-
-/** The quotes that a rule applies to: those that meet all its conditions. Without conditions, all quotes. */
-export interface RuleConditions {
-  readonly customer?: { readonly key: string; readonly text: string }
-  readonly origin?: RulePlace
-  readonly destination?: RulePlace
-  readonly tier?: string
-  readonly rep?: { readonly userId: number; readonly text: string }
-  readonly equipment?: string
-  /** Over this many loaded miles, and up to this many. */
-  readonly milesOver?: number
-  readonly milesTo?: number
-  readonly rateType?: 'spot' | 'contract'
-  /** The lane has at most this confidence: `low` includes `none`. */
-  readonly confidenceAtMost?: Confidence
-}
+import {
+  conditionsInWords,
+  isForAll,
+  meets,
+  type QuoteFacts,
+  type RuleConditions,
+  specificity,
+} from './rule-conditions.ts'
 
 /** A margin over the truck cost. With several members, the highest of the rates is the minimum or the target, and the lowest is the maximum. */
 export interface MarginTerms {
@@ -57,100 +38,11 @@ export interface PricingRule {
   readonly terms: RuleTerms
 }
 
-/** What is known about a quote when rules are applied. Unknown facts meet no condition about them. */
-export interface QuoteFacts {
-  /** The keys of all names that count for the customer; empty if it is unknown. */
-  readonly customerKeys: readonly string[]
-  readonly tier: string | null
-  readonly origin: { readonly place: string; readonly market: string | null; readonly state: string }
-  readonly destination: { readonly place: string; readonly market: string | null; readonly state: string }
-  readonly equipmentCode: string | null
-  readonly miles: number | null
-  /** A quote of unknown type is a spot quote. */
-  readonly rateType: 'spot' | 'contract' | null
-  readonly repId: number | null
-  readonly confidence: Confidence
-}
-
-const placeWeight = { place: 3, market: 2, state: 1 } as const
-
-/**
- * How specific conditions are, most important first: customer, corridor (a city before its market before its state), tier, rep,
- * equipment, distance, spot or contract, confidence. The first difference decides between two rules.
- */
-function specificity(conditions: RuleConditions): readonly number[] {
-  const { origin, destination } = conditions
-  const has = (value: unknown) => (value === undefined ? 0 : 1)
-  return [
-    has(conditions.customer),
-    (origin === undefined ? 0 : placeWeight[origin.kind]) +
-      (destination === undefined ? 0 : placeWeight[destination.kind]),
-    has(conditions.tier),
-    has(conditions.rep),
-    has(conditions.equipment),
-    Math.max(has(conditions.milesOver), has(conditions.milesTo)),
-    has(conditions.rateType),
-    has(conditions.confidenceAtMost),
-    // Of two ranges of miles, the narrower one.
-    -((conditions.milesTo ?? 100_000) - (conditions.milesOver ?? 0)),
-  ]
-}
-
 /** Orders rules, most specific first; of two equally specific rules, the newer one first. */
 function bySpecificity(one: PricingRule, other: PricingRule): number {
   const [first, second] = [specificity(one.conditions), specificity(other.conditions)]
   const at = first.findIndex((weight, place) => weight !== second[place])
   return at < 0 ? other.ruleId - one.ruleId : (second[at] ?? 0) - (first[at] ?? 0)
-}
-
-/** Whether a quote meets all conditions. */
-export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
-  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
-  const { rateType, confidenceAtMost } = conditions
-  const at = (wanted: RulePlace | undefined, end: QuoteFacts['origin']) =>
-    wanted === undefined || end[wanted.kind] === wanted.key
-  const sameTier = (one: string | null) => one !== null && one.toLowerCase() === tier?.toLowerCase()
-  return (
-    (customer === undefined || facts.customerKeys.includes(customer.key)) &&
-    at(origin, facts.origin) &&
-    at(destination, facts.destination) &&
-    (tier === undefined || sameTier(facts.tier)) &&
-    (rep === undefined || facts.repId === rep.userId) &&
-    (equipment === undefined || facts.equipmentCode === equipment) &&
-    (milesOver === undefined || (facts.miles !== null && facts.miles > milesOver)) &&
-    (milesTo === undefined || (facts.miles !== null && facts.miles <= milesTo)) &&
-    (rateType === undefined || (facts.rateType ?? 'spot') === rateType) &&
-    (confidenceAtMost === undefined ||
-      confidenceOrder.indexOf(facts.confidence) <= confidenceOrder.indexOf(confidenceAtMost))
-  )
-}
-
-/** @example conditionsInWords({ customer: { key: 'harvest', text: 'Harvest' }, milesOver: 1000 }) // 'customer Harvest, over 1,000 miles' */
-export function conditionsInWords(conditions: RuleConditions): string {
-  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
-  const { rateType, confidenceAtMost } = conditions
-  const place = ({ kind, text }: RulePlace) => (kind === 'market' ? `the market of ${text}` : text)
-  const miles = (count: number) => count.toLocaleString('en-US')
-  const words = [
-    customer && `customer ${customer.text}`,
-    origin && destination ? `${place(origin)} to ${place(destination)}` : undefined,
-    origin && !destination ? `from ${place(origin)}` : undefined,
-    destination && !origin ? `to ${place(destination)}` : undefined,
-    tier && `tier ${tier}`,
-    rep && `rep ${rep.text}`,
-    equipment && `equipment ${equipment}`,
-    milesOver !== undefined && milesTo !== undefined
-      ? `over ${miles(milesOver)} and up to ${miles(milesTo)} miles`
-      : undefined,
-    milesOver !== undefined && milesTo === undefined ? `over ${miles(milesOver)} miles` : undefined,
-    milesTo !== undefined && milesOver === undefined ? `up to ${miles(milesTo)} miles` : undefined,
-    rateType && `${rateType} quotes`,
-    confidenceAtMost &&
-      (confidenceAtMost === 'none'
-        ? 'lanes without decided quotes'
-        : `at most ${confidenceAtMost} confidence`),
-  ].filter((one): one is string => typeof one === 'string')
-  return words.length === 0 ? 'all quotes' : words.join(', ')
 }
 
 /** A part of the terms, and the rule that it comes from. */
@@ -247,27 +139,6 @@ export function minimumRateCents(
 /** The minimum of the rule for all quotes; empty without one. */
 export function minimumOfAll(rules: readonly PricingRule[]): MinimumTerms {
   return rules.find(({ conditions }) => isForAll(conditions))?.terms.minimum ?? {}
-}
-
-export function isForAll(conditions: RuleConditions): boolean {
-  return Object.keys(conditions).length === 0
-}
-
-/** Whether two rules apply to exactly the same quotes because they have the same conditions. */
-export function sameConditions(one: RuleConditions, other: RuleConditions): boolean {
-  const keyOf = (conditions: RuleConditions) => {
-    const { customer, origin, destination, rep, tier, ...others } = conditions
-    const place = (end: RulePlace | undefined) => end && [end.kind, end.key]
-    return JSON.stringify([
-      customer?.key,
-      place(origin),
-      place(destination),
-      rep?.userId,
-      tier?.toLowerCase(),
-      Object.entries(others).sort(),
-    ])
-  }
-  return keyOf(one) === keyOf(other)
 }
 
 /** A limit of a quote: the rate in cents, or what is missing to compute it. Null without such terms. */
@@ -397,14 +268,18 @@ const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval',
 const wholeUp = (cents: number) => Math.ceil(cents - 1e-6)
 
 /**
- * Whether a rate is within the rules. A limit of a rule that asks for approval or blocks, and that cannot be computed, is
- * broken: otherwise leaving the cost away would be a way around it.
+ * Whether a rate is within the rules. A limit of a rule that asks for approval or blocks, and that cannot be computed in
+ * full, is broken: otherwise leaving out the cost or the miles would be a way around it.
  *
+ * @param leastCents the rate that such a minimum is compared with, if it does not believe what the rep entered about it
  * @example checkRate(applied, 190000).state // 'approval', below a minimum that asks for approval
  */
-export function checkRate({ minimum, maximum, contradicts }: AppliedRules, rateCents: number): RuleVerdict {
+export function checkRate(
+  { minimum, maximum, contradicts }: AppliedRules,
+  rateCents: number,
+  { leastCents = rateCents }: { readonly leastCents?: number } = {},
+): RuleVerdict {
   const reasons: { ruleId: number; outside: Outside; detail: string }[] = []
-  const rate = formatDollars(rateCents)
   const add = ({ rule, outside }: Limit, detail: string) =>
     reasons.push({
       ruleId: rule.ruleId,
@@ -419,20 +294,27 @@ export function checkRate({ minimum, maximum, contradicts }: AppliedRules, rateC
     const needed =
       limit.missing === 'cost'
         ? 'no truck cost is known: enter the expected cost'
-        : 'the miles of the lane are unknown'
-    if (limit.rateCents === null || limit.missing === 'cost')
-      add(limit, `The ${name} margin cannot be checked, because ${needed}`)
+        : 'the miles of the lane are unknown: enter them'
+    add(limit, `The ${name} margin cannot be checked, because ${needed}`)
   }
-  if (minimum?.rateCents != null && rateCents < wholeUp(minimum.rateCents)) {
-    add(minimum, `${rate} is below the minimum of ${formatDollars(wholeUp(minimum.rateCents))}`)
+  const lowCents = minimum?.outside === 'warn' ? rateCents : leastCents
+  if (minimum?.rateCents != null && lowCents < wholeUp(minimum.rateCents)) {
+    const scheduled = lowCents === rateCents ? '' : ', with the fuel charge of the schedule,'
+    add(
+      minimum,
+      `${formatDollars(lowCents)}${scheduled} is below the minimum of ${formatDollars(wholeUp(minimum.rateCents))}`,
+    )
   }
   if (maximum?.rateCents != null && !contradicts && rateCents > Math.floor(maximum.rateCents + 1e-6)) {
-    add(maximum, `${rate} is above the maximum of ${formatDollars(Math.floor(maximum.rateCents + 1e-6))}`)
+    add(
+      maximum,
+      `${formatDollars(rateCents)} is above the maximum of ${formatDollars(Math.floor(maximum.rateCents + 1e-6))}`,
+    )
   }
   return { state: strictest(reasons), reasons }
 }
 
-/** The verdict on a rate that cannot be compared with the costs, because it includes other charges. */
+/** The verdict on a rate that cannot be compared with the costs: it includes other charges, or is in another currency. */
 export function checkUnknownRate({ minimum, maximum }: AppliedRules): RuleVerdict {
   const reasons = [minimum, maximum]
     .filter((limit) => limit !== null)
@@ -440,7 +322,7 @@ export function checkUnknownRate({ minimum, maximum }: AppliedRules): RuleVerdic
     .map(({ rule, outside }) => ({
       ruleId: rule.ruleId,
       outside,
-      detail: `The margin cannot be checked, because the fuel charge of the rate is unknown: say what the rate includes (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
+      detail: `The margin cannot be checked, because the rate cannot be converted: enter its fuel charge, or the exchange rate of today (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
     }))
   return { state: strictest(reasons), reasons }
 }

@@ -5,11 +5,10 @@ import {
   type AppliedRules,
   applyRules,
   checkRate,
-  meets,
   type PricingRule,
-  type QuoteFacts,
   type RuleCosts,
 } from './pricing-rules.ts'
+import { meets, type QuoteFacts } from './rule-conditions.ts'
 
 /** A quote of the past, as it was made. `chanceAt` is today's chance of winning its lane; null if it cannot be estimated. */
 export interface PastQuote {

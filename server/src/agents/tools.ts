@@ -70,7 +70,7 @@ export function agentServer(ask: AskService): McpServer {
     { name: 'lanewise', title: 'Lanewise', version },
     {
       instructions:
-        'Freight pricing of one brokerage. Places are "City, ST"; amounts are US dollars for the whole load. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
+        'Freight pricing of one brokerage. Places are "City, ST"; amounts are for the whole load. Statistics are in US dollars on the basis that basis.amounts names (all_in with fuel, or linehaul without), and basis.kept_apart counts quotes that are left out. The lanes of shipments and quotes are as they were sent: read their _basis and _currency members before comparing or adding them. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
     },
   )
   for (const [name, { endpoint, description }] of Object.entries(tools)) {

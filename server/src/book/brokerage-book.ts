@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
 import { type Area, type LanePlaces, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
-import type { QuoteRow } from '#engine/book/quote-columns.ts'
+import type { QuotePortion, QuoteRow } from '#engine/book/quote-columns.ts'
 import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
 import { dayOf } from '#engine/estimate/day.ts'
 import { type Estimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
@@ -62,8 +62,12 @@ export class BrokerageBook implements QuoteSink {
     this.quotes.put(lane, quote)
   }
 
-  reserve(quotes: number): void {
-    this.quotes.reserve(quotes)
+  append(portion: QuotePortion): void {
+    this.quotes.append(portion)
+  }
+
+  join(): Steps<void> {
+    return this.quotes.join()
   }
 
   remove(laneId: number): void {

@@ -1,11 +1,10 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
-import type { QuoteRow } from '#engine/book/quote-columns.ts'
+import { emptyPortion, type QuotePortion, type QuoteRow, quoteAt } from '#engine/book/quote-columns.ts'
 import type { Steps } from '#engine/steps.ts'
 import {
   type BookSettings,
   beforeAnyQuote,
   changedMax,
-  countQuotes,
   int8At,
   type PackedQuotes,
   type QuotePlace,
@@ -32,12 +31,14 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 export interface QuoteSink {
   /** The number of a lane, the same for the same places and equipment. */
   lane(places: LanePlaces): number
-  /** Adds or replaces a quote. `lane` is a number that `lane()` returned. The caller reuses the object `quote`: do not keep it. */
+  /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
-  /** Allocates memory for about this many quotes. */
-  reserve(quotes: number): void
+  /** Adds a portion while all quotes are read. The lanes in it are numbers that `lane()` returned. */
+  append(portion: QuotePortion): void
+  /** Ends the reading of all quotes, in steps. Until then, only `lane` and `append` are called. */
+  join(): Steps<void>
 }
 
 /** The result of a read: the sink includes at least these versions; the settings are of the same moment. */
@@ -47,7 +48,7 @@ export interface QuotesRead {
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
-  /** Quotes with a time that a JavaScript Date cannot hold: they are left out. */
+  /** Quotes with a time that a JavaScript Date cannot hold: they are left out, and were removed if they had another time. */
   readonly skipped: number
 }
 
@@ -55,65 +56,68 @@ export interface QuotesRead {
 export const quotesPerPortion = 20_000
 /** When a portion times out (a cold disk, a busy machine), the next ones are smaller, down to this size. */
 const quotesPerPortionMin = 1_000
-/** The largest allocation made in advance. A larger brokerage grows portion by portion until it exceeds the limit. */
-const reservedMax = 4_000_000
 
 /** PostgreSQL counts microseconds from the year 2000. */
 const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** The largest distance from 1970 that a Date can have, in milliseconds. */
 const dateMsMax = 8.64e15
+/** Quotes unpacked in one step. */
+const unpackedPerStep = 1_000
 /** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
-const quotesPerStep = 10
+const putPerStep = 10
 
-/** Puts packed quotes into a sink and calls `seen` with the id of each. `lanes` caches lane numbers between portions. */
-export function* putInSteps(
+/**
+ * Unpacks quotes, and numbers their lanes. Quotes with a time that a Date cannot hold are left out. `lanes` caches lane
+ * numbers between portions.
+ */
+export function* unpackInSteps(
   { records, places: texts }: PackedQuotes,
-  sink: QuoteSink,
+  sink: Pick<QuoteSink, 'lane'>,
   lanes: Map<string, number>,
-  seen?: (laneId: number) => void,
-): Steps<{ put: number; skipped: number }> {
-  if (records === null || texts === null) return { put: 0, skipped: 0 }
+): Steps<QuotePortion> {
+  if (records === null || texts === null) return emptyPortion(0)
   const lists = texts.split(recordSeparator)
   if (lists.length * recordBytes !== records.length)
     throw new Error('The quotes and their places do not match.')
   const numbers = viewOf(records)
-  yield
-  let skipped = 0
-  // One object for all quotes: a new one for each would be a hundred megabytes of garbage for a million.
-  const quote = { laneId: 0, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0, customer: 0 }
+  const portion = emptyPortion(lists.length)
+  portion.count = 0
   for (let index = 0; index < lists.length; index++) {
-    if (index % quotesPerStep === quotesPerStep - 1) yield
+    if (index % unpackedPerStep === 0) yield
     const text = lists[index] as string
     const at = index * recordBytes
     const laneId = int8At(numbers, at)
     const quotedAt = Math.floor(int8At(numbers, at + 8) / 1000) + postgresEpochMs
-    seen?.(laneId)
-    if (Math.abs(quotedAt) > dateMsMax) {
-      sink.remove(laneId)
-      skipped++
-      continue
-    }
+    if (Math.abs(quotedAt) > dateMsMax) continue
     let lane = lanes.get(text)
     if (lane === undefined) {
-      lane = sink.lane(placesIn(text))
-      lanes.set(text, lane)
+      // A substring would keep the text of the whole portion in memory.
+      const own = Buffer.from(text).toString()
+      lane = sink.lane(placesIn(own))
+      lanes.set(own, lane)
     }
-    const costCents = numbers.getInt32(at + 28)
-    quote.laneId = laneId
-    quote.quotedAt = quotedAt
-    quote.rateCents = numbers.getInt32(at + 24)
-    quote.costCents = costCents < 0 ? Number.NaN : costCents
-    quote.outcome = numbers.getUint8(at + 32)
-    quote.miles = numbers.getFloat64(at + 16)
-    quote.customer = numbers.getInt32(at + 33)
-    sink.put(lane, quote)
+    const count = portion.count++
+    portion.lane[count] = lane
+    portion.laneId[count] = laneId
+    portion.quotedAt[count] = quotedAt
+    portion.miles[count] = numbers.getFloat64(at + 16)
+    portion.rateCents[count] = numbers.getInt32(at + 24)
+    portion.costCents[count] = numbers.getInt32(at + 28)
+    portion.outcome[count] = numbers.getUint8(at + 32)
+    portion.customer[count] = numbers.getInt32(at + 33)
   }
-  return { put: lists.length - skipped, skipped }
+  return portion
+}
+
+/** Puts the quotes of a portion into a sink. */
+function* putInSteps(portion: QuotePortion, sink: QuoteSink): Steps<void> {
+  for (let at = 0; at < portion.count; at++) {
+    if (at % putPerStep === putPerStep - 1) yield
+    sink.put(portion.lane[at] as number, quoteAt(portion, at))
+  }
 }
 
 function placesIn(text: string): LanePlaces {
-  // A substring would keep the text of the whole portion in memory.
-  const own = Buffer.from(text).toString()
   const [
     originKey,
     destinationKey,
@@ -123,7 +127,7 @@ function placesIn(text: string): LanePlaces {
     destinationMarket,
     equipmentCode,
     ...more
-  ] = own.split(unitSeparator)
+  ] = text.split(unitSeparator)
   if (
     originKey === undefined ||
     destinationKey === undefined ||
@@ -172,13 +176,9 @@ export async function openQuotes(
       )
       onAnswer()
       const portions = portionsOf(database, tenant, settings, perPortion)
-      // The database reads each portion while the previous one is put, and the first one while the quotes are counted
-      // (39 ms of database time for 100,000).
+      // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
       coming.catch(() => {})
-      const quotes = await database.inTenant(tenant, (transaction) => countQuotes(transaction, tenant))
-      // A full column is copied to grow, which would block the event loop. Five percent more is room for weeks.
-      sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.05)))
       const lanes = new Map<string, number>()
       let put = 0
       let skipped = 0
@@ -188,11 +188,13 @@ export async function openQuotes(
         if (done === true) break
         coming = portions.next()
         coming.catch(() => {})
-        const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes), sink)
-        put += portion.put
-        skipped += portion.skipped
+        const portion = await yieldBetweenSteps(unpackInSteps(packed, sink, lanes), sink)
+        sink.append(portion)
+        put += portion.count
+        skipped += portion.lane.length - portion.count
         onPortion(put)
       }
+      await yieldBetweenSteps(sink.join(), sink)
       return { versions, settings, put, removed: 0, skipped }
     }),
   )
@@ -258,12 +260,11 @@ export async function followQuotes(
   let put = 0
   let skipped = 0
   for (const packed of portions) {
-    const done = await yieldBetweenSteps(
-      putInSteps(packed, sink, lanes, (laneId) => left.delete(laneId)),
-      sink,
-    )
-    put += done.put
-    skipped += done.skipped
+    const portion = await yieldBetweenSteps(unpackInSteps(packed, sink, lanes), sink)
+    await yieldBetweenSteps(putInSteps(portion, sink), sink)
+    for (const laneId of portion.laneId.subarray(0, portion.count)) left.delete(laneId)
+    put += portion.count
+    skipped += portion.lane.length - portion.count
   }
   for (const laneId of left) sink.remove(laneId)
   return { versions: standing.versions, settings: standing.settings, put, removed: left.size, skipped }

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makePerson,
+  makeTenant,
+  pushSigned,
+  quoteToPush,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { tenantId } from '../database/session/index.ts'
 
@@ -63,8 +72,18 @@ describe('an approval', () => {
     expect((await decide(id, { decision: 'counter' })).body.errors[0].pointer).toBe('/rates')
     const countered = await decide(id, { decision: 'counter', rates: [1300] })
     expect(countered.body).toMatchObject({ state: 'countered', lanes: [{ rate: 1000, counter_rate: 1300 }] })
-    expect((await decide(id, { decision: 'accept', rates: [900] }, rep.token)).status).toBe(422)
-    const accepted = await decide(id, { decision: 'accept' }, rep.token)
+    expect((await decide(id, { decision: 'accept', rates: [1300, 1300] }, rep.token)).status).toBe(422)
+    // Countered again while the rep was reading the first counter.
+    await decide(id, { decision: 'counter', rates: [1350] }, tenant.owner)
+    expect(await decide(id, { decision: 'accept', rates: [1300] }, rep.token)).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining('$1,350'),
+        errors: [{ pointer: '/rates/0', detail: expect.stringContaining('$1,350') }],
+      },
+    })
+    await decide(id, { decision: 'counter', rates: [1300] })
+    const accepted = await decide(id, { decision: 'accept', rates: [1300] }, rep.token)
     expect(accepted.body).toMatchObject({ state: 'accepted', decided_by: { user_id: manager.id } })
     const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
     expect(made.body.quoted_rate).toBe(1300)
@@ -96,9 +115,45 @@ describe('an approval', () => {
     })
   })
 
-  test('ends after a day', async () => {
+  test('ends after a day, also before that is stored', async () => {
     const { approval_id: id } = await ask()
-    await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+    await endNow(id)
+    const { body } = await decide(id, { decision: 'approve' })
+    expect(body).toMatchObject({ code: 'state-conflict', detail: expect.stringContaining('expired') })
+    await app.expireQuotes()
+    expect((await decide(id, { decision: 'approve' })).body.detail).toContain('expired')
+  })
+
+  test('is an event when it is requested, decided and expires', async () => {
+    const types = { url: 'https://hooks.example.com/', event_types: ['approval.changed'] }
+    expect((await post('/api/event-endpoints', types)).status).toBe(201)
+    const { approval_id: id } = await ask()
+    await decide(id, { decision: 'counter', rates: [1300] })
+    await decide(id, { decision: 'accept', rates: [1300] }, rep.token)
+    const { approval_id: late } = await ask()
+    await decide(late, { decision: 'approve' }, rep.token)
+    await endNow(late)
+    await app.expireQuotes()
+    await app.expireQuotes()
+    const events = await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      transaction.selectFrom('events').select(['type', 'about']).orderBy('event_number').execute(),
+    )
+    const states = events.map(({ type, about }) => {
+      const { approval } = about as { approval: { approval_id: number; state: string; email: object } }
+      expect([type, approval.email]).toEqual(['approval.changed', expect.any(Object)])
+      return [approval.approval_id, approval.state]
+    })
+    expect(states).toEqual([
+      [id, 'waiting'],
+      [id, 'countered'],
+      [id, 'accepted'],
+      [late, 'waiting'],
+      [late, 'expired'],
+    ])
+  })
+
+  const endNow = (id: number) =>
+    app.database.inTenant(tenantId(tenant.id), (transaction) =>
       transaction
         .updateTable('approvals')
         .set({ expires_at: new Date(0) })
@@ -106,9 +161,6 @@ describe('an approval', () => {
         .where('approval_id', '=', id)
         .execute(),
     )
-    const { body } = await decide(id, { decision: 'approve' })
-    expect(body).toMatchObject({ code: 'state-conflict', detail: expect.stringContaining('expired') })
-  })
 })
 
 describe('who decides', () => {
@@ -195,4 +247,52 @@ describe('no rep gets a low rate into a quote', () => {
     expect(upload.status).toBe(403)
     expect(await lanesNow()).toBe(before + 1)
   })
+})
+
+describe('a closed quote at a rate outside the rules', () => {
+  const outcome = (ref: string, to: string, token: string) =>
+    post(`/api/lanes/${ref}/outcome`, { outcome: to }, token)
+  const mark = (ref: string, to: string, token: string) =>
+    post('/api/lane-outcomes', { lanes: [{ lane_ref: ref, outcome: to }] }, token)
+
+  test('is not reopened or won by a member, so an old lost quote is no way around approval', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    for (const to of ['pending', 'won']) {
+      const refused = await outcome(pushed, to, member.token)
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { code: 'outside-rules', errors: [{ pointer: '/outcome', code: 'needs-approval' }] },
+      })
+      const { results } = (await mark(pushed, to, member.token)).body
+      expect(results).toMatchObject([
+        { status: 409, detail: expect.stringContaining('ask for approval'), lane: { outcome: 'lost' } },
+      ])
+    }
+    expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
+    // An admin may, as in an import; and within a day a mistake can be corrected.
+    expect((await outcome(pushed, 'pending', broker.tenant.owner)).status).toBe(200)
+    expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
+    expect((await outcome(pushed, 'won', member.token)).status).toBe(200)
+  })
+
+  test('is reopened if the rules only warn, or if its rate is within them', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    const warn = { conditions: {}, terms: { minimum: { rate_per_mile: 2 } } }
+    await call(app, 'PATCH', '/api/pricing-rules/1', { token: broker.tenant.owner, body: warn })
+    expect((await outcome(pushed, 'pending', member.token)).status).toBe(200)
+  })
+
+  /** A lost quote that another system pushed, below the minimum, and a member of its brokerage. */
+  async function pushedLost() {
+    const broker = await makeIntegration(app, 'quotes:write')
+    const member = await makePerson(app, broker.tenant, 'member')
+    await post(
+      '/api/pricing-rules',
+      { conditions: {}, terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' } },
+      broker.tenant.owner,
+    )
+    const quote = quoteToPush('old', { quoted_rate: 900, outcome: 'lost' })
+    const { body } = await pushSigned(app, broker, pushQuotes, { quotes: [quote] })
+    return { broker, member, pushed: body.results[0].lane_ref as string }
+  }
 })

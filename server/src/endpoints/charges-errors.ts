@@ -3,7 +3,7 @@ import type { FieldError } from '#contract/errors.ts'
 import type { amountsWithBasis, chargesOf, RateBasis } from '#contract/rate-basis.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { chargesFault, chargesText, sumOfCharges } from '#engine/named-charges.ts'
-import { chargesFit } from '#engine/rate-basis.ts'
+import { chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
 
 type Of = (typeof amountsWithBasis)[number]
 type SentCharges = Static<ReturnType<typeof chargesOf>>
@@ -33,8 +33,8 @@ export function accessorialCents(
 }
 
 /**
- * The errors of charges: by name and not the accessorial charges that were sent, or not less than the amount that contains
- * them. If the basis was not sent, such charges cannot be told from those beside a linehaul amount, so the sender has to say
+ * The errors of charges: by name and not the accessorial charges that were sent, in another unit, or not less than the amount
+ * that contains them. If the basis was not sent, such charges cannot be told from those beside a linehaul amount, so the sender has to say
  * it. `pointer` is where the fields are.
  *
  * @example chargesErrors('quoted', 'quoted_rate', { quoted_rate: 300, quoted_basis: 'all_in', quoted_fuel: 300 }) // one error
@@ -61,12 +61,13 @@ export function chargesErrors<Amount extends string, O extends Of>(
       `${of}_accessorials must be the sum of ${of}_charges, which is ${sum}, or absent; it is ${dollars(`${of}_accessorials`)}.`,
     )
   }
-  const sentAmountDollars = dollars(amount)
-  const amountCents = sentAmountDollars === undefined ? null : centsFromDollars(sentAmountDollars)
-  if (amountCents === null) return []
+  const cents = (sentDollars: number | undefined) =>
+    sentDollars === undefined ? null : centsFromDollars(sentDollars)
+  const [amountCents, fuel] = [cents(dollars(amount)), cents(dollars(`${of}_fuel`))]
   const basis = fields[`${of}_basis`] === 'linehaul' ? 'linehaul' : 'all_in'
-  const fuelDollars = dollars(`${of}_fuel`)
-  const fuel = fuelDollars === undefined ? null : centsFromDollars(fuelDollars)
+  const unitFault = fuelUnitFault(fuel, basis === 'linehaul' ? amountCents : null)
+  if (unitFault !== null) return wrong(`${of}_fuel`, `${of}_fuel ${unitFault}.`)
+  if (amountCents === null) return []
   const sentAmount = { cents: amountCents, basis, fuelCents: fuel, accessorialCents: accessorials } as const
   if (chargesFit(sentAmount, 'all_in')) return []
   return wrong(

@@ -189,6 +189,71 @@ describe('merging', () => {
   })
 })
 
+describe('renaming', () => {
+  const rename = (name: string, new_name: string) => ask('POST', '/api/customers/names', { name, new_name })
+
+  test('keeps the quotes, the terms, the teams and the aliases; undoing it restores the customer', async () => {
+    await quote('Harvest', 'won')
+    await quote('Harvest Inc')
+    await merge('Harvest Inc', 'Harvest')
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A', payment_days: 30 })
+    await ask('POST', '/api/teams', { name: 'Produce', customers: ['Harvest'] })
+    const after = await rename('harvest', ' Harvest Table Foods ')
+    expect(after.body).toMatchObject({ name: 'Harvest Table Foods', tier: 'A', payment_days: 30 })
+    expect(after.body.aliases.map(({ name }: { name: string }) => name)).toEqual(['Harvest', 'Harvest Inc'])
+    await quote('HARVEST')
+    expect(await quotesOf()).toEqual({ 'Harvest Table Foods': 3 })
+    expect((await list('q=table')).customers_total).toBe(1)
+    const teams = async () => (await ask('GET', '/api/teams')).body.teams[0].customers
+    expect(await teams()).toContain('Harvest Table Foods')
+    // An alias can become the name again.
+    expect((await rename('Harvest Table Foods', 'Harvest')).body).toMatchObject({
+      name: 'Harvest',
+      tier: 'A',
+    })
+    expect((await rename('Harvest', 'Harvest Table Foods')).status).toBe(200)
+    await unmerge('Harvest')
+    expect((await record('Harvest')).body).toMatchObject({ tier: 'A', totals: { quotes: 3 } })
+    expect(await quotesOf()).toEqual({ Harvest: 3 })
+  })
+
+  test('changes the spelling in place, and refuses the name of another customer', async () => {
+    await quote('harvest foods')
+    await quote('Polar')
+    expect((await rename('Harvest Foods', 'Harvest  Foods')).body).toMatchObject({
+      name: 'Harvest  Foods',
+      aliases: [],
+    })
+    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
+    const taken = await rename('Harvest Foods', 'POLAR')
+    expect(taken.status).toBe(422)
+    expect(taken.body.errors).toMatchObject([{ pointer: '/new_name' }])
+    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
+  })
+})
+
+test('a dismissed pair is not offered again, also after a merge, until the dismissal is undone', async () => {
+  for (const name of ['Harvest Foods', 'Harvest Foods', 'Harvest Foods, Inc.', 'Quite Another'])
+    await quote(name)
+  const offered = async () => (await ask('GET', '/api/customers/variants')).body.variants.length
+  const dismissed = '/api/customers/variants/dismissed'
+  expect(await offered()).toBe(1)
+  const pair = { name: 'harvest foods, inc.', other: 'HARVEST Foods' }
+  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
+  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
+  expect(await offered()).toBe(0)
+  await ask('POST', '/api/customers/names', { name: 'Harvest Foods', new_name: 'The Harvest Foods' })
+  expect(await offered()).toBe(0)
+  await unmerge('Harvest Foods')
+  const undone = `${dismissed}?name=Harvest%20Foods&other=Harvest%20Foods,%20Inc.`
+  expect((await ask('DELETE', undone)).body).toEqual({ dismissed: false })
+  expect((await ask('DELETE', undone)).status).toBe(404)
+  expect(await offered()).toBe(1)
+  const same = await ask('POST', dismissed, { name: 'Harvest Foods', other: 'harvest  foods' })
+  expect(same.status).toBe(422)
+  expect(same.body.errors).toMatchObject([{ pointer: '/other' }])
+})
+
 test('spelling variants are offered, the more quoted customer first, and nothing is merged', async () => {
   for (const name of ['Harvest Table Foods', 'Harvest Table Foods', 'HARVEST TABLE FOODS, INC', 'Other'])
     await quote(name)
@@ -206,7 +271,7 @@ test('spelling variants are offered, the more quoted customer first, and nothing
 
 test('pages of customers continue where the last one ended, in every order', async () => {
   for (const name of ['One', 'Two', 'Two', 'Three']) await quote(name, name === 'One' ? 'won' : 'lost')
-  for (const sort of ['quotes', 'win_rate', 'margin']) {
+  for (const sort of ['quotes', 'win_rate', 'margin', 'last_quoted']) {
     const names: string[] = []
     for (let cursor = ''; ; ) {
       const page = await list(`sort=${sort}&limit=1${cursor}`)
@@ -219,6 +284,27 @@ test('pages of customers continue where the last one ended, in every order', asy
     expect(names[0]).toBe(sort === 'win_rate' ? 'One' : 'Two')
   }
   expect((await ask('GET', '/api/customers/list?cursor=x')).status).toBe(422)
+})
+
+test('the list can be searched, and is exported with the terms and the other names', async () => {
+  await quote('Harvest', 'won')
+  await quote('Harvest Inc', 'lost')
+  await quote('Polar')
+  await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: '=A', payment_days: 30 })
+  await merge('Harvest Inc', 'Harvest')
+  const found = await list('q=%20HARVEST%20')
+  expect(found).toMatchObject({ customers_total: 1, customers: [{ name: 'Harvest', quotes: 2 }] })
+  // Only a merged name contains the text.
+  expect(await list('q=inc')).toMatchObject({ customers: [{ name: 'Harvest' }] })
+  expect(await list('q=nobody')).toMatchObject({ customers: [], customers_total: 0 })
+  const last = found.customers[0].last_quoted_at
+  expect((await record('Harvest')).body.last_quoted_at).toBe(last)
+  const { body: csv } = await ask('GET', '/api/customers/export?sort=last_quoted&order=asc')
+  const lines = csv.trim().split('\r\n')
+  expect(lines[0]).toMatch(/^Customer,Other names,Tier,Payment days,Last quoted,Quotes,Won,Lost/)
+  expect(lines.slice(1).map((line: string) => line.split(',')[0])).toEqual(['Harvest', 'Polar'])
+  // A spreadsheet must not read the tier as a formula.
+  expect(lines[1]).toContain(`Harvest,Harvest Inc,"'=A",30,${last},2,1,1`)
 })
 
 describe('the customer in the estimate', () => {

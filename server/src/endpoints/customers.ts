@@ -2,24 +2,30 @@ import type Type from 'typebox'
 import {
   type Customer,
   changeCustomer,
+  dismissCustomerVariant,
+  exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from '#contract/customers.ts'
-import type { AnswerOf } from '#contract/endpoint.ts'
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { recordEvent } from '../audit/index.ts'
-import { customers, userNames } from '../database/queries/index.ts'
+import { csvHead, csvLines } from '../csv/index.ts'
+import { customers, people, type performance, teams, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorText } from './page-cursor.ts'
-import { orderOf, performancePage, readPerformanceCursor } from './performance.ts'
+import { csvPages, exportedAtOnce, orderOf, performancePage, readPerformanceCursor } from './performance.ts'
+import { figureColumns } from './performance-csv.ts'
 
 type CustomerAnswer = Type.Static<typeof Customer>
 
@@ -82,6 +88,51 @@ async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: 
   return record
 }
 
+/**
+ * Renames a customer: the record of the new name gets its settings, and it is merged into that. Only another spelling of the
+ * same key replaces the name.
+ */
+async function renamed(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  {
+    before,
+    newName,
+    by,
+  }: {
+    readonly before: customers.CustomerRecord
+    readonly newName: string
+    readonly by: { readonly now: Date; readonly userId: number }
+  },
+): Promise<customers.CustomerRecord> {
+  if (customerKey(newName) === before.key) {
+    if (newName !== before.name) {
+      await customers.respellCustomer(transaction, tenant, before.customerId, newName)
+    }
+    return recordOf(transaction, tenant, newName)
+  }
+  const taken = await customers.findCustomer(transaction, tenant, newName)
+  if (taken?.customerId === before.customerId) {
+    // One of its aliases becomes its name.
+    await customers.unmergeCustomer(transaction, tenant, newName)
+  } else if (await customers.isQuotedCustomer(transaction, tenant, newName)) {
+    throw invalid([
+      {
+        pointer: '/new_name',
+        code: 'invalid',
+        detail: `new_name must not be the name of another customer with quotes, as ${newName} is. Merge ${before.name} into it instead.`,
+      },
+    ])
+  }
+  const to = await customers.ensureCustomer(transaction, tenant, newName, by.now)
+  const settings = { tier: before.tier, payment_days: before.paymentDays }
+  await customers.changeCustomer(transaction, tenant, to, settings, by.now)
+  await teams.copyCustomerTeams(transaction, tenant, { from: before.customerId, to })
+  const into = await recordOf(transaction, tenant, newName)
+  await customers.mergeCustomer(transaction, tenant, { from: before, into }, by)
+  return into
+}
+
 const decisions = ({ won, lost }: { readonly won: number; readonly lost: number }) => ({
   decided: won + lost,
   won,
@@ -97,7 +148,12 @@ async function customerPage(
   now: Date,
 ): Promise<AnswerOf<typeof getCustomer>> {
   const record = await customers.findCustomer(transaction, tenant, name)
-  const answers = await customers.customerAnswers(transaction, tenant, name, { now, days: trendDays })
+  const { time_zone: timeZone } = await people.tenantOfSession(transaction, tenant)
+  const answers = await customers.customerAnswers(transaction, tenant, name, {
+    now,
+    days: trendDays,
+    timeZone,
+  })
   if (record === null && answers.quotes === 0) {
     throw problem('not-found', `No customer is called ${name.trim()}.`)
   }
@@ -128,33 +184,89 @@ async function customerPage(
 /** The months on the page of a customer: ten years. */
 const monthsMax = 120
 
+type ListedCustomer = AnswerOf<typeof listCustomers>['customers'][number]
+
+const listOrder = ({ sort, order }: Pick<QueryOf<typeof listCustomers>, 'sort' | 'order'>) =>
+  ({ by: 'customer', ...(sort && { sort }), ...(order && { order }) }) as const
+
+/** A page of the customers with a name that contains `q`, and the cursor of the next page. */
+async function customersPage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  {
+    q,
+    cursor,
+    limit,
+    ...query
+  }: ReturnType<typeof listOrder> & {
+    readonly q: string | undefined
+    readonly cursor: performance.PerformanceCursor | null
+    readonly limit: number
+  },
+): Promise<{ customers: ListedCustomer[]; total: number; next: performance.PerformanceCursor | null }> {
+  const found = await performancePage(transaction, tenant, {
+    query,
+    filter: {},
+    cursor,
+    limit,
+    ...(q === undefined ? {} : { named: q.trim() }),
+  })
+  const named = found.rows.map(({ key, label }) => ({ key, name: label }))
+  const answers = await customerAnswers(transaction, tenant, named)
+  return {
+    customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
+      const [customer, lastQuoted] = [answers[at], found.lastQuoted[at]]
+      return customer === undefined || lastQuoted === undefined
+        ? []
+        : [{ ...customer, ...figures, last_quoted_at: lastQuoted.toISOString() }]
+    }),
+    total: found.rows_total,
+    next: found.next,
+  }
+}
+
+const csvColumns: readonly (readonly [string, (customer: ListedCustomer) => string | number | null])[] = [
+  ['Customer', ({ name }) => name],
+  ['Other names', ({ aliases }) => aliases.map(({ name }) => name).join('; ')],
+  ['Tier', ({ tier }) => tier],
+  ['Payment days', ({ payment_days }) => payment_days],
+  ['Last quoted', ({ last_quoted_at }) => last_quoted_at],
+  ...figureColumns,
+]
+const customersCsvHead = () => csvHead(csvColumns.map(([header]) => header))
+const customersCsvLines = (rows: readonly ListedCustomer[]) =>
+  csvLines(rows.map((row) => csvColumns.map(([, cell]) => cell(row))))
+
 export const customerEndpoints: ServedEndpoint[] = [
   serve(listCustomers, async ({ caller: { tenant }, query }, { staleReads }) => {
-    const { q, limit = pageSizeDefault } = query
-    const order = { by: 'customer', ...query } as const
+    const order = listOrder(query)
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
-    return staleReads.inTenant(tenant, async (transaction) => {
-      const found = await performancePage(transaction, tenant, {
-        query: order,
-        filter: {},
-        cursor,
-        limit,
-        ...(q === undefined ? {} : { named: q.trim() }),
-      })
-      const named = found.rows.map(({ key, label }) => ({ key, name: label }))
-      const answers = await customerAnswers(transaction, tenant, named)
-      return {
-        customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
-          const customer = answers[at]
-          return customer === undefined ? [] : [{ ...customer, ...figures }]
-        }),
-        customers_total: found.rows_total,
-        next_cursor:
-          found.next === null ? null : cursorText([name, found.next.rank, found.next.quotes, found.next.key]),
-      }
-    })
+    const { limit = pageSizeDefault } = query
+    const { customers, total, next } = await staleReads.inTenant(tenant, (transaction) =>
+      customersPage(transaction, tenant, { ...order, q: query.q, cursor, limit }),
+    )
+    return {
+      customers,
+      customers_total: total,
+      next_cursor: next === null ? null : cursorText([name, next.rank, next.quotes, next.key]),
+    }
   }),
+
+  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { staleReads }) => ({
+    fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
+    text: csvPages(customersCsvHead(), async (cursor: performance.PerformanceCursor | null) => {
+      const page = await staleReads.inTenant(tenant, (transaction) =>
+        customersPage(transaction, tenant, {
+          ...listOrder(query),
+          q: query.q,
+          cursor,
+          limit: exportedAtOnce,
+        }),
+      )
+      return { lines: customersCsvLines(page.customers), next: page.next }
+    }),
+  })),
 
   serve(getCustomer, async ({ caller: { tenant }, query, now }, { staleReads }) =>
     staleReads.inTenant(tenant, (transaction) =>
@@ -236,14 +348,78 @@ export const customerEndpoints: ServedEndpoint[] = [
     })
   }),
 
+  serve(renameCustomer, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant, userId } = call.caller
+      const { name, new_name } = call.body
+      const by = { now: new Date(call.now), userId }
+      await customers.lockMerges(transaction, tenant)
+      await customers.ensureCustomer(transaction, tenant, name, by.now)
+      const before = await recordOf(transaction, tenant, name)
+      const after = await renamed(transaction, tenant, { before, newName: new_name.trim(), by })
+      if (after.name !== before.name) {
+        await recordEvent(transaction, call, 'customer-renamed', {
+          about: { customer: before.name, to: after.name },
+        })
+      }
+      return customerAnswer(transaction, tenant, after)
+    }),
+  ),
+
+  serve(dismissCustomerVariant, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant, userId } = call.caller
+      const { name, other } = call.body
+      const keys: string[] = []
+      for (const one of [name, other]) {
+        keys.push((await customers.findCustomer(transaction, tenant, one))?.key ?? customerKey(one))
+      }
+      if (keys[0] === keys[1]) {
+        throw invalid([
+          {
+            pointer: '/other',
+            code: 'invalid',
+            detail: `other must be the name of another customer; ${other.trim()} counts for the same customer as ${name.trim()}.`,
+          },
+        ])
+      }
+      const by = { now: new Date(call.now), userId }
+      if (await customers.distinguishCustomers(transaction, tenant, [name, other], by)) {
+        await recordEvent(transaction, call, 'customer-variant-dismissed', {
+          about: { customer: name.trim(), other: other.trim() },
+        })
+      }
+      return { dismissed: true }
+    }),
+  ),
+
+  serve(offerCustomerVariant, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant } = call.caller
+      const { name, other } = call.query
+      if (!(await customers.forgetDistinction(transaction, tenant, [name, other]))) {
+        throw problem('not-found', `${name.trim()} and ${other.trim()} were not dismissed.`)
+      }
+      await recordEvent(transaction, call, 'customer-variant-offered', {
+        about: { customer: name.trim(), other: other.trim() },
+      })
+      return { dismissed: false }
+    }),
+  ),
+
   serve(listCustomerVariants, async ({ caller: { tenant } }, { staleReads }) => {
-    const found = await staleReads.inTenant(tenant, (transaction) =>
-      customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
-    )
+    const { found, apart } = await staleReads.inTenant(tenant, async (transaction) => ({
+      found: await customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
+      apart: await customers.customerDistinctions(transaction, tenant),
+    }))
+    const pair = (one: string, other: string) => [one, other].toSorted().join('\n')
+    const dismissed = new Set(apart.map(({ one, other }) => pair(one, other)))
     const spelling = (at: number) => ({ name: found[at]?.name ?? '', quotes: found[at]?.quotes ?? 0 })
-    const variants = nameVariants(found.map(({ name }) => name)).slice(0, nameVariantsMax)
+    const variants = nameVariants(found.map(({ name }) => name)).filter(
+      ({ one, other }) => !dismissed.has(pair(found[one]?.key ?? '', found[other]?.key ?? '')),
+    )
     return {
-      variants: variants.map(({ one, other, because }) => ({
+      variants: variants.slice(0, nameVariantsMax).map(({ one, other, because }) => ({
         keep: spelling(one),
         merge: spelling(other),
         because,

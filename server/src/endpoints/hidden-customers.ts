@@ -1,7 +1,7 @@
-import { problem } from '#contract/errors.ts'
+import { type Problem, problem } from '#contract/errors.ts'
 import { teams } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import type { TenantId } from '../database/session/index.ts'
+import { isDuplicateKey, type TenantId } from '../database/session/index.ts'
 
 /** Refuses a quote for a customer that is hidden from the person: the person could not see it afterwards. */
 export async function refuseHiddenCustomer(
@@ -32,5 +32,16 @@ export async function refuseWithHiddenCustomers(
       'customer-hidden',
       `${shows} the quotes of all customers, and a team hides some of them from you. Ask an admin.`,
     )
+  }
+}
+
+/**
+ * Replaces the failure of a write whose key a row has that the person may not see, by an error that says nothing about that row.
+ *
+ * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this lane again.')))
+ */
+export function orHidden(refused: () => Problem): (error: unknown) => never {
+  return (error) => {
+    throw isDuplicateKey(error) ? refused() : error
   }
 }

@@ -304,7 +304,6 @@ async function begin(
   return { answer: importAnswer(row), isNew }
 }
 
-/** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
 /** A file can contain a pending quote at any rate, so it must not be a way around rules that block or need approval. */
 async function refuseAround(
   { caller }: Pick<Call<typeof createImport>, 'caller'>,
@@ -314,13 +313,14 @@ async function refuseAround(
   const rules = await database.inTenant(caller.tenant, (transaction) =>
     pricingRules.readRules(transaction, caller.tenant),
   )
-  if (!pricingRules.rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')) return
+  if (!pricingRules.refuseQuotes(rules)) return
   throw problem(
     'role-required',
     'Only an admin or owner can import quotes while pricing rules block quotes or need approval: a file can contain quotes outside the rules.',
   )
 }
 
+/** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
 async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   if (await imports.hasQuotes(transaction, tenant)) {
     throw problem(

@@ -172,6 +172,8 @@ describe('200', () => {
       'Truck cost from',
       'Margin',
       'Margin %',
+      'Margin basis',
+      'Margin currency',
       'Cancelled at',
       'Cancel reason',
       'Updated at',

@@ -143,7 +143,10 @@ async function* csvOf(
         })
         const last = rows.length < exportedAtOnce ? undefined : rows.at(-1)
         return {
-          lines: laneCsvLines(await laneAnswers(transaction, tenant, rows)),
+          lines: laneCsvLines(
+            await laneAnswers(transaction, tenant, rows),
+            await people.defaultBasisOf(transaction, tenant),
+          ),
           next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
         }
       },

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
-import { centsFromDollars } from '#engine/money.ts'
+import { centsFromDollars, formatDollars } from '#engine/money.ts'
+import { chargesFit } from '#engine/rate-basis.ts'
 import { costExpected, pricingOf } from '../book/index.ts'
 import { lanes } from '../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
@@ -10,7 +11,7 @@ import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
-import { refuseHiddenCustomer } from './hidden-customers.ts'
+import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
@@ -98,10 +99,10 @@ type ToCheck = Pick<
   | 'quoted_fuel_cents'
   | 'quoted_accessorials_cents'
   | 'quoted_currency'
-> & { readonly quoted_customer_name: string }
+> & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
 /** Checks the rate of each lane, in the order of the lanes. */
-async function checkedRates(
+export async function checkedRates(
   quoted: readonly ToCheck[],
   { tenant, userId, now }: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
@@ -117,6 +118,7 @@ async function checkedRates(
         quoted: lane,
         customerName: lane.quoted_customer_name,
         repId: userId,
+        rateType: lane.rate_type ?? null,
       }),
     )
   }
@@ -159,6 +161,21 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
     ...charges,
     estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
   }
+}
+
+/** The errors of a further quote: of the charges that were sent, or of the earlier ones that it keeps. */
+function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow): FieldError[] {
+  const sent = chargesErrors('quoted', 'quoted_rate', body)
+  if (sent.length > 0) return sent
+  const {
+    quoted_basis: basis,
+    quoted_fuel_cents: fuel,
+    quoted_accessorials_cents: other,
+  } = requoted(body, before)
+  const amount = { cents: cents(body.quoted_rate) ?? 0, basis, fuelCents: fuel, accessorialCents: other }
+  if (chargesFit(amount, 'all_in')) return []
+  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((fuel ?? 0) + (other ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
+  return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
 }
 
 /** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
@@ -225,6 +242,22 @@ export function checkQuoteRequest(
   return checkedRates(quoted, by, parts)
 }
 
+/** `madeId`: the quote request that the key made, if the person may see it. */
+function keyReused(key: string | undefined, madeId?: number): Problem {
+  const made = madeId === undefined ? '' : `, and created quote request ${madeId}`
+  return problem(
+    'request-key-reused',
+    `request_key ${key} was sent before with another body${made}. Nothing was created this time. Send a new request_key for a new request, or the same body to repeat that one.`,
+  )
+}
+
+/** The next quote of the lane exists, and the person may not see it. */
+const noNextQuote = () =>
+  problem(
+    'state-conflict',
+    'You cannot quote this lane again. Make a new quote request, or ask an admin. Nothing was saved.',
+  )
+
 /** Makes the quotes of a request, once for each request_key. @throws a 422 if a rate is outside the rules */
 export async function makeQuoteRequest(
   body: BodyOf<typeof createQuoteRequest>,
@@ -235,7 +268,7 @@ export async function makeQuoteRequest(
   const read = readQuoteRequest(body)
   const pricing = await pricingOf(books, tenant, now)
   const checked = await checkQuoteRequest(body, by, { books, database })
-  const answered = await database.inTenant(tenant, async (transaction) => {
+  const make = async (transaction: TenantTransaction) => {
     await refuseHiddenCustomer(transaction, tenant, body.customer_name)
     const key = body.request_key
     const digest = bodyDigest(body)
@@ -243,10 +276,7 @@ export async function makeQuoteRequest(
     if (made !== null) {
       // Requests stored before digests were introduced have none.
       if (made.request.request_digest?.equals(digest) === false) {
-        throw problem(
-          'request-key-reused',
-          `request_key ${key} was sent before with another body, and created quote request ${made.request.request_id}. Nothing was created this time. Send a new request_key for a new request, or the same body to repeat that one.`,
-        )
+        throw keyReused(key, made.request.request_id)
       }
       return quoteRequestAnswer(transaction, tenant, made)
     }
@@ -284,7 +314,8 @@ export async function makeQuoteRequest(
       rows.map(({ lane_ref }) => lane_ref),
     )
     return answer
-  })
+  }
+  const answered = await database.inTenant(tenant, make).catch(orHidden(() => keyReused(body.request_key)))
   return {
     ...answered,
     lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: checked[index]?.warnings ?? [] })),
@@ -298,12 +329,12 @@ export async function checkRequote(
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<CheckedRate<'quoted_rate'>> {
-  const errors = chargesErrors('quoted', 'quoted_rate', body)
-  if (errors.length > 0) throw invalid(errors)
   const quoted = await parts.database.inTenant(by.tenant, (transaction) =>
     lanes.findLane(transaction, by.tenant, askedRef(ref)),
   )
   if (quoted === null) throw noLane(ref)
+  const errors = requoteErrors(body, quoted)
+  if (errors.length > 0) throw invalid(errors)
   const next = { ...quoted, quoted_rate_cents: cents(body.quoted_rate) ?? 0, ...requoted(body, quoted) }
   const [checked] = await checkedRates([next], by, parts)
   if (checked === undefined) throw noLane(ref)
@@ -321,7 +352,7 @@ export async function makeRequote(
   const checked = await checkRequote(ref, body, by, { books, database })
   checkVerdicts([checked], by, () => '/quoted_rate')
   const pricing = await pricingOf(books, tenant, now)
-  const answered = await database.inTenant(tenant, async (transaction) => {
+  const make = async (transaction: TenantTransaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
     const made = await lanes.insertRequote(transaction, tenant, database.identifiers, quoted, {
       quoted_rate_cents: cents(body.quoted_rate) ?? 0,
@@ -337,6 +368,7 @@ export async function makeRequote(
     await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
     await by.also?.(transaction, [made.lane_ref])
     return answer
-  })
+  }
+  const answered = await database.inTenant(tenant, make).catch(orHidden(noNextQuote))
   return { ...answered, warnings: checked.warnings }
 }

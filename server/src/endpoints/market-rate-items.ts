@@ -6,6 +6,7 @@ import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
 import { type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
+import { fuelUnitFault } from '#engine/rate-basis.ts'
 import {
   type MarketRateRow,
   marketRates,
@@ -82,7 +83,9 @@ function readRate(
   const cents = (dollars: number | undefined) => (dollars === undefined ? null : centsFromDollars(dollars))
   const [low, mid, high] = [cents(item.low), cents(item.mid) ?? 0, cents(item.high)]
   const fuel = cents(item.fuel)
-  if (fuel !== null && fuel >= mid && item.basis === 'all_in') {
+  const unitFault = fuelUnitFault(fuel, item.basis === 'linehaul' && mid > 0 ? mid : null)
+  if (unitFault !== null) errors.push({ ...at('fuel'), code: 'invalid', detail: `fuel ${unitFault}.` })
+  else if (fuel !== null && fuel >= mid && item.basis === 'all_in') {
     const detail = `fuel must be less than mid, which contains it if it is all_in; it is ${item.fuel}, and mid is ${item.mid}.`
     errors.push({ ...at('fuel'), code: 'invalid', detail })
   }

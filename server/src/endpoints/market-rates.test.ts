@@ -187,6 +187,22 @@ describe('200', () => {
     ])
   })
 
+  test('the output of a DAT multi-lane request is read with its fuel surcharge, which must be per trip', async () => {
+    // The columns that DAT documents at iq.support.dat.com (RateView Multi-Lane Request File Output); the rates are made up.
+    const text = [
+      'Orig City,Orig State,Dest City,Dest State,Truck Type,PC-Miler Practical Mileage,Spot Avg Linehaul Rate,Spot Low Linehaul Rate,Spot High Linehaul Rate,Spot Fuel Surcharge,Spot Time Frame,Spot # of Companies,Spot # of Reports,Contract Avg Linehaul Rate,Contract Fuel Surcharge,Contract # of Reports',
+      'Fargo,ND,Omaha,NE,Van,420,900,800,1000,176.4,30,21,148,1100,176.4,60',
+      'Fargo,ND,Omaha,NE,Reefer,420,900,800,1000,0.42,30,21,148,,,',
+    ].join('\n')
+    const sent = { text, source: 'Multi', as_of: daysAgo(1) }
+    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    expect(body).toMatchObject({ created: 1, not_used: 0, errors: [{ line: 3, field: 'fuel' }] })
+    const listed = await owner('GET', '/api/market-rates?source=Multi')
+    expect(listed.body.rates).toMatchObject([
+      { basis: 'linehaul', mid: 900, fuel: 176.4, compared: 1076.4, converted_by: 'charges', sample: 148 },
+    ])
+  })
+
   test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
     const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }

@@ -35,9 +35,10 @@ import {
   type PricingRule,
 } from '#engine/rules/pricing-rules.ts'
 import { median } from '#engine/statistics/median.ts'
+import { factsOf, type QuoteParties } from '../book/index.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, type QuoteParties, rulesAnswer } from './applied-rules.ts'
+import { rulesAnswer } from './applied-rules.ts'
 import { customerAnswer, type OfferCustomer, shiftOf } from './offer-customer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */

@@ -4,7 +4,8 @@ import { csvHead, csvLines } from '../csv/index.ts'
 
 type Grouping = QueryOf<typeof exportPerformance>['by']
 type Row = AnswerOf<typeof getPerformance>['rows'][number]
-type Column = readonly [header: string, cell: (row: Row) => string | number | null]
+type Column<Of = Row> = readonly [header: string, cell: (row: Of) => string | number | null]
+type Figures = Omit<Row, 'key' | 'label' | 'lane'>
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 const named = (header: string): readonly Column[] => [[header, (row) => row.label]]
@@ -23,7 +24,7 @@ const nameColumns: Readonly<Record<Grouping, readonly Column[]>> = {
 }
 
 /** The same words as on the page. */
-const figureColumns: readonly Column[] = [
+export const figureColumns: readonly Column<Figures>[] = [
   ['Quotes', (row) => row.quotes],
   ['Won', (row) => row.won],
   ['Lost', (row) => row.lost],

@@ -240,7 +240,7 @@ describe('200', () => {
     ])
     const { rows: byCarrier } = await performance('by=carrier')
     expect(byCarrier.map((row) => row.label).sort()).toEqual([
-      'BLUEBONNET carriers',
+      'Bluebonnet Carriers',
       'No carrier',
       'Ridge & Sons',
     ])
@@ -452,6 +452,45 @@ describe('200', () => {
       { token: other.owner },
     )
     expect(record.body.months.map((month: { month: string }) => month.month)).toEqual(['2026-03', '2026-04'])
+  })
+
+  test('the figures do not change when another lane has an amount that must be converted', async () => {
+    const tenant = await makeTenant(app)
+    const id = tenantId(tenant.id)
+    const changeLane = (laneId: number, values: object) =>
+      app.database.inTenant(id, (transaction) =>
+        transaction
+          .updateTable('lanes')
+          .set(values)
+          .where('tenant_id', '=', id)
+          .where('lane_id', '=', laneId)
+          .execute(),
+      )
+    const expired = await makeLane(app, tenant, { customer: 'harvest table foods' })
+    await changeLane(expired.lane_id, { outcome: 'expired', decided_at: new Date() })
+    for (const outcome of ['won', 'lost'] as const) await makeLane(app, tenant, { outcome })
+    const won = await makeLane(app, tenant, { outcome: 'won', origin: 'Chicago, IL' })
+    await changeLane(won.lane_id, { customer_rate_cents: 190_000, truck_cost_cents: 170_000 })
+    const other = await makeLane(app, tenant)
+    await changeLane(other.lane_id, { voided_at: new Date(), void_reason: 'test' })
+    const figures = async () => {
+      const all = performanceGroupings.map((by) => performance(`by=${by}`, tenant.owner))
+      return (await Promise.all(all)).map(({ basis: _, ...answer }) => answer)
+    }
+    for (const expiredCountsAsLost of [true, false]) {
+      await app.database.inTenant(id, (transaction) =>
+        transaction
+          .updateTable('tenants')
+          .set({ expired_counts_as_lost: expiredCountsAsLost })
+          .where('tenant_id', '=', id)
+          .execute(),
+      )
+      await changeLane(other.lane_id, { quoted_currency: null })
+      const unmixed = await figures()
+      await changeLane(other.lane_id, { quoted_currency: 'CAD' })
+      expect(await figures()).toEqual(unmixed)
+      expect(unmixed[0]?.totals).toMatchObject({ quotes: 4, won: 2, lost: expiredCountsAsLost ? 2 : 1 })
+    }
   })
 
   test('a viewer reads it, and sees nothing of another brokerage', async () => {

@@ -155,8 +155,15 @@ function monthInWords(firstDay: string): string {
   return monthForm.format(new Date(firstDay))
 }
 
+/** How rows are grouped and ordered. */
+interface AskedOrder {
+  readonly by: performance.PerformanceGrouping
+  readonly sort?: performance.PerformanceRank
+  readonly order?: 'desc' | 'asc'
+}
+
 /** The selection and order that a cursor belongs to. */
-export function orderOf(query: QueryOf<typeof exportPerformance>) {
+export function orderOf(query: AskedOrder) {
   const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }
 }
@@ -184,7 +191,7 @@ function readGapCursor(text: string | undefined): performance.GapCursor | null {
 }
 
 interface AskedRows {
-  readonly query: QueryOf<typeof exportPerformance>
+  readonly query: AskedOrder
   readonly filter: LaneFilter
   readonly cursor: performance.PerformanceCursor | null
   readonly limit: number
@@ -200,6 +207,8 @@ export async function performancePage(
 ): Promise<
   Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals' | 'basis'> & {
     next: performance.PerformanceCursor | null
+    /** When the newest quote of each row was quoted. */
+    lastQuoted: Date[]
   }
 > {
   const brokerage = await people.tenantOfSession(transaction, tenant)
@@ -210,7 +219,11 @@ export async function performancePage(
     query.by,
     filter,
     { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
-    { minimum: people.minimumOf(brokerage), timeZone: brokerage.time_zone },
+    {
+      minimum: people.minimumOf(brokerage),
+      timeZone: brokerage.time_zone,
+      expiredCountsAsLost: brokerage.expired_counts_as_lost,
+    },
   )
   const page = found.rows.slice(0, limit)
   const names = await namesOf(transaction, tenant, query.by, page)
@@ -220,30 +233,41 @@ export async function performancePage(
     totals: figures(found.totals),
     basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
     next: found.rows.length > limit ? (page.at(-1) ?? null) : null,
+    lastQuoted: page.map(({ lastQuotedMs }) => new Date(lastQuotedMs)),
   }
 }
 
 /** Rows per transaction of an export, which bounds its memory. Each computes all rows again, so there are few. */
-const exportedAtOnce = 10_000
+export const exportedAtOnce = 10_000
 
-async function* csvOf(
+/** A CSV file, one page of lines after the other. */
+export async function* csvPages<Cursor>(
+  head: string,
+  page: (cursor: Cursor | null) => Promise<{ lines: string; next: Cursor | null }>,
+): AsyncGenerator<string, void> {
+  let before = head
+  let cursor: Cursor | null = null
+  for (;;) {
+    const { lines, next }: { lines: string; next: Cursor | null } = await page(cursor)
+    yield before + lines
+    if (next === null) return
+    before = ''
+    cursor = next
+  }
+}
+
+function csvOf(
   staleReads: StaleReads,
   tenant: TenantId,
   asked: Pick<AskedRows, 'query' | 'filter'>,
 ): AsyncGenerator<string, void> {
   const { by } = asked.query
-  let head = performanceCsvHead(by)
-  let cursor: performance.PerformanceCursor | null = null
-  for (;;) {
-    const page: Awaited<ReturnType<typeof performancePage>> = await staleReads.inTenant(
-      tenant,
-      (transaction) => performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
+  return csvPages(performanceCsvHead(by), async (cursor: performance.PerformanceCursor | null) => {
+    const { rows, next } = await staleReads.inTenant(tenant, (transaction) =>
+      performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
     )
-    yield head + performanceCsvLines(by, page.rows)
-    if (page.next === null) return
-    head = ''
-    cursor = page.next
-  }
+    return { lines: performanceCsvLines(by, rows), next }
+  })
 }
 
 export const performanceEndpoints: ServedEndpoint[] = [
@@ -252,7 +276,11 @@ export const performanceEndpoints: ServedEndpoint[] = [
     const limit = query.limit ?? pageSizeDefault
     const { name } = orderOf(query)
     const cursor = readPerformanceCursor(query.cursor, name)
-    const { next, ...page } = await staleReads.inTenant(caller.tenant, (transaction) =>
+    const {
+      next,
+      lastQuoted: _,
+      ...page
+    } = await staleReads.inTenant(caller.tenant, (transaction) =>
       performancePage(transaction, caller.tenant, { query, filter, cursor, limit }),
     )
     return {

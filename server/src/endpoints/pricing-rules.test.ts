@@ -115,6 +115,45 @@ describe('a rule', () => {
     await removeRule(id)
   })
 
+  test('compares Canadian dollars by the exchange rate, and does not believe a fuel charge above the schedule', async () => {
+    const id = await addRule({}, { minimum: { margin: 100 }, outside: 'approval' })
+    const cad = { quoted_currency: 'CAD' }
+    expect((await quote('Any', 2600, cad)).body.errors[0].detail).toContain('exchange rate of today')
+    const day = new Date(app.now).toISOString().slice(0, 10)
+    await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
+    // $1,820 and $1,680 in US dollars; the cost is $1,650.
+    expect((await quote('Any', 2600, cad)).status).toBe(201)
+    expect((await quote('Any', 2400, cad)).body.errors[0].detail).toContain('$1,680 is below')
+    const padded = { quoted_basis: 'linehaul', quoted_fuel: 1000 }
+    expect((await quote('Any', 1000, padded)).status).toBe(201)
+    const monday = new Date(app.now - ((new Date(app.now).getUTCDay() + 6) % 7) * 86_400_000)
+    const price = `${monday.toISOString().slice(0, 10)},EMD_EPD2D_PTE_NUS_DPG,3.6`
+    await post('/api/fuel/diesel-prices', { text: `period,series,value\n${price}` })
+    await call(app, 'PATCH', '/api/fuel/schedule', {
+      token: owner,
+      body: { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
+    })
+    expect((await quote('Any', 1000, padded)).body.errors[0].detail).toContain(
+      'with the fuel charge of the schedule, is below',
+    )
+    await removeRule(id)
+  })
+
+  test('that needs miles is not met by leaving them out', async () => {
+    const id = await addRule(
+      {},
+      { minimum: { margin: 1, margin_per_mile: 3, rate_per_mile: 3 }, outside: 'approval' },
+    )
+    const unknown = {
+      customer_name: 'Any',
+      accept_unknown_places: true,
+      lanes: [{ ...lane, origin: 'Xyzzyville, TX', quoted_rate: 2000, estimated_cost: 1500 }],
+    }
+    const refused = await post('/api/quote-requests', unknown)
+    expect(refused.body.errors[0].detail).toContain('the miles of the lane are unknown')
+    await removeRule(id)
+  })
+
   test('that asks for approval asks for a cost where none is known', async () => {
     const fresh = await makeTenant(app)
     await addRule({}, { minimum: { margin_pct: 10 }, outside: 'block' }, fresh)
@@ -122,6 +161,29 @@ describe('a rule', () => {
     expect(refused.body.errors[0].detail).toContain('no truck cost is known: enter the expected cost')
     expect((await quote('Any', 2000, { estimated_cost: 1000 }, fresh.owner)).status).toBe(201)
     expect((await quote('Any', 2000, { estimated_cost: 1900 }, fresh.owner)).status).toBe(422)
+  })
+
+  test('for a team holds for its members, also in the test on past quotes, and for nobody when the team is removed', async () => {
+    const member = await makePerson(app, broker.tenant, 'member')
+    const other = await makePerson(app, broker.tenant, 'member')
+    const { teams } = (await post('/api/teams', { name: 'East', members: [member.id] })).body
+    const ours = await quote('Any', 1700, {}, member.token)
+    expect(ours.status).toBe(201)
+    const rule = {
+      conditions: { team_id: teams[0].team_id },
+      terms: { minimum: { margin_pct: 15 }, outside: 'approval' },
+    }
+    expect((await post('/api/pricing-rule-tests', rule)).body).toMatchObject({
+      because: 'team East',
+      applies: 1,
+      examples: [{ lane_ref: ours.body.lanes[0].lane_ref }],
+    })
+    const id = await addRule(rule.conditions, rule.terms)
+    expect((await quote('Any', 1700, {}, member.token)).body.errors[0].detail).toContain('because: team East')
+    expect((await quote('Any', 1700, {}, other.token)).status).toBe(201)
+    await call(app, 'DELETE', `/api/teams/${teams[0].team_id}`, { token: owner })
+    expect((await quote('Any', 1700, {}, member.token)).status).toBe(201)
+    await removeRule(id)
   })
 
   test('that only warns refuses nothing, and a rule that is off applies to nothing', async () => {
@@ -187,6 +249,7 @@ describe('a wrong rule', () => {
       '/conditions/miles_to',
     ],
     ['an unknown place', { conditions: { origin: 'Nowhere' }, terms: { round_to: 5 } }, '/conditions/origin'],
+    ['an unknown team', { conditions: { team_id: 999 }, terms: { round_to: 5 } }, '/conditions/team_id'],
     ['an unknown person', { conditions: { rep_id: 999 }, terms: { round_to: 5 } }, '/conditions/rep_id'],
   ])('with %s is refused with the field, and changes nothing', async (_, body, pointer) => {
     const { status, body: answer } = await post('/api/pricing-rules', body)

@@ -14,12 +14,15 @@ import type { CostModel } from '#engine/estimate/expected-cost.ts'
 import { stampFields, stampOf } from '#engine/field-stamps.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
+import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import { isBooked, type LaneOutcome, type OutcomeRule } from '#engine/shipment-update.ts'
 import { costExpected, type Pricing, pricingOf } from '../book/index.ts'
 import {
   bookingOf,
   type ChangingLane,
   laneChanges as changes,
+  defaultBasisOf,
+  findPilot,
   importedLanes,
   type NewPushedLane,
   type NextValues,
@@ -29,7 +32,8 @@ import {
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
-import { readEquipment, readLanePlaces } from '../lanes/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { readEquipment, readLanePlaces, removedByTerms, termsOf } from '../lanes/index.ts'
 import { quoteToForecast, repOf, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
@@ -192,12 +196,31 @@ function pushedOutcomeOf(
   return isSame ? same : { ...next, source: 'tms' }
 }
 
+/**
+ * What is left of the values that a push sets: an estimated cost that arrives late with a rate that does not count is not
+ * applied if it is on another basis or in another currency than the rate that counts.
+ */
+function onTermsOfRate(
+  values: NextValues,
+  lane: LaneRow,
+  { item, columns }: ReadQuote,
+  assumed: RateBasis,
+): NextValues {
+  const isLate = columns.has('quotedRate') && values.quoted_rate_cents === undefined
+  const sent = { basis: item.quoted_basis ?? null, currency: item.quoted_currency ?? null }
+  const { estimated_cost_cents: late, ...others } = values
+  if (late !== undefined && isLate && !sameTerms(sent, termsOf({ ...lane, ...values } as LaneRow), assumed)) {
+    return others
+  }
+  return { ...values, ...removedByTerms(lane, values, assumed) }
+}
+
 /** What a push changes in a lane: new values, and the names of the fields that were sent and not applied. */
 function mergeQuote(
   lane: LaneRow,
   { item, columns }: ReadQuote,
   { caller, signed }: PushedBy,
-  now: Date,
+  { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
 ): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
   const booked = isBooked(bookingOf(lane))
   const before = outcomeBeforeBooking(lane)
@@ -217,10 +240,11 @@ function mergeQuote(
     },
     now.getTime(),
   )
-  const values: NextValues = Object.assign(
+  const written: NextValues = Object.assign(
     {},
     ...[...columns].filter(([field]) => applied.written.has(field)).map(([, values]) => values),
   )
+  const values = onTermsOfRate(written, lane, { item, columns }, assumed)
   const isExtended =
     applied.outcome === null &&
     lane.outcome === 'expired' &&
@@ -233,7 +257,10 @@ function mergeQuote(
     applied.stampsChanged ? { quote_signed_at: applied.stamps } : {},
   )
   const left = [...columns.keys()].filter(
-    (field) => !applied.written.has(field) || (field === 'outcome' && applied.outcomeWaits),
+    (field) =>
+      !applied.written.has(field) ||
+      (field === 'outcome' && applied.outcomeWaits) ||
+      (field === 'estimatedCost' && values.estimated_cost_cents === undefined),
   )
   return {
     next,
@@ -319,12 +346,16 @@ async function applyHundred(
   const { tenant } = by.caller
   const now = await changes.databaseNow(transaction)
   await creditReps(transaction, by, quotes)
+  // Without a basis in the push, no basis changes.
+  const assumed = quotes.some(({ columns }) => columns.has('quotedBasis'))
+    ? await defaultBasisOf(transaction, tenant)
+    : 'all_in'
   const changing: ChangingLane[] = []
   const creating: { readonly at: number; readonly lane: NewPushedLane }[] = []
   const results = quotes.map((quote, at): Result | RefusedItem => {
     const { index, item, lane } = quote
     if (lane !== null) {
-      const { next, kept, rule } = mergeQuote(lane, quote, by, now)
+      const { next, kept, rule } = mergeQuote(lane, quote, by, { now, assumed })
       const differs = changes.differencesForApi(lane, next).length > 0
       changing.push({ lane, next, origin: { source: 'tms', tokenId: by.caller.tokenId, rule } })
       return {
@@ -376,6 +407,8 @@ function newToForecast(pushed: NewPushedLane | undefined, laneId: number, laneRe
     quotedAt: pushed.createdAt,
     outcome: pushed.lane.outcome ?? 'pending',
     lane: pushed.lane,
+    createdAt: pushed.createdAt,
+    quotedFor: { customerName: pushed.customerName, repId: pushed.createdBy, rateType: pushed.rateType },
   }
 }
 
@@ -423,16 +456,22 @@ async function push(
     ...one,
     ...(one.errors.length === 0 ? readQuote(one.item, by.now, one.errors) : noColumns),
   }))
-  const pricing =
-    create && checked.some(({ item }) => mayExpectCost(item, by.now))
-      ? await pricingOf(parts.books, by.caller.tenant, by.now)
-      : null
+  const { tenant } = by.caller
+  const needsPricing =
+    create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
+  const pricing = needsPricing ? await pricingOf(parts.books, tenant, by.now) : null
   return pushItems(read, by, parts, (transaction, valid) =>
     applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
   )
 }
 
 const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }
+
+/** Whether quotes are forecast: also a quote of days ago, whose rate a push may change now. */
+async function hasPilot(tenant: TenantId, { database }: Pick<Parts, 'database'>): Promise<boolean> {
+  const pilot = await database.inTenant(tenant, (transaction) => findPilot(transaction, tenant))
+  return pilot?.active === true
+}
 
 /** Whether a quote is recent if it is new. The costs of a brokerage are read for such quotes only. */
 const mayExpectCost = ({ quoted_at: sent }: Partial<Quote>, now: number) =>

@@ -16,6 +16,7 @@ import { laneAnswer } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
+import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /**
  * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
@@ -94,12 +95,24 @@ export const quoteEndpoints: ServedEndpoint[] = [
     ),
   ),
 
-  serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
+  serve(setOutcome, async ({ caller, params, body, now }, parts) => {
     if (body.reason !== undefined && body.outcome !== 'lost') throw invalid([wrongReason('/reason')])
     const at = new Date(now)
+    const { database } = parts
+    const known = await database.inTenant(caller.tenant, (transaction) =>
+      lanes.findLane(transaction, caller.tenant, askedRef(params.lane_ref)),
+    )
+    if (known === null) throw noLane(params.lane_ref)
+    const refused = await refusedReopenings([{ lane: known, ...body }], { caller, now }, parts)
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
       if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
+      const outside = refused.get(lane.lane_id)
+      if (outside !== undefined) {
+        throw problem('outside-rules', reopeningWords(body.outcome, outside[0]?.detail ?? ''), {
+          errors: outside,
+        })
+      }
       const next = outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) })
       const origin = { source: 'dashboard', userId: caller.userId } as const
       return laneAnswer(

@@ -218,6 +218,117 @@ describe('bad input', () => {
   })
 })
 
+test('a fuel charge per mile or in cents is refused at every point of entry, and so is a requote below its charges', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const { owner } = ours.tenant
+  const [perMile, inCents] = ['looks like dollars per mile', 'looks like cents']
+  const linehaul = { quoted_basis: 'linehaul', quoted_rate: 1700 }
+  const { body } = await push(ours, [
+    quoteToPush('U-1', { ...linehaul, quoted_fuel: 0.42 }),
+    quoteToPush('U-2', { ...linehaul, quoted_fuel: 33000 }),
+    quoteToPush('U-3', { quoted_rate: 2000, quoted_basis: 'all_in', quoted_fuel: 300 }),
+  ])
+  expect(body.results).toMatchObject([
+    { status: 422, errors: [{ pointer: '/quoted_fuel', detail: expect.stringContaining(perMile) }] },
+    { status: 422, errors: [{ pointer: '/quoted_fuel', detail: expect.stringContaining(inCents) }] },
+    { status: 200 },
+  ])
+  const ref = body.results[2].lane_ref
+  const requoted = (sent: object) =>
+    call(app, 'POST', `/api/lanes/${ref}/requote`, { token: owner, body: sent })
+  expect((await requoted({ quoted_rate: 250 })).body.errors).toMatchObject([
+    {
+      pointer: '/quoted_rate',
+      detail: expect.stringContaining('the earlier quote, which it contains: $300'),
+    },
+  ])
+  expect((await requoted({ quoted_rate: 250, quoted_fuel: 40 })).status).toBe(201)
+  const update = { lane_ref: ref, customer_rate: 1700, customer_basis: 'linehaul', customer_fuel: 0.42 }
+  expect((await pushUpdate(app, ours, update)).body.errors).toMatchObject([{ pointer: '/customer_fuel' }])
+  const row = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,1700,0.42,1500'
+  const run = await imported(
+    ours,
+    `From,To,Equip,Quote Date,Status,Linehaul,Fuel Surcharge,Carrier Pay\n${row}\n`,
+  )
+  expect(run.errors).toMatchObject([
+    { row: 2, column: 'Fuel Surcharge', detail: expect.stringContaining(perMile) },
+  ])
+  const pasted = await call(app, 'POST', '/api/pasted-lanes', {
+    token: owner,
+    body: { text: 'Origin\tDestination\tEquipment\tLinehaul\tFuel\nDallas, TX\tAtlanta, GA\tV\t1700\t0.42' },
+  })
+  expect(pasted.body.rows[0].errors).toMatchObject([{ detail: expect.stringContaining(perMile) }])
+})
+
+describe('a rate on other terms', () => {
+  const lane = async (ours: Integration, ref: string) =>
+    (await call(app, 'GET', `/api/lanes/${ref}`, { token: ours.tenant.owner })).body
+  const quoted = async (ours: Integration, id: string, more: object, at = seconds()) =>
+    (await pushSigned(app, ours, pushQuotes, { quotes: [{ external_id: id, ...more }] }, at)).body.results[0]
+
+  test('removes the estimated cost that was not sent with it, whatever the order of deliveries', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const allInRate = quoteToPush('T-1', { quoted_rate: 2000, estimated_cost: 1800 })
+    const linehaulRate = { quoted_rate: 1700, quoted_basis: 'linehaul', quoted_fuel: 300 }
+    const { lane_ref: ref } = await quoted(ours, 'T-1', allInRate)
+    await quoted(ours, 'T-1', linehaulRate, seconds() + 1)
+    const after = { ...linehaulRate, estimated_cost: null }
+    expect(await lane(ours, ref)).toMatchObject(after)
+    // The same two, the older one last: its cost is on the basis of its own rate.
+    const { lane_ref: late } = await quoted(ours, 'T-2', quoteToPush('T-2', linehaulRate), seconds() + 1)
+    expect(await quoted(ours, 'T-2', { quoted_rate: 2000, estimated_cost: 1800 })).toMatchObject({
+      kept: ['quoted_rate', 'estimated_cost'],
+    })
+    expect(await lane(ours, late)).toMatchObject(after)
+    // Another basis alone says that both were on it from the start, and the default basis in words is no other one.
+    await quoted(ours, 'T-3', quoteToPush('T-3', { quoted_rate: 2000, estimated_cost: 1800 }))
+    const same = await quoted(ours, 'T-3', { quoted_rate: 1990, quoted_basis: 'all_in' }, seconds() + 1)
+    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_rate: 1990, estimated_cost: 1800 })
+    await quoted(ours, 'T-3', { quoted_basis: 'linehaul' }, seconds() + 2)
+    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_basis: 'linehaul', estimated_cost: 1800 })
+    await quoted(ours, 'T-3', { quoted_rate: 2600, quoted_currency: 'CAD' }, seconds() + 3)
+    expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
+  })
+
+  test('in a file that is imported again removes the earlier estimated cost and market rate', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const file = (rest: string) =>
+      `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Currency,Estimated cost,Market rate\nA-1,"Dallas, TX","Atlanta, GA",V,3/1/2026,Lost,${rest}\n`
+    await imported(ours, file('2000,,,1800,1900'))
+    await imported(ours, file('2600,,CAD,,'))
+    const { lanes } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
+    expect(lanes).toMatchObject([
+      { quoted_rate: 2600, quoted_currency: 'CAD', estimated_cost: null, market_rate: null },
+    ])
+  })
+
+  test('an exported file says what was assumed, so that another brokerage reads the same amounts', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { lane_ref: ref } = await quoted(
+      ours,
+      'X-1',
+      quoteToPush('X-1', { quoted_rate: 2600, quoted_currency: 'CAD' }),
+    )
+    await pushUpdate(app, ours, { lane_ref: ref, customer_rate: 1950, truck_cost: 1800 })
+    const file = (await call(app, 'GET', '/api/lanes/export', { token: ours.tenant.owner })).body
+    const theirs = await makeIntegration(app, scopes)
+    await call(app, 'PATCH', '/api/tenant', {
+      token: theirs.tenant.owner,
+      body: { default_basis: 'linehaul' },
+    })
+    await imported(theirs, file)
+    const { lanes } = (await call(app, 'GET', '/api/lanes', { token: theirs.tenant.owner })).body
+    expect(lanes).toMatchObject([
+      {
+        ...{ quoted_rate: 2600, quoted_basis: 'all_in', quoted_currency: 'CAD' },
+        ...{ customer_rate: 1950, customer_basis: 'all_in', customer_currency: 'USD' },
+        ...{ truck_cost: 1800, truck_basis: 'all_in', truck_currency: 'USD' },
+        ...{ margin: 150, margin_basis: 'all_in', margin_currency: 'USD' },
+      },
+    ])
+  })
+})
+
 describe('with a fuel schedule', () => {
   // The clock of these tests: a Monday.
   const monday = '2026-06-01'

@@ -3,15 +3,15 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
-import { defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
+import { conversionsOfQuote, factsOf, needsConversion, ownChargesOnly } from '../book/index.ts'
+import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, partiesOf } from './applied-rules.ts'
+import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
 
 /** A lane with the rate to check. */
@@ -41,32 +41,35 @@ type LaneToCheck = Pick<
   readonly rateType?: 'spot' | 'contract' | null
 }
 
-/** Whether the rate of a lane is converted by the fuel schedule: it is on the other basis, and its charge is not known. */
-function needsSchedule({ quoted }: LaneToCheck, wanted: RateBasis): boolean {
-  const { quoted_basis: basis = null, quoted_fuel_cents: fuelCents = null } = quoted ?? {}
-  return basis !== null && basis !== wanted && fuelCents === null
-}
+type Quoted = NonNullable<LaneToCheck['quoted']>
 
-/** A lane with its amounts on the basis of the brokerage; null if its rate cannot be converted. */
-function onBasis(lane: LaneToCheck, wanted: RateBasis, millsPerMile: number | null): LaneToCheck | null {
-  const miles = lane.miles ?? null
-  const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
-  const converted = (cents: number) =>
-    centsOnBasis(
+/**
+ * The amounts of a lane on the basis of the brokerage in US dollars, as far as they can be converted. `leastCents` is the rate
+ * with the fuel charge of the schedule, if that makes it lower than the charge that was entered.
+ */
+function onBasis(lane: LaneToCheck, wanted: RateBasis, by: AmountConversions) {
+  const converted = (cents: number, fuelCents = lane.quoted?.quoted_fuel_cents ?? null) => {
+    const { quoted_basis, quoted_accessorials_cents, quoted_currency }: Partial<Quoted> = lane.quoted ?? {}
+    return comparableCents(
       {
         cents,
-        basis: lane.quoted?.quoted_basis ?? null,
-        fuelCents: lane.quoted?.quoted_fuel_cents ?? scheduled,
-        accessorialCents: lane.quoted?.quoted_accessorials_cents ?? null,
-        currency: lane.quoted?.quoted_currency ?? null,
+        basis: quoted_basis ?? null,
+        fuelCents,
+        accessorialCents: quoted_accessorials_cents ?? null,
+        currency: quoted_currency ?? null,
       },
       wanted,
+      by,
     )
+  }
   const rateCents = converted(lane.rateCents)
+  const scheduled = by.scheduledFuelCents === null ? rateCents : (converted(lane.rateCents, null) ?? 0)
   const { enteredCostCents } = lane
-  return rateCents === null
-    ? null
-    : { ...lane, rateCents, enteredCostCents: enteredCostCents === null ? null : converted(enteredCostCents) }
+  return {
+    rateCents,
+    leastCents: rateCents === null ? null : Math.min(rateCents, scheduled ?? rateCents),
+    enteredCostCents: enteredCostCents === null ? null : converted(enteredCostCents),
+  }
 }
 
 /** A warning of `rateWarnings` with the name of the field that holds the rate. */
@@ -105,16 +108,15 @@ export async function rateChecker(
           basis: await defaultBasisOf(transaction, tenant),
         }))
       : open.settings
-  const scheduledRate = (customerName: string | null) =>
-    database.inTenant(tenant, async (transaction) => {
-      const day = new Date(now).toISOString().slice(0, 10)
-      return (await fuel.fuelOfDay(transaction, tenant, customerName, day)).rate
-    })
   return async (field, asked) => {
     const { rules, basis } = stored
     const parties = await partiesOf(rules, asked, tenant, { database })
-    const millsPerMile = needsSchedule(asked, basis) ? await scheduledRate(asked.customerName) : null
-    const lane = onBasis(asked, basis, millsPerMile)
+    const { quoted, customerName } = asked
+    const day = { customerName, at: new Date(now), miles: asked.miles ?? null }
+    const by = needsConversion(quoted?.quoted_basis, quoted?.quoted_currency, basis)
+      ? (await database.inTenant(tenant, (transaction) => conversionsOfQuote(transaction, tenant, day))).rates
+      : ownChargesOnly
+    const { rateCents, leastCents, enteredCostCents: entered } = onBasis(asked, basis, by)
     const identity = identityOf({
       originKey: asked.origin_key,
       destinationKey: asked.destination_key,
@@ -128,19 +130,19 @@ export async function rateChecker(
     const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
     const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
     const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
-    const entered = lane?.enteredCostCents ?? null
     const enteredCents = entered !== null && entered > 0 ? entered : null
     const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)
     const applied = applyRules(rules, facts, { enteredCents, expectedCents, miles })
     // An amount that cannot be converted cannot be compared.
     const validDays = applied.validDays?.value ?? null
-    if (lane === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
-    const verdict = checkRate(applied, lane.rateCents)
-    if (model === null) return { warnings: [], verdict, validDays }
+    if (rateCents === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
+    const verdict = checkRate(applied, rateCents, leastCents === null ? {} : { leastCents })
+    // The sentences of warnings are in US dollars, which the rep did not enter.
+    if (model === null || quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({
-      rateCents: lane.rateCents,
+      rateCents,
       cost:
         enteredCents !== null
           ? { cents: enteredCents, source: 'entered' }

@@ -125,6 +125,31 @@ describe('a customer of a team', () => {
     expect((await as(outside.token, 'POST', decision, { decision: 'withdraw' })).status).toBe(404)
   })
 
+  test('does not break a requote or a repeated key of others, whose errors say nothing about it', async () => {
+    await hidden()
+    const key = '0b5c5c5e-7b1a-4a43-8f0c-2f6d5f1f9a11'
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }
+    const ask = (token: string, customer_name: string) =>
+      as(token, 'POST', '/api/quote-requests', { customer_name, request_key: key, lanes: [lane] })
+    expect((await ask(inside.token, secret)).status).toBe(201)
+    const reused = await ask(outside.token, open)
+    expect(reused).toMatchObject({ status: 422, body: { code: 'request-key-reused' } })
+    const first = await makeLane(app, acme.tenant, { customer: open })
+    const second = await admin('POST', `/api/lanes/${first.lane_ref}/requote`, { quoted_rate: 1900 })
+    const booking = { lane_ref: second.body.lane_ref, customer_rate: 1900, customer_name: secret }
+    expect((await pushUpdate(app, acme, booking)).status).toBe(200)
+    const requote = await as(outside.token, 'POST', `/api/lanes/${first.lane_ref}/requote`, {
+      quoted_rate: 1950,
+    })
+    expect(requote).toMatchObject({ status: 409, body: { code: 'state-conflict' } })
+    for (const { body } of [reused, requote]) {
+      expect(body.detail.toLowerCase()).not.toMatch(/secret|quote request \d|\d-\d-\d/)
+    }
+    expect(
+      (await as(inside.token, 'POST', `/api/lanes/${first.lane_ref}/requote`, { quoted_rate: 1950 })).status,
+    ).toBe(201)
+  })
+
   test('is in no page, list, export or search of others, and in all of its members and of admins', async () => {
     const { ours } = await hidden()
     expect(await leaks(outside.token, ours)).toEqual([])

@@ -12,6 +12,7 @@ const links = [
   pagePaths.shipments,
   pagePaths.lane,
   pagePaths.performance,
+  pagePaths.customers,
   pagePaths.market,
   pagePaths.rules,
   pagePaths.imports,

@@ -3,6 +3,7 @@ import {
   type ChangingLane,
   changeLanes,
   databaseNow,
+  defaultBasisOf,
   differencesForApi,
   findImported,
   findLaneIds,
@@ -152,6 +153,7 @@ async function updateLanes(
 ): Promise<void> {
   const now = await databaseNow(transaction)
   const { tenant, importId, createdBy, dryRun } = job
+  const assumed = await defaultBasisOf(transaction, tenant)
   const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
   const laneIds = [...new Set(known.map(({ laneId }) => laneId))]
   const lanes = new Map(
@@ -188,7 +190,7 @@ async function updateLanes(
       continue
     }
     const decidedAt = quote === null ? now.getTime() : lane.created_at.getTime()
-    const merged = mergeRow(lane, reported, decidedAt)
+    const merged = mergeRow(lane, reported, { decidedAt, assumed })
     const isChanged = Object.keys(merged.values).length > 0
     kept.push(...merged.kept.map((field) => ({ line, lane, field })))
     if (!isChanged && merged.kept.length === 0) {

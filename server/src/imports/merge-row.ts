@@ -1,6 +1,7 @@
 import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
 import type { ImportFieldName } from '../csv/index.ts'
 import {
@@ -12,6 +13,7 @@ import {
   outcomeValues,
 } from '../database/queries/index.ts'
 import type { LaneRow } from '../database/schema/index.ts'
+import { removedByTerms } from '../lanes/index.ts'
 import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
 
 const quoteColumns = {
@@ -52,18 +54,23 @@ export interface MergedRow {
  * an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
  * booking. A booking is a win: `outcomeOfBooking` decides, as for a signed update.
  *
- * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say.
+ * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say. `assumed` is the default basis.
  *
- * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, now)
+ * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, { decidedAt, assumed })
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, kept: [], rule: 'booking_is_a_win' }
  */
-export function mergeRow(lane: LaneRow, row: ReportedLane, decidedAt: number): MergedRow {
+export function mergeRow(
+  lane: LaneRow,
+  row: ReportedLane,
+  { decidedAt, assumed }: { readonly decidedAt: number; readonly assumed: RateBasis },
+): MergedRow {
   const values: Record<string, unknown> = {}
   const kept: KeptField[] = []
   for (const [field, value] of Object.entries(row.quote) as [keyof ReportedQuote, string | number][]) {
     const column = quoteColumns[field]
     if (plain(lane[column]) !== value) values[column] = column === 'created_at' ? new Date(value) : value
   }
+  Object.assign(values, removedByTerms(lane, values as NextValues, assumed))
   for (const [field, value] of Object.entries(row.booking) as [keyof ReportedBooking, string | number][]) {
     const column = bookingColumns[field]
     const holds = field === 'customerName' ? (lane[column] ?? lane.quoted_customer_name) : lane[column]

@@ -3,9 +3,9 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import { pastedColumnsMax, pastedRowsMax } from '#contract/limits.ts'
 import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, equipmentFault, knownEquipment } from '#engine/equipment.ts'
-import { dollarsFromCents } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
@@ -330,6 +330,9 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
     const plain = amountText(text)
     return plain === '' ? { value: null } : readCharge(plain)
   })
+  const rate = amount('rate', 'rate')
+  const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
+  if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
   const extra = cells.slice(fields.length).find((text) => text !== '')
   if (extra !== undefined) {
     const detail = `The row has ${cells.length} cells for ${fields.length} columns, from "${extra}" on`
@@ -344,7 +347,7 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
       const code = equipmentCode(text)
       return code === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value: code }
     }),
-    rate: amount('rate', 'rate'),
+    rate,
     cost: amount('cost', 'estimated cost'),
     fuel: fuel === null ? null : dollarsFromCents(fuel),
     basis,

@@ -7,7 +7,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
 import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
-import { type AmountOnBasis, type Currency, chargesFit } from '#engine/rate-basis.ts'
+import { type AmountOnBasis, type Currency, chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
 import {
   type Cell,
   readBasis,
@@ -50,13 +50,16 @@ const amountReaders: Readonly<
   Partial<Record<SentBookingField, (text: string) => Cell<number> | Cell<number | null>>>
 > = { customerRateCents: readMoney, truckCostCents: readCost }
 
-/** Adds the error of charges that are not less than the amount that contains them. */
+/** Adds the error of a fuel charge in another unit, or of charges that are not less than the amount that contains them. */
 function checkCharges(
   row: RowReader,
   of: 'quoted' | 'customer' | 'truck',
   amount: AmountOnBasis | null,
 ): void {
-  if (amount === null || chargesFit(amount, 'all_in')) return
+  if (amount === null) return
+  const unitFault = fuelUnitFault(amount.fuelCents, amount.basis === 'linehaul' ? amount.cents : null)
+  if (unitFault !== null) row.wrong(`${of}_fuel`, unitFault)
+  if (unitFault !== null || chargesFit(amount, 'all_in')) return
   const field = amount.fuelCents === null ? (`${of}_accessorials` as const) : (`${of}_fuel` as const)
   const charges = (amount.fuelCents ?? 0) + (amount.accessorialCents ?? 0)
   row.wrong(
@@ -135,6 +138,8 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
   return { ...cells, customerBasis, truckBasis }
 }
 
+const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
+
 /** What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own. */
 export function readQuotedCharges(
   row: RowReader,
@@ -145,12 +150,15 @@ export function readQuotedCharges(
   const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
+  const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
+  // The charges of the customer rate in another currency are other amounts.
+  const ofCustomer = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD') ? end : noCharges
   const charges = {
     quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
-    quotedFuel: row.read('quoted_fuel', readCharge) ?? end.customerFuelCents,
-    quotedAccessorials: total ?? end.customerAccessorialsCents,
-    quotedCharges: total === null ? end.customerCharges : named,
-    quotedCurrency: end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null),
+    quotedFuel: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
+    quotedAccessorials: total ?? ofCustomer.customerAccessorialsCents,
+    quotedCharges: total === null ? ofCustomer.customerCharges : named,
+    quotedCurrency,
   }
   checkCharges(
     row,

@@ -1,6 +1,13 @@
 /**
- * Lanes in requests and answers: parses places and equipment, and formats lanes as JSON and CSV.
+ * Lanes in requests and answers: parses places and equipment, and formats lanes and requests for approval as JSON and CSV.
  */
+export {
+  type AskedQuote,
+  approvalAnswer,
+  approvalState,
+  askedQuote,
+  askedRates,
+} from './approval-answer.ts'
 export { laneAnswer, laneAnswers, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 export {
@@ -16,4 +23,5 @@ export {
   readPlaceKey,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'
+export { removedByTerms, termsOf } from './other-terms.ts'
 export { closestFinder, type FindClosest, unknownEnds, unknownPlaces } from './unknown-places.ts'

@@ -56,10 +56,11 @@ export async function laneAnswer(
 export function shownLane(
   lane: Omit<LaneRow, keyof EngineColumns>,
   origin: QuoteOrigin | undefined,
-  converted?: LandedAmounts,
+  converted?: Omit<LandedAmounts, 'basis'>,
 ): Lane {
   const { truck_cost_cents: ap } = lane
-  const landed = landedOf(lane, origin?.defaultBasis ?? 'all_in') ?? converted ?? null
+  const basis = origin?.defaultBasis ?? 'all_in'
+  const landed = landedOf(lane, basis) ?? (converted === undefined ? null : { ...converted, basis })
   const marginCents = landed === null ? null : landed.revenueCents - landed.costCents
   const quotedBy = origin?.quotedBy ?? null
   return {
@@ -91,6 +92,7 @@ export function shownLane(
     customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),
     truck_charges: chargesAnswer(lane.truck_charges, lane.truck_accessorials_cents),
     margin: dollarsIfKnown(marginCents),
+    margin_basis: landed?.basis ?? null,
     margin_currency: landed?.currency ?? null,
     margin_pct: marginCents === null ? null : percentOf(marginCents, landed?.revenueCents ?? 0),
     market_rate: dollarsIfKnown(lane.market_rate_cents),

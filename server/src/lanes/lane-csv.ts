@@ -1,5 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
@@ -9,7 +10,28 @@ function charges(named: Lane['quoted_charges']): string | null {
   return named?.map(({ name, amount }) => `${name} ${money(amount)}`).join('; ') ?? null
 }
 
-type Column = readonly [header: string, cell: (lane: Lane) => string | number | null]
+/** A lane, with the default basis of its brokerage. */
+type Exported = Lane & { readonly default_basis: RateBasis }
+type Column = readonly [header: string, cell: (lane: Exported) => string | number | null]
+
+/** The amount whose basis or currency a field says. */
+const amountOf: Readonly<Partial<Record<CsvBookingField, 'customer_rate' | 'truck_cost'>>> = {
+  customerBasis: 'customer_rate',
+  customerCurrency: 'customer_rate',
+  truckBasis: 'truck_cost',
+  truckCurrency: 'truck_cost',
+}
+
+/**
+ * What is written for a basis or a currency that was not said. The file says what was assumed, because an import assumes the
+ * default basis of its own brokerage, and the currency of the row.
+ */
+function assumed(field: CsvBookingField, lane: Exported): string | null {
+  const amount = amountOf[field]
+  if (amount === undefined || lane[amount] === null) return null
+  if (bookingTable[field].unit === 'basis') return lane.default_basis
+  return lane.quoted_currency === null ? null : 'USD'
+}
 
 /** The column of a booking field. Amounts have two decimals. */
 function booked(field: CsvBookingField): Column {
@@ -19,7 +41,7 @@ function booked(field: CsvBookingField): Column {
     (lane) => {
       const value = lane[shown]
       if (unit === 'cents') return money(value as number | null)
-      return Array.isArray(value) ? charges(value) : value
+      return Array.isArray(value) ? charges(value) : (value ?? assumed(field, lane))
     },
   ]
 }
@@ -47,7 +69,7 @@ const columns: readonly Column[] = [
   ['Miles', (lane) => lane.miles],
   ['Pickup date', (lane) => lane.pickup_date],
   ['Quoted rate', (lane) => money(lane.quoted_rate)],
-  ['Quoted basis', (lane) => lane.quoted_basis],
+  ['Quoted basis', (lane) => lane.quoted_basis ?? lane.default_basis],
   ['Quoted fuel', (lane) => money(lane.quoted_fuel)],
   ['Quoted accessorials', (lane) => money(lane.quoted_accessorials)],
   ['Quoted charges', (lane) => charges(lane.quoted_charges)],
@@ -64,6 +86,8 @@ const columns: readonly Column[] = [
   ['Truck cost from', (lane) => lane.truck_cost_source],
   ['Margin', (lane) => money(lane.margin)],
   ['Margin %', (lane) => lane.margin_pct],
+  ['Margin basis', (lane) => lane.margin_basis],
+  ['Margin currency', (lane) => lane.margin_currency],
   ...csvBookingFields.filter((field) => !besideTheQuote.has(field)).map(booked),
   ['Updated at', (lane) => lane.updated_at],
 ]
@@ -72,6 +96,8 @@ const columns: readonly Column[] = [
 export const laneCsvHead = csvHead(columns.map(([header]) => header))
 
 /** One line per lane: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
-export function laneCsvLines(lanes: readonly Lane[]): string {
-  return csvLines(lanes.map((lane) => columns.map(([, cell]) => cell(lane))))
+export function laneCsvLines(lanes: readonly Lane[], defaultBasis: RateBasis): string {
+  return csvLines(
+    lanes.map((lane) => columns.map(([, cell]) => cell({ ...lane, default_basis: defaultBasis }))),
+  )
 }

@@ -58,6 +58,25 @@ export async function settersOf(
   return asked.map((_, index) => found.get(index + 1) ?? null)
 }
 
+/** Of these lanes, those that were pending at some time since then, by a change that ended it. */
+export async function lanesPendingSince(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+  since: Date,
+): Promise<ReadonlySet<number>> {
+  const rows = await transaction
+    .selectFrom('lane_changes')
+    .select('lane_id')
+    .distinct()
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', 'in', laneIds)
+    .where('changed_at', '>=', since)
+    .where(sql<boolean>`before ->> 'outcome' = 'pending'`)
+    .execute()
+  return new Set(rows.map(({ lane_id }) => lane_id))
+}
+
 export async function findChange(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -274,7 +274,7 @@ export async function landedAmounts(
   transaction: TenantTransaction,
   tenant: TenantId,
   laneIds: readonly number[],
-): Promise<ReadonlyMap<number, LandedAmounts>> {
+): Promise<ReadonlyMap<number, Omit<LandedAmounts, 'basis'>>> {
   if (laneIds.length === 0) return new Map()
   const rows = await transaction
     .selectFrom('counted_lanes')

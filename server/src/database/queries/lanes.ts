@@ -316,6 +316,7 @@ export async function insertRequote(
       equipment: quoted.equipment,
       equipment_code: quoted.equipment_code,
       miles: quoted.miles,
+      rate_type: quoted.rate_type,
       quoted_rate_cents: next.quoted_rate_cents,
       quoted_basis: next.quoted_basis ?? null,
       quoted_fuel_cents: next.quoted_fuel_cents ?? null,

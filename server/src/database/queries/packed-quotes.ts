@@ -170,16 +170,6 @@ export async function readBookStanding(
   }
 }
 
-/** How many quotes a brokerage has, with those that statistics do not count: only an index is read. */
-export async function countQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
-  const { count } = await transaction
-    .selectFrom('lanes')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenant)
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** A position in the order of lists: creation time in microseconds since 2000 (see `foreverUs`), and id. */
 export interface QuotePlace {
   readonly us: bigint

@@ -8,6 +8,8 @@ export interface PastQuoteRow {
   readonly customer_name: string
   readonly customer_keys: readonly string[]
   readonly tier: string | null
+  /** The teams that the person who quoted is in today. */
+  readonly team_ids: readonly number[]
   readonly origin: string
   readonly destination: string
   readonly origin_key: string
@@ -37,7 +39,13 @@ export async function pastQuotes(
 ): Promise<PastQuoteRow[]> {
   const { rows } = await sql<PastQuoteRow>`
     select lanes.lane_ref, lanes.quoted_customer_name as customer_name,
-      array_remove(array[customer_key(lanes.quoted_customer_name), known.main_key], null) as customer_keys,
+      array_append(
+        array(select alias.customer_key from customer_aliases as alias
+          where alias.tenant_id = ${tenant} and alias.customer_id = known.customer_id),
+        customer_key(lanes.quoted_customer_name)
+      ) as customer_keys,
+      array(select of_rep.team_id from team_members as of_rep
+        where of_rep.tenant_id = ${tenant} and of_rep.user_id = lanes.created_by) as team_ids,
       customers.tier, lanes.origin, lanes.destination,
       lanes.origin_key, lanes.destination_key, lanes.origin_state, lanes.destination_state, lanes.origin_market,
       lanes.destination_market, lanes.equipment_code, lanes.miles, lanes.rate_type, lanes.created_by, lanes.created_at,

@@ -7,6 +7,11 @@ export function rulesInForce(rules: readonly StoredRule[]): PricingRule[] {
   return rules.filter(({ isOn }) => isOn)
 }
 
+/** Whether rules that are on block quotes or need approval. */
+export function refuseQuotes(rules: readonly StoredRule[]): boolean {
+  return rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')
+}
+
 export async function readRules(transaction: TenantTransaction, tenant: TenantId): Promise<StoredRule[]> {
   const { pricing_rules } = await transaction
     .selectFrom('tenants')

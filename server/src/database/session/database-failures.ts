@@ -62,6 +62,11 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** Whether a row has the key of another row, which the person may not see. */
+export function isDuplicateKey(error: unknown): boolean {
+  return sqlState(error) === '23505'
+}
+
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error)
   // Check this before SQLSTATEs: EPIPE has five letters, too.

@@ -3,7 +3,13 @@
  */
 export type { ChangedTenants } from './changed-tenants.ts'
 export { roleTimeouts } from './connection.ts'
-export { BrokerageBusy, BrokerageMoving, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+export {
+  BrokerageBusy,
+  BrokerageMoving,
+  DatabaseUnavailable,
+  isDuplicateKey,
+  LockTimeout,
+} from './database-failures.ts'
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
@@ -21,13 +27,14 @@ export {
   waitWithinDeadline,
   withDeadline,
 } from './request-deadline.ts'
-export { databaseSafetyFaults } from './row-level-security.ts'
+export { databaseSafety, databaseSafetyFaults } from './row-level-security.ts'
 export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
 export {
   accessChanged,
   type ChainName,
   chainMoved,
+  isDistributedTransaction,
   quotesChanged,
   quotesMade,
 } from './transaction-changes.ts'

@@ -2,8 +2,13 @@ import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear, scaleTime } from 'd3-scale'
 import { area, line } from 'd3-shape'
-import { month, percent } from '../shared-ui/index.ts'
-import type { PerformanceRow } from './performance-query.ts'
+import type { Answer } from '../api/index.ts'
+import { month, percent } from './formats.ts'
+
+type Row = Pick<
+  Answer<'get-performance'>['rows'][number],
+  'key' | 'win_rate_pct' | 'win_rate_interval' | 'margin_pct'
+>
 
 const margins = { top: 12, right: 34, bottom: 22, left: 42 }
 const heightPx = 170
@@ -19,7 +24,7 @@ interface Point {
 const timeOf = (key: string) => new Date(`${key}-15T00:00:00Z`)
 
 /** Two charts of win rate and margin % by month. The table below has the same data. */
-export function MonthCharts({ rows }: { rows: readonly PerformanceRow[] }) {
+export function MonthCharts({ rows }: { rows: readonly Row[] }) {
   const inTime = [...rows].sort((one, other) => one.key.localeCompare(other.key))
   const winRate: Point[] = inTime.map((row) => ({
     at: timeOf(row.key),

@@ -1,0 +1,31 @@
+import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
+import type { NextValues } from '../database/queries/index.ts'
+import type { LaneRow } from '../database/schema/index.ts'
+
+/** The basis and the currency of the quoted rate and the estimated cost of a lane. */
+export function termsOf(lane: Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>): QuotedTerms {
+  return { basis: lane.quoted_basis, currency: lane.quoted_currency }
+}
+
+/**
+ * What a new rate removes because it was not sent with it: the estimated cost if the rate is on another basis or in another
+ * currency, and the market rate if it is in another currency. On the terms of the new rate, they would be other amounts. If only
+ * the terms change, the rate and the cost were on them from the start.
+ *
+ * @example removedByTerms(allInLane, { quoted_rate_cents: 170000, quoted_basis: 'linehaul' }, 'all_in') // { estimated_cost_cents: null }
+ */
+export function removedByTerms(lane: LaneRow, next: NextValues, assumed: RateBasis): NextValues {
+  const rate = next.quoted_rate_cents
+  if (rate === undefined || rate === lane.quoted_rate_cents) return {}
+  const [before, after] = [termsOf(lane), termsOf({ ...lane, ...next } as LaneRow)]
+  if (sameTerms(before, after, assumed)) return {}
+  const isOtherCurrency = !sameTerms({ ...before, basis: null }, { ...after, basis: null }, assumed)
+  return {
+    ...(next.estimated_cost_cents === undefined && lane.estimated_cost_cents !== null
+      ? { estimated_cost_cents: null }
+      : {}),
+    ...(isOtherCurrency && next.market_rate_cents === undefined && lane.market_rate_cents !== null
+      ? { market_rate_cents: null }
+      : {}),
+  }
+}
