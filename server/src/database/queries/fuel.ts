@@ -9,6 +9,7 @@ import {
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { conversionsChanged } from './conversions.ts'
+import { insertRows } from './insert-rows.ts'
 
 /** A period of a schedule, with the name of its customer; an empty name for the schedule of the brokerage. */
 export interface CustomerFuelPeriod extends FuelPeriod {
@@ -93,16 +94,11 @@ async function computeFuelDays(
     fuelDays(own, prices, since).map((one) => ({ key, ...one })),
   )
   if (days.length > 0) {
-    await sql`
-      insert into fuel_days (tenant_id, customer_key, day, mills_per_mile)
-      select one.tenant_id, made.customer_key, made.day, made.mills
-      from tenants as one cross join unnest(
-        ${days.map(({ key }) => key)}::text[],
-        ${days.map(({ day }) => day)}::date[],
-        ${days.map(({ millsPerMile }) => millsPerMile)}::float8[]
-      ) as made (customer_key, day, mills)
-      where one.tenant_id = ${tenant}
-    `.execute(transaction)
+    await insertRows(transaction, tenant, 'fuel_days', [
+      { name: 'customer_key', type: 'text', values: days.map(({ key }) => key) },
+      { name: 'day', type: 'date', values: days.map(({ day }) => day) },
+      { name: 'mills_per_mile', type: 'float8', values: days.map(({ millsPerMile }) => millsPerMile) },
+    ])
   }
   if (days.length === 0 && numDeletedRows === 0n) return
   await conversionsChanged(transaction, tenant)

@@ -197,21 +197,22 @@ create function tenants_with_ended_quotes() returns setof integer
   as $$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
-  declare
-    moment constant timestamptz := clock_timestamp();
   begin
-    return query
-      select one.tenant_id from public.tenants as one
-      where exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until <= moment
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      ) or exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
-          and created_at <= moment - make_interval(days => one.quote_valid_days)
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      );
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[one.tenant_id] from {tenants} as one
+        where exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null
+            and valid_until <= %1$L::timestamptz
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        ) or exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+            and created_at <= %1$L::timestamptz - make_interval(days => one.quote_valid_days)
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        )
+      $query$, clock_timestamp())) as one (numbers);
   end $$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
