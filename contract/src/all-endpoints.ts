@@ -4,11 +4,14 @@ import { getBacktest } from './backtest.ts'
 import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
+  dismissCustomerVariant,
   exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -199,6 +202,9 @@ export const allEndpoints = [
   getCustomer,
   changeCustomer,
   listCustomerVariants,
+  dismissCustomerVariant,
+  offerCustomerVariant,
+  renameCustomer,
   mergeCustomers,
   unmergeCustomer,
   listTeams,

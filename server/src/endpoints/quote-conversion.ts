@@ -1,6 +1,6 @@
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import type { AmountConversions, RateBasis } from '#engine/rate-basis.ts'
-import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import { conversionsOfQuote, needsConversion, ownChargesOnly } from '../book/index.ts'
+import type { NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Parts } from './parts.ts'
 
@@ -17,32 +17,6 @@ interface QuoteToConvert {
   readonly customerName: string | null
 }
 
-const nothingKnown: AmountConversions = { scheduledFuelCents: null, usdPerCad: null }
-
-/** Whether the amounts of a quote are on the other basis or in Canadian dollars. */
-function isOnOtherTerms({ quoted }: QuoteToConvert, wanted: RateBasis): boolean {
-  return (quoted?.quoted_basis ?? wanted) !== wanted || quoted?.quoted_currency === 'CAD'
-}
-
-/** What the amounts of a quote are converted with today. Nothing is read for a quote that needs no conversion. */
-export async function conversionsFor(
-  quote: QuoteToConvert,
-  wanted: RateBasis,
-  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
-  { database }: Pick<Parts, 'database'>,
-): Promise<AmountConversions> {
-  if (!isOnOtherTerms(quote, wanted)) return nothingKnown
-  const { customerName, miles } = quote
-  return database.inTenant(tenant, async (transaction) => {
-    const day = new Date(now).toISOString().slice(0, 10)
-    const { rate: mills } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
-    return {
-      scheduledFuelCents: mills === null || miles === null ? null : fuelOfMiles(mills, miles),
-      usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day),
-    }
-  })
-}
-
 /**
  * How any amount of a quote becomes one on the basis of the brokerage in US dollars, as `comparableCents` converts it: `times`
  * the amount, `plusCents`.
@@ -57,11 +31,15 @@ export interface QuoteConversion {
 export async function quoteConversion(
   quote: QuoteToConvert,
   wanted: RateBasis,
-  at: { readonly tenant: TenantId; readonly now: number },
-  parts: Pick<Parts, 'database'>,
+  { tenant, now }: { readonly tenant: TenantId; readonly now: number },
+  { database }: Pick<Parts, 'database'>,
 ): Promise<QuoteConversion | null> {
-  const { scheduledFuelCents, usdPerCad } = await conversionsFor(quote, wanted, at, parts)
   const { quoted_basis: basis = null, quoted_fuel_cents: own = null } = quote.quoted ?? {}
+  const { customerName, miles } = quote
+  const day = { customerName, miles, at: new Date(now) }
+  const { scheduledFuelCents, usdPerCad } = needsConversion(basis, quote.quoted?.quoted_currency, wanted)
+    ? (await database.inTenant(tenant, (transaction) => conversionsOfQuote(transaction, tenant, day))).rates
+    : ownChargesOnly
   const isCad = quote.quoted?.quoted_currency === 'CAD'
   if (isCad && usdPerCad === null) return null
   const times = isCad ? (usdPerCad ?? 1) : 1

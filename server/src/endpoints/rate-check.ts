@@ -6,14 +6,14 @@ import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
-import { factsOf } from '../book/index.ts'
+import { conversionsOfQuote, factsOf, needsConversion, ownChargesOnly } from '../book/index.ts'
 import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
-import { conversionsFor, type QuotedOn } from './quote-conversion.ts'
+import type { QuotedOn } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -109,12 +109,11 @@ export async function rateChecker(
   return async (field, asked) => {
     const { rules, basis } = stored
     const parties = await partiesOf(rules, asked, tenant, { database })
-    const by = await conversionsFor(
-      { ...asked, miles: asked.miles ?? null },
-      basis,
-      { tenant, now },
-      { database },
-    )
+    const { quoted, customerName } = asked
+    const day = { customerName, at: new Date(now), miles: asked.miles ?? null }
+    const by = needsConversion(quoted?.quoted_basis, quoted?.quoted_currency, basis)
+      ? (await database.inTenant(tenant, (transaction) => conversionsOfQuote(transaction, tenant, day))).rates
+      : ownChargesOnly
     const { rateCents, leastCents, enteredCostCents: entered } = onBasis(asked, basis, by)
     const identity = identityOf({
       originKey: asked.origin_key,
@@ -137,7 +136,7 @@ export async function rateChecker(
     if (rateCents === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
     const verdict = checkRate(applied, rateCents, leastCents === null ? {} : { leastCents })
     // The sentences of warnings are in US dollars, which the rep did not enter.
-    if (model === null || asked.quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
+    if (model === null || quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({
