@@ -3,11 +3,14 @@ import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import {
   changeCustomer,
+  dismissCustomerVariant,
   exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -198,6 +201,9 @@ export const allEndpoints = [
   getCustomer,
   changeCustomer,
   listCustomerVariants,
+  dismissCustomerVariant,
+  offerCustomerVariant,
+  renameCustomer,
   mergeCustomers,
   unmergeCustomer,
   listTeams,

@@ -32,10 +32,12 @@ create table approvals (
   constraint approvals_tenant_id_decided_by_fkey FOREIGN KEY (tenant_id, decided_by) REFERENCES users(tenant_id, user_id),
   constraint approvals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint approvals_tenant_id_requested_by_fkey FOREIGN KEY (tenant_id, requested_by) REFERENCES users(tenant_id, user_id),
-  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text])))
+  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text, 'expired'::text])))
 );
+CREATE INDEX approvals_undecided ON approvals USING btree (tenant_id, expires_at) WHERE (state = ANY (ARRAY['waiting'::text, 'countered'::text]));
 alter table approvals enable row level security;
 alter table approvals force row level security;
+create policy approvals_for_owner on approvals for select to lanewise_owner using (true);
 create policy tenant_isolation on approvals for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))));
 grant insert, select, update on approvals to lanewise_service;
 
@@ -105,6 +107,21 @@ alter table customer_aliases enable row level security;
 alter table customer_aliases force row level security;
 create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on customer_aliases to lanewise_service;
+
+create table customer_distinctions (
+  tenant_id integer not null,
+  one_key text not null,
+  other_key text not null,
+  made_at timestamp with time zone not null,
+  made_by integer,
+  constraint customer_distinctions_pkey PRIMARY KEY (tenant_id, one_key, other_key),
+  constraint customer_distinctions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customer_distinctions_check CHECK ((one_key < (other_key COLLATE "C")))
+);
+alter table customer_distinctions enable row level security;
+alter table customer_distinctions force row level security;
+create policy tenant_isolation on customer_distinctions for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key)));
+grant delete, insert, select on customer_distinctions to lanewise_service;
 
 create table customers (
   tenant_id integer not null,
@@ -502,7 +519,6 @@ create table lanes (
   void_reason text,
   advice jsonb,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
-  constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
@@ -543,6 +559,7 @@ CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX lanes_by_import_fingerprint ON lanes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
@@ -1937,6 +1954,9 @@ AS $function$
     delete from public.customer_aliases where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
+    delete from public.customer_distinctions where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.customers where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
@@ -2472,6 +2492,22 @@ AS $function$
   end $function$;
 revoke all on function tenants_to_check(timestamp with time zone) from public;
 grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_ended_approvals()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Undecided requests are few.
+  begin
+    return query
+      select distinct approval.tenant_id from public.approvals as approval
+      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+  end $function$;
+revoke all on function tenants_with_ended_approvals() from public;
+grant execute on function tenants_with_ended_approvals() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer

@@ -6,6 +6,7 @@ import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
+  CustomerDistinctionsTable,
   CustomersTable,
   TeamCustomersTable,
   TeamMembersTable,
@@ -65,6 +66,7 @@ export interface Tables extends PilotTables {
   market_keys: MarketKeysTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
+  customer_distinctions: CustomerDistinctionsTable
   teams: TeamsTable
   team_members: TeamMembersTable
   team_customers: TeamCustomersTable

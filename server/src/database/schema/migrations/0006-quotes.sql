@@ -144,14 +144,14 @@ create table lanes (
   advice jsonb,
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
-  unique (tenant_id, import_fingerprint),
   foreign key (tenant_id, request_id) references quote_requests,
   foreign key (tenant_id, import_id) references imports,
   check ((outcome = 'pending') = (decided_at is null)),
   check ((voided_at is null) = (void_reason is null))
 ) with (fillfactor = 90);
--- An update of a column that an index contains, also in its condition, writes an entry in every index. So only two indexes
--- contain an outcome or an amount: a lane's first booking changes both.
+-- An update of a column that an index contains, also in its condition, writes an entry in every index that has the row: an
+-- amount (lanes_booked_or_cancelled, lanes_at_a_loss), an outcome (lanes_undecided), and the time of the update
+-- (lanes_at_a_loss). So every update of a lane writes about seven entries.
 -- The record of a lane, its places in performance, and lists of a pair of places.
 create index lanes_by_corridor on lanes (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 -- Lists and exports, newest first, and the places of the newest quotes.
@@ -178,6 +178,8 @@ create index lanes_undecided on lanes (tenant_id, valid_until, created_at) where
 create index lanes_by_request on lanes (tenant_id, request_id);
 -- A pushed quote by its id in the other system.
 create unique index lanes_by_external_id on lanes (tenant_id, external_id) where external_id is not null;
+-- A row of a file is imported once. Partial: most lanes were not imported, and each would have an entry.
+create unique index lanes_by_import_fingerprint on lanes (tenant_id, import_fingerprint) where import_fingerprint is not null;
 -- Undoing an import in batches by lane_id, and its foreign key.
 create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
 alter table lanes enable row level security;
