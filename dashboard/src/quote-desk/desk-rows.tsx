@@ -1,17 +1,23 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
-import { useAnswer } from '../api/index.ts'
+import { useAnswer, useSession } from '../api/index.ts'
 import {
+  basisNames,
   dollars,
   EquipmentInput,
   InRed,
+  noTerms,
+  onOwnTerms,
   PlaceInput,
   percent,
   probability,
+  RateTermsFields,
   range,
   readEquipment,
   roundDollars,
+  saysTerms,
+  termsInWords,
 } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
 import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
@@ -44,12 +50,17 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
+const termsFields = ['basis', 'fuel', 'charges', 'currency'] as const
+
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
   const { lane, number, active, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
   const [opened, setOpened] = useState(false)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
+  const [termsOpened, setTermsOpened] = useState(false)
+  const { default_basis: assumed } = useSession().tenant
+  const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
   const hasMore =
     opened ||
     lane.cost !== '' ||
@@ -110,9 +121,34 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         autoComplete="off"
         {...input('rate')}
         onChange={(event) => onChange('rate', event.currentTarget.value)}
-        onKeyDown={hasMore ? undefined : enter}
+        onKeyDown={hasMore || hasTerms ? undefined : enter}
+        rightSectionWidth={74}
+        rightSection={
+          <UnstyledButton
+            className="desk-terms-button"
+            aria-expanded={hasTerms}
+            aria-label={`Lane ${number} is ${termsInWords(lane, assumed)}: change`}
+            title={termsInWords(lane, assumed)}
+            onClick={() => setTermsOpened(!termsOpened)}
+          >
+            {basisNames[lane.basis === '' ? assumed : lane.basis]}
+            {lane.currency === 'CAD' ? ' CAD' : ''}
+          </UnstyledButton>
+        }
       />
       <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
+      {hasTerms && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
+        <div className="desk-more desk-terms" onKeyDown={hasMore ? undefined : enter}>
+          <RateTermsFields
+            terms={lane}
+            assumed={assumed}
+            errors={Object.fromEntries(termsFields.map((field) => [field, errorAt(field)?.text]))}
+            nameOf={(field) => `${lane.id}-${field}`}
+            onChange={onChange}
+          />
+        </div>
+      )}
       {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
       {advice !== null && (
         <RowAdviceLine lane={lane} advice={advice} onUse={(rate) => onChange('rate', String(rate))} />
@@ -134,7 +170,8 @@ function RowAdviceLine({
   const { estimate, rate, warnings } = advice
   const best = bestRateOf(lane, advice)
   const margin = marginOf(lane, advice)
-  const isTyped = lane.rate.trim() !== ''
+  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
+  const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
   return (
     <Text size="sm" component="div" className="desk-row-advice desk-figures">
       {estimate?.probability != null && isTyped && (
@@ -156,14 +193,19 @@ function RowAdviceLine({
         <span>
           best <b>{dollars(best.rate)}</b>
           {best.changed === '' ? '' : ` (${best.changed})`}{' '}
-          <UnstyledButton
-            className="desk-suggestion"
-            aria-label={`Use ${dollars(best.rate)}`}
-            onClick={() => onUse(best.rate)}
-          >
-            Use
-          </UnstyledButton>
+          {own !== null && (
+            <UnstyledButton
+              className="desk-suggestion"
+              aria-label={`Use ${dollars(own)}`}
+              onClick={() => onUse(own)}
+            >
+              Use{own === best.rate ? '' : ` ${dollars(own)}`}
+            </UnstyledButton>
+          )}
         </span>
+      )}
+      {advice.conversion === null && (
+        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
       )}
       {warnings.map(({ code, detail }) => (
         <span key={code} className="desk-flag">

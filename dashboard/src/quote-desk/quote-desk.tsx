@@ -35,6 +35,7 @@ import { PasteDialog } from './desk-paste-dialog.tsx'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
+import { useComparedLane } from './desk-terms.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
@@ -178,15 +179,19 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useLaneInAddress(lanes.active)
-  const answer = useDeskAnswer(lanes.active, draft.customer)
-  const pricing = usePricing(lanes.active, answer)
+  const compared = useComparedLane(lanes.active, draft.customer)
+  const answer = useDeskAnswer(compared.lane, draft.customer)
+  const pricing = usePricing(compared.lane, answer)
   const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
+  const setRate = (rate: number) => {
+    const own = compared.own(rate)
+    if (own !== null) lanes.change(lanes.active, 'rate', String(own))
+  }
   const takeRate = (rate: number) => {
     setRate(rate)
     focusLane(lanes.active.id, 'rate')
@@ -235,6 +240,7 @@ function Desk(props: DeskProps) {
           number={lanes.lanes.indexOf(lanes.active) + 1}
           answer={answer}
           pricing={pricing}
+          terms={compared}
           onRate={setRate}
           onUse={takeRate}
         />

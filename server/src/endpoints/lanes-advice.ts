@@ -3,17 +3,20 @@ import { type FieldError, Problem } from '#contract/errors.ts'
 import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import { newestQuotes } from '#engine/book/scope-counts.ts'
-import { centsFromDollars } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { type BrokerageBook, type OpenBook, ownScope, type QuoteParties } from '../book/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
+import { chargesErrors } from './charges-errors.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
 import { itemErrors } from './item-errors.ts'
+import { quotedCharges } from './make-quotes.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
 import { type OfferCustomer, offerCustomer } from './offer-customer.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
+import { convertedCents, quoteConversion } from './quote-conversion.ts'
 import { rateChecker } from './rate-check.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
@@ -87,21 +90,34 @@ async function answersFor(
     const errors = laneShape.errors(lane)
     if (errors.length > 0) return wrong(index, errors)
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
-    const rateCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
-    const costCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
+    const charges = chargesErrors('quoted', 'quoted_rate', lane)
+    if (charges.length > 0) return wrong(index, charges)
+    const terms = quotedCharges(lane)
+    const { miles = null } = lanePlaces(asked.places.origin, asked.places.destination, null)
+    const conversion = await quoteConversion(
+      { quoted: terms, miles, customerName: name ?? null },
+      open.settings.basis,
+      { tenant: caller.tenant, now },
+      parts,
+    )
+    const sentCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
+    const sentCostCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
+    const rateCents = sentCents === null ? null : convertedCents(conversion, sentCents)
+    const costCents = sentCostCents === null ? null : convertedCents(conversion, sentCostCents)
     const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents, customer }, open, {
       parties,
       now,
     })
     const { estimate, optimum } = offer
     const checked =
-      rateCents === null
+      sentCents === null
         ? null
         : await check('quoted_rate', {
             ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
             equipment_code: estimate.equipment ?? '',
-            rateCents,
-            enteredCostCents: costCents,
+            rateCents: sentCents,
+            enteredCostCents: sentCostCents,
+            quoted: terms,
             ...quoted,
           })
     const isKnown = estimate.probability !== null
@@ -117,6 +133,14 @@ async function answersFor(
           ? []
           : outsideErrors(checked.verdict, false, '').map(({ code, detail }) => ({ code, detail })),
       rules: offer.rules,
+      conversion:
+        conversion === null
+          ? null
+          : {
+              times: conversion.times,
+              plus: dollarsFromCents(conversion.plusCents),
+              by: conversion.by,
+            },
     }
   }
 
