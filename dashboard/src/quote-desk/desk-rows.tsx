@@ -50,7 +50,7 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const termsFields = ['basis', 'fuel', 'charges', 'currency'] as const
+const moreFields = ['cost', 'market', 'pickup'] as const
 
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
@@ -61,20 +61,11 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
   const [termsOpened, setTermsOpened] = useState(false)
   const { default_basis: assumed } = useSession().tenant
   const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
-  const hasMore =
-    opened ||
-    lane.cost !== '' ||
-    lane.market !== '' ||
-    lane.pickup !== '' ||
-    errors.some(({ field }) => field === 'cost' || field === 'market' || field === 'pickup')
+  const hasMore = opened || moreFields.some((field) => lane[field] !== '' || errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
-  const enter = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    on.enter(lane)
-  }
+  const enter = onPlainEnter(() => on.enter(lane))
   const input = (field: LaneField) => ({
     value: lane[field],
     error: errorAt(field)?.text,
@@ -114,27 +105,15 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
           if (read !== text) onChange('equipment', read)
         }}
       />
-      <TextInput
-        label="Rate"
-        leftSection="$"
-        inputMode="decimal"
-        autoComplete="off"
+      <RateField
         {...input('rate')}
-        onChange={(event) => onChange('rate', event.currentTarget.value)}
+        lane={lane}
+        number={number}
+        assumed={assumed}
+        hasTerms={hasTerms}
+        onTerms={() => setTermsOpened(!termsOpened)}
+        onChange={(text) => onChange('rate', text)}
         onKeyDown={hasMore || hasTerms ? undefined : enter}
-        rightSectionWidth={74}
-        rightSection={
-          <UnstyledButton
-            className="desk-terms-button"
-            aria-expanded={hasTerms}
-            aria-label={`Lane ${number} is ${termsInWords(lane, assumed)}: change`}
-            title={termsInWords(lane, assumed)}
-            onClick={() => setTermsOpened(!termsOpened)}
-          >
-            {basisNames[lane.basis === '' ? assumed : lane.basis]}
-            {lane.currency === 'CAD' ? ' CAD' : ''}
-          </UnstyledButton>
-        }
       />
       <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
       {hasTerms && (
@@ -143,7 +122,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
           <RateTermsFields
             terms={lane}
             assumed={assumed}
-            errors={Object.fromEntries(termsFields.map((field) => [field, errorAt(field)?.text]))}
+            errors={termsErrorsOf(errors)}
             nameOf={(field) => `${lane.id}-${field}`}
             onChange={onChange}
           />
@@ -156,6 +135,63 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
     </div>
   )
 })
+
+const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+  event.preventDefault()
+  run()
+}
+
+function termsErrorsOf(errors: readonly DeskError[]) {
+  return Object.fromEntries(errors.map(({ field, text }) => [field, text]))
+}
+
+/** The rate, with a small button that says what it includes and opens the fields for that. */
+function RateField({
+  lane,
+  number,
+  assumed,
+  hasTerms,
+  onTerms,
+  onChange,
+  ...input
+}: {
+  lane: DeskLane
+  number: number
+  assumed: 'linehaul' | 'all_in'
+  hasTerms: boolean
+  onTerms: () => void
+  value: string
+  error: string | undefined
+  'data-field': string
+  onChange: (text: string) => void
+  onKeyDown: ((event: KeyboardEvent) => void) | undefined
+}) {
+  const words = termsInWords(lane, assumed)
+  return (
+    <TextInput
+      label="Rate"
+      leftSection="$"
+      inputMode="decimal"
+      autoComplete="off"
+      {...input}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      rightSectionWidth={lane.currency === 'CAD' ? 92 : 68}
+      rightSection={
+        <UnstyledButton
+          className="desk-terms-button"
+          aria-expanded={hasTerms}
+          aria-label={`Lane ${number} is ${words}: change`}
+          title={words}
+          onClick={onTerms}
+        >
+          {basisNames[lane.basis === '' ? assumed : lane.basis]}
+          {lane.currency === 'CAD' ? ' CAD' : ''}
+        </UnstyledButton>
+      }
+    />
+  )
+}
 
 /** The chance, the margin and the best rate of a row, and the warnings about its rate. */
 function RowAdviceLine({

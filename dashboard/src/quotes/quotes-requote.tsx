@@ -81,6 +81,7 @@ function RequoteForm({
     })
   }
   const lastQuote = quotedMargin(lane)
+  const keptCost = saysTerms(terms) ? null : (lastQuote?.cost ?? null)
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
@@ -115,11 +116,7 @@ function RequoteForm({
           />
         </Group>
         <RequoteTerms lane={lane} terms={terms} errors={termsWrong} onTerms={setTerms} />
-        <NewMargin
-          lane={lane}
-          rate={quotedRate}
-          cost={estimatedCost ?? (saysTerms(terms) ? null : (lastQuote?.cost ?? null))}
-        />
+        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? keptCost} />
         <Advice lane={lane} rate={quotedRate} terms={termsAfter(lane, terms)} />
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">

@@ -72,7 +72,6 @@ export {
   type RateTerms,
   RateTermsFields,
   saysTerms,
-  type TermsField,
   termsBody,
   termsErrors,
   termsInWords,

@@ -4,7 +4,9 @@ import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import { newestQuotes } from '#engine/book/scope-counts.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { type BrokerageBook, type OpenBook, ownScope, type QuoteParties } from '../book/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
@@ -69,6 +71,39 @@ async function estimateOf(
 
 const anyRateCents = 200_000
 
+/** The amounts of a lane as they were sent, and on the terms of the brokerage; null if absent or not comparable. */
+async function comparedAmounts(
+  lane: Lane,
+  { places }: AskedLane,
+  by: {
+    readonly tenant: TenantId
+    readonly now: number
+    readonly basis: RateBasis
+    readonly customerName: string | null
+  },
+  parts: Parts,
+) {
+  const terms = quotedCharges(lane)
+  const { miles = null } = lanePlaces(places.origin, places.destination, null)
+  const conversion = await quoteConversion(
+    { quoted: terms, miles, customerName: by.customerName },
+    by.basis,
+    by,
+    parts,
+  )
+  const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
+  const compared = (amount: number | null) => (amount === null ? null : convertedCents(conversion, amount))
+  const [sentCents, sentCostCents] = [cents(lane.quoted_rate), cents(lane.estimated_cost)]
+  return {
+    terms,
+    conversion,
+    sentCents,
+    sentCostCents,
+    rateCents: compared(sentCents),
+    costCents: compared(sentCostCents),
+  }
+}
+
 async function answersFor(
   { lanes, customer: name }: BodyOf<typeof adviseLanes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
@@ -92,18 +127,13 @@ async function answersFor(
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
     const charges = chargesErrors('quoted', 'quoted_rate', lane)
     if (charges.length > 0) return wrong(index, charges)
-    const terms = quotedCharges(lane)
-    const { miles = null } = lanePlaces(asked.places.origin, asked.places.destination, null)
-    const conversion = await quoteConversion(
-      { quoted: terms, miles, customerName: name ?? null },
-      open.settings.basis,
-      { tenant: caller.tenant, now },
+    const by = { tenant: caller.tenant, now, basis: open.settings.basis, customerName: name ?? null }
+    const { terms, conversion, sentCents, sentCostCents, rateCents, costCents } = await comparedAmounts(
+      lane,
+      asked,
+      by,
       parts,
     )
-    const sentCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
-    const sentCostCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
-    const rateCents = sentCents === null ? null : convertedCents(conversion, sentCents)
-    const costCents = sentCostCents === null ? null : convertedCents(conversion, sentCostCents)
     const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents, customer }, open, {
       parties,
       now,
