@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
@@ -16,12 +16,12 @@ import {
 } from './landed-margin.ts'
 import { laneSeenByViewer } from './teams.ts'
 
-/** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
+/** The lanes behind a figure of the performance page. A rate is too low for the minimum of the rule that applies to its quote. */
 export type LaneFinding =
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
-  | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
+  | { readonly kind: 'quoted_too_low'; readonly rules: readonly PricingRule[] }
 
-function withFinding(finding: LaneFinding): RawBuilder<boolean> {
+function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
   switch (finding.kind) {
     case 'lost_to_cost':
       return sql<boolean>`(${marginComparable} and ${lostToCostCents} > 0)`
@@ -30,7 +30,7 @@ function withFinding(finding: LaneFinding): RawBuilder<boolean> {
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':
-      return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
+      return sql<boolean>`(${tooLowCents(tenant, finding.rules)} > 0)`
   }
 }
 
@@ -85,7 +85,7 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.carrier === undefined
         ? []
         : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),
-      ...(filter.finding === undefined ? [] : [withFinding(filter.finding)]),
+      ...(filter.finding === undefined ? [] : [withFinding(filter.finding, tenant)]),
       ...(filter.quotedBy === undefined
         ? []
         : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
