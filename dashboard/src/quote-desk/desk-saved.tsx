@@ -5,6 +5,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
 import {
   CopyButton,
+  CustomerLink,
   counted,
   DataTable,
   type Decision,
@@ -43,7 +44,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
             {counted(lanes.length, 'lane')} quoted
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            For {customer_name}
+            For <CustomerLink name={customer_name} />
             {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
             books the load.
           </Text>
