@@ -518,12 +518,14 @@ create table lanes (
   voided_at timestamp with time zone,
   void_reason text,
   advice jsonb,
+  counter_rate_cents integer,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint lanes_counter_rate_cents_check CHECK ((counter_rate_cents > 0)),
   constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
   constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
@@ -1025,6 +1027,7 @@ create view counted_lanes with (security_invoker=true) as
     voided_at,
     void_reason,
     advice,
+    counter_rate_cents,
         CASE
             WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
@@ -1102,6 +1105,7 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.voided_at,
             lanes_1.void_reason,
             lanes_1.advice,
+            lanes_1.counter_rate_cents,
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
@@ -1180,6 +1184,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.voided_at,
                     lanes_2.void_reason,
                     lanes_2.advice,
+                    lanes_2.counter_rate_cents,
                     owners.expired_counts_as_lost,
                     owners.wanted,
                         CASE

@@ -142,6 +142,8 @@ create table lanes (
   -- The advice that the desk showed when the quote was saved: {"win_probability", "low", "high", "going_rate", "best_rate",
   -- "trust"}, amounts in dollars.
   advice jsonb,
+  -- The lower rate that the customer named instead of this quote, in the quote's currency and on its basis.
+  counter_rate_cents integer check (counter_rate_cents > 0),
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
   foreign key (tenant_id, request_id) references quote_requests,
@@ -293,7 +295,7 @@ select
   signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
   customer_key, cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
-  quote_signed_at, voided_at, void_reason, advice,
+  quote_signed_at, voided_at, void_reason, advice, counter_rate_cents,
   -- How amounts on the other basis or in the other currency were converted.
   case when cad_day is not null then 'exchange' when fuel_day is not null then 'schedule'
     when quoted_basis <> wanted or customer_basis <> wanted or truck_basis <> wanted then 'charges' end as converted_by
