@@ -347,6 +347,8 @@ export interface LanesTable extends BookingColumns {
   void_reason: ColumnType<string | null, string | null | undefined, string | null>
   /** The advice that the desk showed when the quote was saved. */
   advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
+  /** The lower rate that the customer named instead of this quote. */
+  counter_rate_cents: Generated<number | null>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>
