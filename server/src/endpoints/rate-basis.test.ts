@@ -429,7 +429,7 @@ describe('with a fuel schedule', () => {
     await makeLane(app, ours.tenant, { rate: 2000 })
     await push(ours, [
       linehaul('S-1'),
-      linehaul('S-2', { customer_name: 'Own Schedule LLC' }),
+      linehaul('S-2', { customer_name: 'Own  Schedule LLC' }),
       linehaul('S-3', { quoted_fuel: 350 }),
     ])
     const basis = (await answers(ours)).markup.basis

@@ -331,7 +331,8 @@ from (
     on of_brokerage.tenant_id = lanes.tenant_id and of_brokerage.day = fuel_day and of_brokerage.customer_key = ''
   left join fuel_days as of_customer
     on of_customer.tenant_id = lanes.tenant_id and of_customer.day = fuel_day
-      and of_customer.customer_key = lower(btrim(quoted_customer_name))
+      and of_customer.customer_key = case when fuel_day is null then null
+        when customer_name is null then lanes.customer_key else customer_key(quoted_customer_name) end
       and of_customer.customer_key <> ''
   left join exchange_days as exchange on exchange.tenant_id = lanes.tenant_id and exchange.day = cad_day
 ) as lanes
