@@ -92,7 +92,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {
-    rooms: ['runtime', 'database/session', 'database/queries'],
+    rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
     outside: [],
   },
   pilot: {

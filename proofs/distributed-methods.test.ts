@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  approvals,
   brokenCalibrations,
   dueEndpoints,
   eventQueue,
@@ -98,6 +99,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       eventQueue: (transaction) => eventQueue(transaction, at),
       silentUndos: (transaction) => silentUndos(transaction),
       tenantsToCheck: (transaction) => tenantsToCheck(transaction, later),
+      tenantsWithEndedApprovals: (transaction) => approvals.tenantsWithEndedApprovals(transaction),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
       tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
       tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),

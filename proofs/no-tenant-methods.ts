@@ -15,6 +15,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
   'expiry-notices.unannouncedExpiries':
     'returns the numbers of tenants with credentials that expire soon, for the service itself',
+  'approvals.tenantsWithEndedApprovals':
+    'returns the numbers of tenants with a request for approval that has ended, for a process of the service',
   'ended-quotes.tenantsWithEndedQuotes':
     'returns the numbers of tenants with a quote whose validity has ended, for the service itself',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',

@@ -47,6 +47,8 @@ export interface EventFacts {
   readonly credential?: ExpiringCredential
   readonly head?: AnnouncedHead
   readonly calibration?: BrokenCalibration
+  /** A request for approval in the form of the API. */
+  readonly approval?: object
   readonly change_number?: number
   readonly source?: OutcomeSource
   readonly rule?: OutcomeRule | null

@@ -32,10 +32,12 @@ create table approvals (
   constraint approvals_tenant_id_decided_by_fkey FOREIGN KEY (tenant_id, decided_by) REFERENCES users(tenant_id, user_id),
   constraint approvals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint approvals_tenant_id_requested_by_fkey FOREIGN KEY (tenant_id, requested_by) REFERENCES users(tenant_id, user_id),
-  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text])))
+  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text, 'expired'::text])))
 );
+CREATE INDEX approvals_undecided ON approvals USING btree (tenant_id, expires_at) WHERE (state = ANY (ARRAY['waiting'::text, 'countered'::text]));
 alter table approvals enable row level security;
 alter table approvals force row level security;
+create policy approvals_for_owner on approvals for select to lanewise_owner using (true);
 create policy tenant_isolation on approvals for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))));
 grant insert, select, update on approvals to lanewise_service;
 
@@ -2472,6 +2474,22 @@ AS $function$
   end $function$;
 revoke all on function tenants_to_check(timestamp with time zone) from public;
 grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_ended_approvals()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Undecided requests are few.
+  begin
+    return query
+      select distinct approval.tenant_id from public.approvals as approval
+      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+  end $function$;
+revoke all on function tenants_with_ended_approvals() from public;
+grant execute on function tenants_with_ended_approvals() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
