@@ -19,7 +19,7 @@ import {
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
 /** The actions of a row. */
-export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
+export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'counter' | 'menu'
 
 export interface RowParts {
   readonly lane: Lane

@@ -139,6 +139,28 @@ export async function setTeamCustomers(
   accessChanged(transaction)
 }
 
+/** Puts a customer into the teams of another one, and into no other team. */
+export async function copyCustomerTeams(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  await transaction
+    .deleteFrom('team_customers')
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', to)
+    .execute()
+  const teams = await transaction
+    .selectFrom('team_customers')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', from)
+    .execute()
+  const rows = teams.map(({ team_id }) => ({ tenant_id: tenant, team_id, customer_id: to }))
+  if (rows.length > 0) await transaction.insertInto('team_customers').values(rows).execute()
+  accessChanged(transaction)
+}
+
 export async function deleteTeam(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -108,6 +108,21 @@ alter table customer_aliases force row level security;
 create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on customer_aliases to lanewise_service;
 
+create table customer_distinctions (
+  tenant_id integer not null,
+  one_key text not null,
+  other_key text not null,
+  made_at timestamp with time zone not null,
+  made_by integer,
+  constraint customer_distinctions_pkey PRIMARY KEY (tenant_id, one_key, other_key),
+  constraint customer_distinctions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customer_distinctions_check CHECK ((one_key < (other_key COLLATE "C")))
+);
+alter table customer_distinctions enable row level security;
+alter table customer_distinctions force row level security;
+create policy tenant_isolation on customer_distinctions for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key)));
+grant delete, insert, select on customer_distinctions to lanewise_service;
+
 create table customers (
   tenant_id integer not null,
   customer_id integer not null,
@@ -503,13 +518,14 @@ create table lanes (
   voided_at timestamp with time zone,
   void_reason text,
   advice jsonb,
+  counter_rate_cents integer,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
-  constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint lanes_counter_rate_cents_check CHECK ((counter_rate_cents > 0)),
   constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
   constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
@@ -545,6 +561,7 @@ CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX lanes_by_import_fingerprint ON lanes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
@@ -1010,6 +1027,7 @@ create view counted_lanes with (security_invoker=true) as
     voided_at,
     void_reason,
     advice,
+    counter_rate_cents,
         CASE
             WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
@@ -1087,6 +1105,7 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.voided_at,
             lanes_1.void_reason,
             lanes_1.advice,
+            lanes_1.counter_rate_cents,
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
@@ -1165,6 +1184,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.voided_at,
                     lanes_2.void_reason,
                     lanes_2.advice,
+                    lanes_2.counter_rate_cents,
                     owners.expired_counts_as_lost,
                     owners.wanted,
                         CASE
@@ -1941,6 +1961,9 @@ AS $function$
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_distinctions where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customers where tenant_id = sandbox;
