@@ -108,7 +108,9 @@ test.skipIf(citusUrl === undefined)(
       over = true
       await writing
 
-      expect([...log.statuses.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([])
+      // A busy machine answers 503 while the migration holds its locks, and the writer sends the update again.
+      const expected = [200, 429, 503]
+      expect([...log.statuses.keys()].filter((status) => !expected.includes(status))).toEqual([])
       expect(await lossesIn({ ask }, log)).toEqual([])
       const [{ counted } = { counted: 0 }] = await ask<{ counted: number }>(
         'select sum(updates)::int as counted from update_counts',
