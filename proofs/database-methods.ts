@@ -391,7 +391,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { minimum: {}, timeZone: 'UTC', expiredCountsAsLost: false },
+      { rules: [], timeZone: 'UTC', expiredCountsAsLost: false },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
