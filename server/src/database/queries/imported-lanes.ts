@@ -24,6 +24,7 @@ interface NewSingleLane {
     | 'expected_cost_cents'
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
+    | 'expected_basis'
     | 'outcome'
   > & { readonly outcome: StoredOutcome }
 }
@@ -45,7 +46,10 @@ export interface NewPushedLane extends NewSingleLane {
   readonly validUntil: Date | null
   readonly stamps: QuoteStamps
   readonly expected: Partial<
-    Pick<NewLane, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>
+    Pick<
+      NewLane,
+      'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents' | 'expected_basis'
+    >
   >
 }
 
@@ -187,6 +191,11 @@ const expectedColumns = (
     (rows) => int4s(rows.map(({ expected }) => expected[name] ?? null)),
   ],
 )
+const expectedBasis: Column<NewPushedLane & LaneNumbers> = [
+  'expected_basis',
+  'text',
+  (rows) => texts(rows.map(({ expected }) => expected.expected_basis ?? null)),
+]
 const createdBy: Column<NewPushedLane & LaneNumbers> = [
   'created_by',
   'integer',
@@ -233,7 +242,7 @@ export async function insertPushedLanes(
 ): Promise<{ readonly laneId: number; readonly laneRef: string }[]> {
   const numbers = await insertSingleLanes(transaction, tenant, identifiers, lanes, {
     ofRequests: [...ofRequests, createdBy],
-    ofLanes: [...ofLanes, createdBy, ...pushedColumns, ...expectedColumns],
+    ofLanes: [...ofLanes, createdBy, ...pushedColumns, ...expectedColumns, expectedBasis],
     same: [],
   })
   quotesMade(

@@ -32,6 +32,7 @@ export type NewLane = Pick<
   | 'expected_cost_cents'
   | 'expected_cost_low_cents'
   | 'expected_cost_high_cents'
+  | 'expected_basis'
 > &
   Partial<
     Pick<
@@ -262,6 +263,7 @@ const expectedOf = (lane: Partial<NewLane>) => ({
   expected_cost_cents: lane.expected_cost_cents ?? null,
   expected_cost_low_cents: lane.expected_cost_low_cents ?? null,
   expected_cost_high_cents: lane.expected_cost_high_cents ?? null,
+  expected_basis: lane.expected_basis ?? null,
 })
 
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
@@ -284,6 +286,7 @@ export async function insertRequote(
     | 'expected_cost_cents'
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
+    | 'expected_basis'
     | 'valid_until'
   > & {
     createdBy: number
