@@ -14,6 +14,7 @@ import {
   performance,
   pushedLanes as pushed,
   readBasisCounts,
+  readComparedBasis,
   laneRecord as record,
   sealAnew,
   firstSteps as steps,
@@ -152,6 +153,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
+  ),
+  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
+    readComparedBasis(transaction, tenant),
   ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),

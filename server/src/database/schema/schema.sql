@@ -1502,9 +1502,13 @@ AS $function$
       from pg_dist_node as node
       left join (
         select known.tenant_id, place.groupid
-        from (select distinct e.tenant_id from public.sign_in_emails as e) as known
-        join pg_dist_placement as place
-          on place.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, known.tenant_id)
+        from (
+          -- Not merged into the join, which would call this volatile function for each tenant and each shard.
+          select e.tenant_id, get_shard_id_for_distribution_column('public.tenants'::regclass, e.tenant_id) as shardid
+          from (select distinct tenant_id from public.sign_in_emails) as e
+          offset 0
+        ) as known
+        join pg_dist_placement as place on place.shardid = known.shardid
       ) as placed on placed.groupid = node.groupid
       where node.noderole = 'primary' and node.groupid <> 0
       group by node.groupid, node.nodename, node.nodeport order by node.groupid;
@@ -2520,9 +2524,11 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Undecided requests are few.
   begin
-    return query
-      select distinct approval.tenant_id from public.approvals as approval
-      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select distinct array[approval.tenant_id] from {approvals} as approval
+        where approval.state in ('waiting', 'countered') and approval.expires_at <= %L::timestamptz
+      $query$, clock_timestamp())) as one (numbers);
   end $function$;
 revoke all on function tenants_with_ended_approvals() from public;
 grant execute on function tenants_with_ended_approvals() to lanewise_service;
