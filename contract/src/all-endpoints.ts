@@ -1,6 +1,7 @@
 import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
   dismissCustomerVariant,
@@ -217,6 +218,7 @@ export const allEndpoints = [
   getLane,
   listShipments,
   exportShipments,
+  counterAdvice,
   requote,
   setOutcome,
   markLanes,

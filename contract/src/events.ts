@@ -57,6 +57,7 @@ export const quoteFields = [
   'rep_name',
   'rate_type',
   'valid_until',
+  'counter_rate',
   'voided_at',
   'void_reason',
 ] as const

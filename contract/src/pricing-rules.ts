@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
 import { rateTypes } from './lane.ts'
 import { labelLengthMax, rulesMax, ruleTestQuotesMax } from './limits.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
 /** What happens to a rate outside a rule. */
@@ -238,6 +239,7 @@ export const testPricingRule = endpoint({
   status: 200,
   answer: Type.Object({
     because,
+    basis: ComparedBasis,
     quotes: Type.Integer({ description: 'Past quotes that were compared' }),
     applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
     without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
@@ -285,6 +287,7 @@ export const testPricingRule = endpoint({
     body: { conditions: exampleRule.conditions, terms: exampleRule.terms },
     answer: {
       because: exampleRule.because,
+      basis: exampleBasis,
       quotes: 1800,
       applies: 42,
       without_cost: 3,

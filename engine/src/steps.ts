@@ -89,8 +89,8 @@ function* isSorted(list: Int32Array, compare: (one: number, other: number) => nu
   return true
 }
 
-/** Entries swapped per step of a median search. */
-const COMPARED_PER_STEP = 50_000
+/** Entries swapped per step of a median search, and several times as many compared. */
+const SWAPPED_PER_STEP = 10_000
 
 /**
  * Like `median`, in steps, by quickselect. For a million values, quickselect is much faster than a sort. Reorders
@@ -123,7 +123,7 @@ function* nthInSteps(values: Float64Array, nth: number): Steps<number> {
       const one = values[left] as number
       values[left++] = values[right] as number
       values[right--] = one
-      if (++work >= COMPARED_PER_STEP) {
+      if (++work >= SWAPPED_PER_STEP) {
         work = 0
         yield
       }

@@ -13,6 +13,7 @@ import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
+import type { QuotedOn } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -31,10 +32,7 @@ type LaneToCheck = Pick<
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<
-    NewLane,
-    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
-  >
+  readonly quoted?: QuotedOn
   /** The customer, whose fuel schedule and rules may apply. */
   readonly customerName: string | null
   readonly repId: number | null

@@ -4,8 +4,11 @@ import type { testPricingRule } from '#contract/pricing-rules.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
-import { type RuleTest, ruleTestInWords, testRule } from '#engine/rules/rule-test.ts'
+import { type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
+import { readBasisCounts } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import { basisAnswer } from './compared-basis.ts'
 import type { Parts } from './parts.ts'
 import { type EstimatedPastQuote, estimatedPastQuotes } from './past-quotes.ts'
 
@@ -24,9 +27,13 @@ export async function testOnHistory(
 ): Promise<AnswerOf<typeof testPricingRule>> {
   const since = new Date(now - 365 * dayMs)
   const quotes = await estimatedPastQuotes({ tenant, now }, { since, limit: ruleTestQuotesMax }, parts)
-  const found = testRule(rules, quotes)
+  const compared = await parts.database.inTenant(tenant, (transaction) =>
+    readBasisCounts(transaction, tenant, { from: since }),
+  )
+  const found = await yieldBetweenSteps(testRuleInSteps(rules, quotes))
   return {
     because: conditionsInWords(rules.tested.conditions),
+    basis: basisAnswer(compared),
     quotes: quotes.length,
     applies: found.applies,
     without_cost: found.withoutCost,

@@ -29,9 +29,7 @@ export interface PastQuoteRow {
   readonly expected_cost_cents: number | null
 }
 
-/**
- * The newest quotes since a time, without voided ones, and without those whose rate is on another basis than the brokerage's.
- */
+/** The newest quotes since a time that statistics count, with their amounts as statistics convert them. */
 export async function pastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -51,14 +49,11 @@ export async function pastQuotes(
       lanes.destination_market, lanes.equipment_code, lanes.miles, lanes.rate_type, lanes.created_by, lanes.created_at,
       lanes.outcome, lanes.quoted_rate_cents, nullif(lanes.estimated_cost_cents, 0) as estimated_cost_cents,
       nullif(lanes.expected_cost_cents, 0) as expected_cost_cents
-    from lanes
-    join tenants on tenants.tenant_id = ${tenant}
+    from counted_lanes as lanes
     left join customer_aliases as known
       on known.tenant_id = ${tenant} and known.customer_key = customer_key(lanes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
-    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.voided_at is null
-      and lanes.quoted_rate_cents > 0 and coalesce(lanes.quoted_basis, tenants.default_basis) = tenants.default_basis
-      and coalesce(lanes.quoted_currency, 'USD') = 'USD'
+    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.quoted_rate_cents > 0
     order by lanes.created_at desc, lanes.lane_id desc
     limit ${limit}
   `.execute(transaction)
