@@ -14,6 +14,7 @@ import {
   performance,
   pushedLanes as pushed,
   readBasisCounts,
+  readComparedBasis,
   laneRecord as record,
   sealAnew,
   firstSteps as steps,
@@ -152,6 +153,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
+  ),
+  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
+    readComparedBasis(transaction, tenant),
   ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
@@ -391,7 +395,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { minimum: {}, timeZone: 'UTC', expiredCountsAsLost: false },
+      { rules: [], timeZone: 'UTC', expiredCountsAsLost: false },
     ),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

@@ -6,6 +6,7 @@ import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
 import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
 import {
   CopyButton,
+  CustomerLink,
   counted,
   DataTable,
   type Decision,
@@ -55,7 +56,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
             {counted(request.lanes.length, 'lane')} quoted
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            For {customer_name}
+            For <CustomerLink name={customer_name} />
             {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
             books the load.
           </Text>

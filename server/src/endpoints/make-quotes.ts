@@ -295,7 +295,7 @@ export async function makeQuoteRequest(
           const rate = checked[index]
           return {
             ...lane,
-            ...costExpected(pricing?.costs ?? null, lane),
+            ...costExpected(pricing, lane),
             valid_until: rate === undefined ? null : validUntil(rate, now),
           }
         }),
@@ -366,7 +366,7 @@ export async function makeRequote(
       market_rate_cents: cents(body.market_rate),
       pickup_date: body.pickup_date ?? quoted.pickup_date,
       valid_until: validUntil(checked, now),
-      ...costExpected(pricing?.costs ?? null, quoted),
+      ...costExpected(pricing, quoted),
       createdBy: userId,
       createdAt: new Date(now),
     })

@@ -1,11 +1,7 @@
 import { sql } from 'kysely'
+import { customerKey } from '#engine/customer-name.ts'
 import { fuelDays } from '#engine/fuel-days.ts'
-import {
-  DIESEL_PRICE_DAYS_MAX,
-  type DieselPrice,
-  type FuelPeriod,
-  fuelCustomerKey,
-} from '#engine/fuel-surcharge.ts'
+import { DIESEL_PRICE_DAYS_MAX, type DieselPrice, type FuelPeriod } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { conversionsChanged } from './conversions.ts'
@@ -37,11 +33,11 @@ export async function replaceFuelPeriods(
   customerName: string,
   periods: readonly FuelPeriod[],
 ): Promise<void> {
-  const customerKey = fuelCustomerKey(customerName)
+  const key = customerKey(customerName)
   await transaction
     .deleteFrom('fuel_periods')
     .where('tenant_id', '=', tenant)
-    .where('customer_key', '=', customerKey)
+    .where('customer_key', '=', key)
     .execute()
   if (periods.length > 0) {
     await transaction
@@ -49,7 +45,7 @@ export async function replaceFuelPeriods(
       .values(
         periods.map(({ fromDay, untilDay, rule }) => ({
           tenant_id: tenant,
-          customer_key: customerKey,
+          customer_key: key,
           customer_name: customerName.trim(),
           from_day: fromDay,
           until_day: untilDay,
@@ -58,7 +54,7 @@ export async function replaceFuelPeriods(
       )
       .execute()
   }
-  await computeFuelDays(transaction, tenant, { customerKey, since: firstDay })
+  await computeFuelDays(transaction, tenant, { scheduleKey: key, since: firstDay })
 }
 
 const firstDay = '0001-01-01'
@@ -67,16 +63,16 @@ const firstDay = '0001-01-01'
 async function computeFuelDays(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { customerKey, since }: { readonly customerKey: string | null; readonly since: string },
+  { scheduleKey, since }: { readonly scheduleKey: string | null; readonly since: string },
 ): Promise<void> {
   let stored = transaction
     .selectFrom('fuel_periods')
     .select(['customer_key', 'from_day as fromDay', 'until_day as untilDay', 'rule'])
     .where('tenant_id', '=', tenant)
   let old = transaction.deleteFrom('fuel_days').where('tenant_id', '=', tenant).where('day', '>=', since)
-  if (customerKey !== null) {
-    stored = stored.where('customer_key', '=', customerKey)
-    old = old.where('customer_key', '=', customerKey)
+  if (scheduleKey !== null) {
+    stored = stored.where('customer_key', '=', scheduleKey)
+    old = old.where('customer_key', '=', scheduleKey)
   }
   const periods = await stored.execute()
   const { numDeletedRows } = await old.executeTakeFirstOrThrow()
@@ -119,7 +115,7 @@ export async function fuelOfDay(
   customerName: string | null,
   day: string,
 ): Promise<FuelOfDay> {
-  const key = fuelCustomerKey(customerName ?? '')
+  const key = customerKey(customerName ?? '')
   const rows = await transaction
     .selectFrom('fuel_days')
     .select(['customer_key', 'mills_per_mile'])
@@ -149,7 +145,7 @@ export async function putDieselPrices(
     .returning('week')
     .execute()
   const [first] = changed.map(({ week }) => week).sort()
-  if (first !== undefined) await computeFuelDays(transaction, tenant, { customerKey: null, since: first })
+  if (first !== undefined) await computeFuelDays(transaction, tenant, { scheduleKey: null, since: first })
   return changed.length
 }
 
