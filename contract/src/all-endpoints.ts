@@ -51,6 +51,7 @@ import {
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
+import { exportMissedMargin, getMissedMargin, listMissedQuotes } from './missed-margin.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
 import {
@@ -220,6 +221,9 @@ export const allEndpoints = [
   rollback,
   getPerformance,
   exportPerformance,
+  getMissedMargin,
+  listMissedQuotes,
+  exportMissedMargin,
   listMarginGaps,
   getMarketStanding,
   exportMarketStanding,
