@@ -80,7 +80,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/token-scopes.ts', 'engine/src/', 'node:'],
   },
   book: {
-    rooms: ['runtime', 'database/session', 'database/queries', 'lanes', 'cache'],
+    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'lanes', 'cache'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   backtests: {
@@ -92,7 +92,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {
-    rooms: ['runtime', 'database/session', 'database/queries'],
+    rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
     outside: [],
   },
   pilot: {
@@ -281,6 +281,7 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   api: [],
   'shared-ui': ['code-samples', 'api'],
   'lane-history': ['api', 'shared-ui'],
+  'counter-offer': ['api', 'shared-ui'],
   shell: ['api', 'shared-ui'],
   audit: ['api', 'shared-ui'],
   'first-steps': ['code-samples', 'api', 'shared-ui', 'shell'],
@@ -291,8 +292,8 @@ const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
   market: ['api', 'shared-ui'],
   rules: ['api', 'shared-ui'],
   performance: ['api', 'shared-ui'],
-  'quote-desk': ['api', 'shared-ui'],
-  quotes: ['api', 'shared-ui', 'lane-history'],
+  'quote-desk': ['api', 'shared-ui', 'counter-offer'],
+  quotes: ['api', 'shared-ui', 'lane-history', 'counter-offer'],
   settings: ['api', 'shared-ui'],
   shipments: ['api', 'shared-ui', 'lane-history'],
   'sign-in': ['api', 'shared-ui'],

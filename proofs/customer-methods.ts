@@ -44,6 +44,21 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'customers.unmergeCustomer': changesRows(({ transaction, tenant, ids }) =>
     customers.unmergeCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
+  'customers.respellCustomer': changesRows(({ transaction, tenant, ids }) =>
+    customers.respellCustomer(transaction, tenant, ids.import, 'Walk'),
+  ),
+  'customers.isQuotedCustomer': noEvidence(({ transaction, tenant, ids }) =>
+    customers.isQuotedCustomer(transaction, tenant, customerOf(ids)),
+  ),
+  'customers.distinguishCustomers': changesRows(({ transaction, tenant, now }) =>
+    customers.distinguishCustomers(transaction, tenant, ['Walk', 'Walk Inc'], { now, userId: null }),
+  ),
+  'customers.forgetDistinction': changesRows(({ transaction, tenant, ids }) =>
+    customers.forgetDistinction(transaction, tenant, [customerOf(ids), mergedCustomerOf(ids)]),
+  ),
+  'customers.customerDistinctions': returnsCanary(({ transaction, tenant }) =>
+    customers.customerDistinctions(transaction, tenant),
+  ),
   'customers.customerAnswers': returnsCanary(({ transaction, tenant, lane, now }) =>
     customers.customerAnswers(transaction, tenant, lane.customer_name ?? lane.quoted_customer_name, {
       now,
@@ -55,6 +70,12 @@ export const customerMethods: Readonly<Record<string, Method>> = {
     customers.hashedCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
   'teams.listTeams': returnsCanary(({ transaction, tenant }) => teams.listTeams(transaction, tenant)),
+  'teams.teamsOfPerson': returnsResult(({ transaction, tenant, ids }) =>
+    teams.teamsOfPerson(transaction, tenant, ids.member),
+  ),
+  'teams.teamName': returnsResult(({ transaction, tenant, ids }) =>
+    teams.teamName(transaction, tenant, ids.import),
+  ),
   'teams.insertTeam': changesRows(({ transaction, tenant, now }) =>
     teams.insertTeam(transaction, tenant, 'Walk', now),
   ),
@@ -66,6 +87,9 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   ),
   'teams.setTeamCustomers': changesRows(({ transaction, tenant, ids }) =>
     teams.setTeamCustomers(transaction, tenant, ids.import, []),
+  ),
+  'teams.copyCustomerTeams': changesRows(({ transaction, tenant, ids }) =>
+    teams.copyCustomerTeams(transaction, tenant, { from: ids.import, to: ids.import + 2 }),
   ),
   'teams.deleteTeam': changesRows(({ transaction, tenant, ids }) =>
     teams.deleteTeam(transaction, tenant, ids.import),

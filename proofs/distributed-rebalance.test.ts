@@ -3,13 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushQuotes } from '#contract/push-quotes.ts'
 import { readConfig } from '#server/configuration/index.ts'
 import { prepareWorkers, rebalance, tablesOnCoordinator } from '#server/database/schema/index.ts'
 import { databaseSafetyFaults, transferFaults } from '#server/database/session/index.ts'
 import { eraseTenant, exportTenant } from '#server/operations/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusUrl, distributedDatabase, makeOnNode } from '#testing/citus-database.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  pushSigned,
+  pushUpdate,
+  quoteToPush,
+} from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 import { type CitusCluster, type CitusNode, startCitusCluster } from './citus-cluster.ts'
 import { idsOf } from './seeded-ids.ts'
@@ -88,7 +97,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
 
   async function makeBrokerage(): Promise<Brokerage> {
     const [app] = apps
-    const integration = await makeIntegration(app)
+    const integration = await makeIntegration(app, 'integrations:write quotes:write')
     const { lane_ref: ref } = await makeLane(app, integration.tenant)
     await call(app, 'POST', '/api/event-endpoints', {
       token: integration.tenant.owner,
@@ -225,6 +234,27 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       .toEqual([])
   }, 60_000)
 
+  test('a role that an interrupted transfer left with BYPASSRLS is reported, and the next run takes it away', async () => {
+    const [worker] = cluster.workers
+    if (worker === undefined) throw new Error('no worker')
+    const role = 'citus_shard_move_subscription_role_99'
+    const onWorker = (statement: string) =>
+      on(nodeUrl(worker), (client) => client.query(`set citus.enable_ddl_propagation = off; ${statement}`))
+    const found = async () => transferFaults(await apps[0].database.workers())
+    await onWorker(`create role ${role} bypassrls`)
+    try {
+      await expect
+        .poll(found, { timeout: 10_000 })
+        .toEqual([
+          `The worker ${worker.host}:${worker.port} has the role ${role} with BYPASSRLS, for a transfer of shards.`,
+        ])
+      expect(await rebalance(superuser(), quiet)).toBe(0)
+      await expect.poll(found, { timeout: 10_000 }).toEqual([])
+    } finally {
+      await onWorker(`drop role ${role}`)
+    }
+  }, 60_000)
+
   test('two workers with the same number of shards are balanced: nothing moves', async () => {
     expect(await rebalance(superuser(), quiet)).toBe(0)
   }, 30_000)
@@ -249,8 +279,11 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   }, 60_000)
 
   test('a worker that is lost in the middle of a move stops the move and nothing else', async () => {
+    const left: string[] = []
     const paused = await pausing('copying', async () => {
-      const failed = expect(rebalance(superuser(), quiet)).rejects.toThrow()
+      const failed = expect(
+        rebalance(superuser(), { ...quiet, onLeftover: (fault) => left.push(fault) }),
+      ).rejects.toThrow()
       await untilPaused()
       third.stop('kill')
       await expect(rebalance(superuser(), quiet)).rejects.toThrow(`${third.port} does not answer`)
@@ -258,6 +291,7 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       return { failed }
     })
     await paused.failed
+    expect(left).toEqual([expect.stringContaining(`BYPASSRLS on ${third.host}:${third.port}: `)])
     third.start()
     expect(await lostUpdates()).toEqual([])
   }, 90_000)
@@ -337,6 +371,19 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
   test('while the last changes of a shard are copied, only writes of its brokerages get 503, with Retry-After', async () => {
     const [moving, other] = [brokerages[0], await onAnotherShard(brokerages[0])]
     if (moving === undefined || other === undefined) throw new Error('no such brokerage')
+    const push = ({ integration }: Brokerage) =>
+      pushSigned(
+        apps[0],
+        integration,
+        pushQuotes,
+        { quotes: [quoteToPush('one'), quoteToPush('two')] },
+        Math.floor(apps[0].now / 1000),
+      )
+    const pilot = await call(apps[0], 'PATCH', '/api/pilot', {
+      token: other.integration.tenant.owner,
+      body: { active: true },
+    })
+    expect(pilot.status).toBe(200)
     await on(superuser().connectionString, async (client) => {
       await client.query('begin')
       // The lock that a move takes then: exclusive, on all shards of the group.
@@ -356,6 +403,9 @@ describe.skipIf(citusUrl === undefined)('a Citus cluster that grows', () => {
       for (const { path, token } of reads(moving))
         expect((await call(apps[1], 'GET', path, { token })).status, path).toBe(200)
       expect(await update(other, apps[1])).toMatchObject({ status: 200 })
+      // These insert many rows: of the quotes, and of the pilot.
+      const pushed = await push(other)
+      expect(pushed).toMatchObject({ status: 200, body: { failed: 0 } })
       await client.query('rollback')
     })
     expect((await update(moving, apps[1])).status).toBe(200)

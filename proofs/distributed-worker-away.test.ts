@@ -1,13 +1,26 @@
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushQuotes } from '#contract/push-quotes.ts'
 import { distribute, migrate, notSpread, readMigrations } from '#server/database/schema/index.ts'
 import { openDatabase, type TenantId } from '#server/database/session/index.ts'
 import { readiness } from '#server/watching/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl, distributedDatabase } from '#testing/citus-database.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { eventReceiver, sendEventsTo } from '#testing/event-receiver.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  pushSigned,
+  pushUpdate,
+  quoteToPush,
+} from '#testing/make.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
-import { type CitusCluster, startCitusCluster } from './citus-cluster.ts'
+import { type CitusCluster, type CitusNode, startCitusCluster } from './citus-cluster.ts'
+import { serviceProcesses } from './service-process.ts'
+import { asApp } from './signed-writers.ts'
 
 // It stops a worker, so it has a cluster of its own.
 describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away and comes back', () => {
@@ -53,10 +66,13 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     // The first brokerages of a new database are on both workers sooner or later: a hash decides.
     const made: { brokerage: Integration; ref: string; port: number | undefined }[] = []
     while (new Set(made.map(({ port }) => port)).size < 2) {
-      const brokerage = await makeIntegration(app)
+      const brokerage = await makeIntegration(app, 'integrations:write quotes:write')
       const { lane_ref: ref } = await makeLane(app, brokerage.tenant)
       made.push({ brokerage, ref, port: await portOf(brokerage) })
     }
+    const quote = quoteToPush('ended', { valid_until: new Date(app.now - 86_400_000).toISOString() })
+    for (const { brokerage } of made)
+      await pushSigned(app, brokerage, pushQuotes, { quotes: [quote] }, Math.floor(app.now / 1000))
     const away = made.find(({ port }) => port === first?.port)
     const there = made.find(({ port }) => port === second?.port)
     if (first === undefined || away === undefined || there === undefined) throw new Error('no such brokerage')
@@ -76,6 +92,8 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
       statuses.push(await markupOf(other, there.brokerage))
     }
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
+    // Tasks for all brokerages go on for those of the other worker.
+    expect(await app.expireQuotes()).toBe(made.length - onFirst)
     // What is in memory is valid for at most a second more.
     for (const at of [app, other])
       await expect.poll(() => markupOf(at, away.brokerage), { timeout: 3_000 }).toBe(503)
@@ -100,6 +118,67 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     expect((await update(app, away, 3000)).status).toBe(200)
     await expect.poll(workersCheck, { timeout: 5_000 }).toMatchObject({ holds: true, detail: null })
     expect((await other.database.changedTenants(next)).covered).toBeUndefined()
+  }, 120_000)
+
+  test('an instance starts with a warning while a worker is away, sends events of the others, and stops if the worker comes back unsafe', async () => {
+    const [first, second] = cluster.workers
+    if (first === undefined || second === undefined) throw new Error('no worker')
+    const receiver = await eventReceiver()
+    const services = serviceProcesses({
+      url: (role) => (role === 'owner' ? database.ownerUrl : database.serviceUrl),
+    })
+    const env = { EVENTS: 'on', EVENTS_ALLOW_PRIVATE: '127.0.0.1', LOG_LEVEL: 'warn' }
+    const coordinatorUrl = new URL(cluster.url)
+    coordinatorUrl.pathname = `/${database.name}`
+    const onShard = (change: string) => changeOnShard(coordinatorUrl.href, first, 'audit_log', change)
+    try {
+      const before = await services.start({ env })
+      const made = new Map<number | undefined, { brokerage: Integration; ref: string }>()
+      while (made.size < 2) {
+        const brokerage = await makeIntegration(asApp(before.url))
+        const { lane_ref: ref } = await makeLane(asApp(before.url), brokerage.tenant)
+        await sendEventsTo(asApp(before.url), brokerage.tenant, receiver.url, { types: ['lane.booked'] })
+        made.set(await portOf(brokerage), { brokerage, ref })
+      }
+      await before.end('SIGTERM')
+      await onShard('disable row level security')
+      first.stop('kill')
+
+      const service = await services.start({ env })
+      expect(service.printed()).toContain(`The worker ${first.host}:${first.port} cannot be checked`)
+      const update = ({ brokerage, ref }: { brokerage: Integration; ref: string }) =>
+        pushUpdate(
+          asApp(service.url),
+          brokerage,
+          { lane_ref: ref, customer_rate: 2000, truck_cost: 1500 },
+          Math.floor(Date.now() / 1000),
+        )
+      const [there, away] = [made.get(second.port), made.get(first.port)]
+      if (there === undefined || away === undefined) throw new Error('no such brokerage')
+      expect((await update(there)).status).toBe(200)
+      expect((await update(away)).status).toBe(503)
+      await receiver.until((all) => all.length === 1)
+      expect(receiver.received[0]?.event).toMatchObject({
+        type: 'lane.booked',
+        data: { lane: { lane_ref: there.ref } },
+      })
+
+      first.start()
+      const { code } = await new Promise<{ code: number | null }>((resolve) => {
+        if (service.child.exitCode !== null) resolve({ code: service.child.exitCode })
+        service.child.once('exit', (exitCode) => resolve({ code: exitCode }))
+      })
+      expect(code).toBe(1)
+      expect(service.printed()).toMatch(
+        new RegExp(`The worker ${first.host}:${first.port}: Row-level security is not .* audit_log_`),
+      )
+      await onShard('enable row level security')
+    } finally {
+      first.stop('kill')
+      first.start()
+      await services.remove()
+      await receiver.close()
+    }
   }, 120_000)
 
   test('a coordinator that is killed and started again loses nothing acknowledged, and no instance needs a restart', async () => {
@@ -158,3 +237,30 @@ describe.skipIf(citusUrl === undefined)('a worker of a Citus cluster goes away a
     await service.close()
   }, 200_000)
 })
+
+/** Changes a shard of a table on one worker, behind the back of Citus. */
+async function changeOnShard(
+  coordinatorUrl: string,
+  { host, port }: Pick<CitusNode, 'host' | 'port'>,
+  table: string,
+  change: string,
+): Promise<void> {
+  const coordinator = new pg.Client({ connectionString: coordinatorUrl })
+  await coordinator.connect()
+  const { rows } = await coordinator.query<{ shard: string }>(
+    'select shard_name as shard from citus_shards where table_name::text = $1 and nodeport = $2 order by 1 limit 1',
+    [table, port],
+  )
+  const { database, user } = coordinator
+  await coordinator.end()
+  const worker = new pg.Client({ host, port, database: database ?? '', user: user ?? '' })
+  await worker.connect()
+  try {
+    await worker.query(
+      'set citus.enable_ddl_propagation = off; set citus.enable_manual_changes_to_shards = on',
+    )
+    await worker.query(`alter table ${rows[0]?.shard} ${change}`)
+  } finally {
+    await worker.end()
+  }
+}

@@ -218,7 +218,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(made.status).toBe(201)
     const listed = async (as: string) => {
       const { body } = await call(other, 'GET', '/api/lanes', { token: as })
-      return body.lanes.map(({ customer }: { customer: string }) => customer).sort()
+      return body.lanes.map((lane: { customer_name: string }) => lane.customer_name).sort()
     }
     expect(await listed(outside.token)).toEqual(['Open Shipper'])
     expect(await listed(token)).toEqual(['Open Shipper', 'Secret Shipper'])

@@ -1,5 +1,6 @@
 /** Database functions that work for no tenant, each with the reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
+  'insert-rows.insertRows': 'is part of the functions that insert many rows of a tenant',
   'hash-chain.hashAfter': 'computes a value without a query',
   'calibration-checks.tenantsToCheck':
     'returns the numbers of tenants whose calibration is due for a check, for the service itself',
@@ -14,6 +15,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',
   'expiry-notices.unannouncedExpiries':
     'returns the numbers of tenants with credentials that expire soon, for the service itself',
+  'approvals.tenantsWithEndedApprovals':
+    'returns the numbers of tenants with a request for approval that has ended, for a process of the service',
   'ended-quotes.tenantsWithEndedQuotes':
     'returns the numbers of tenants with a quote whose validity has ended, for the service itself',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',

@@ -183,6 +183,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'list-shipments': (of) => ({ path: `/api/shipments?quoted_by=${of.owner}` }),
   'export-shipments': (of) => ({ path: `/api/shipments/export?quoted_by=${of.owner}` }),
   requote: (of) => ({ path: `/api/lanes/${of.laneRef}/requote`, body: { quoted_rate: 2075 } }),
+  'counter-advice': (of) => ({ path: `/api/lanes/${of.laneRef}/counter-advice?counter_rate=1` }),
   'set-outcome': (of) => ({
     path: `/api/lanes/${of.laneRef}/outcome`,
     body: { outcome: 'lost', reason: 'price' },
@@ -220,6 +221,14 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'test-pricing-rule': () => ({ path: '/api/pricing-rule-tests', body: otherRule }),
   'change-customer': () => ({ path: '/api/customers/record', body: { name: 'Walk', tier: 'B' } }),
   'list-customer-variants': () => ({ path: '/api/customers/variants' }),
+  'rename-customer': () => ({ path: '/api/customers/names', body: { name: 'Walk', new_name: 'Walk On' } }),
+  'dismiss-customer-variant': () => ({
+    path: '/api/customers/variants/dismissed',
+    body: { name: 'Walk', other: 'Walks' },
+  }),
+  'offer-customer-variant': (of) => ({
+    path: `/api/customers/variants/dismissed?name=${encodeURIComponent(customerOf(of))}&other=Nobody`,
+  }),
   'merge-customers': () => ({ path: '/api/customers/merges', body: { from: 'Walk Inc', into: 'Walk' } }),
   'unmerge-customer': (of) => ({
     path: `/api/customers/merges?name=${encodeURIComponent(mergedCustomerOf(of))}`,

@@ -48,6 +48,15 @@ export function customerRowsOf(ids: TenantIds, { at, canary, isA }: Seeding) {
         merged_by: null,
       },
     ],
+    customer_distinctions: [
+      {
+        one_key: customerOf(ids).toLowerCase(),
+        other_key: mergedCustomerOf(ids).toLowerCase(),
+        made_at: at,
+        made_by: ids.owner,
+      },
+      { made_at: at, made_by: null },
+    ],
     teams: [{ team_id: ids.import, created_at: at }],
     team_members: [ids.removed, ids.member, ids.viewer, ids.person].map((user_id) => ({
       team_id: ids.import,

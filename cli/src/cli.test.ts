@@ -136,6 +136,24 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['outcome', laneRef, 'maybe'])).exit).toBe(2)
   })
 
+  test('customer: list, show, set, rename, merge, unmerge', async () => {
+    for (const customer of ['Harvest Foods', 'Harvest Foods, Inc.']) {
+      await lanewise(['quote', ...dallas, 'V', '2000', '--customer', customer])
+    }
+    const run = async (...words: string[]) => (await lanewise(['customer', ...words])).printed
+    expect(await run('merge', 'Harvest Foods, Inc.', 'Harvest Foods')).toBe(
+      'Harvest Foods: Harvest Foods, Inc.',
+    )
+    expect(await run('set', 'harvest foods', '--tier', 'A', '--payment-days', '30')).toMatch(/tier A, .* 30$/)
+    expect(await run('list', '--search', 'harvest')).toMatch(/^customer.*\nHarvest Foods +A +2 /)
+    const shown = await run('show', 'Harvest Foods, Inc.')
+    expect(shown).toMatch(/^customer +Harvest Foods\nother names +Harvest Foods, Inc\.\ntier +A/)
+    expect(await run('unmerge', 'Harvest Foods, Inc.')).toBe('Harvest Foods, Inc.')
+    expect(await run('rename', 'Harvest Foods', 'Harvest Field Foods')).toBe('Harvest Field Foods')
+    expect((await lanewise(['customer', 'set', 'Harvest', '--payment-days', 'soon'])).exit).toBe(2)
+    expect((await lanewise(['customer', 'show', 'Nobody'])).exit).toBe(4)
+  })
+
   test('a booking is cancelled, a repeat changes nothing, and a newer booking is kept', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500'])).exit).toBe(0)

@@ -6,6 +6,7 @@ import { urlOf } from './clients.ts'
 import type { Action, GlobalOptions, Run } from './command.ts'
 import { addCompletion } from './completion.ts'
 import { addCredentialCommands } from './credential-commands.ts'
+import { addCustomerCommands } from './customer-commands.ts'
 import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
 import { addPriceCommand } from './price-command.ts'
@@ -92,6 +93,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     addInsightCommands,
     addBookingCommands,
     addQuoteCommands,
+    addCustomerCommands,
     addPushCommand,
     addPriceCommand,
     addCompletion,

@@ -1,13 +1,17 @@
 import { askApproval, askRequoteApproval, decideApproval, listApprovals } from './approvals.ts'
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
+import { counterAdvice } from './counter-offers.ts'
 import {
   changeCustomer,
+  dismissCustomerVariant,
   exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from './customers.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -199,6 +203,9 @@ export const allEndpoints = [
   getCustomer,
   changeCustomer,
   listCustomerVariants,
+  dismissCustomerVariant,
+  offerCustomerVariant,
+  renameCustomer,
   mergeCustomers,
   unmergeCustomer,
   listTeams,
@@ -212,6 +219,7 @@ export const allEndpoints = [
   getLane,
   listShipments,
   exportShipments,
+  counterAdvice,
   requote,
   setOutcome,
   markLanes,

@@ -58,7 +58,7 @@ export const Approval = Type.Object({
   ),
 })
 
-const exampleApproval = {
+export const exampleApproval = {
   approval_id: 12,
   state: 'waiting' as const,
   customer_name: 'Harvest Table Foods',

@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { Approval } from './approvals.ts'
 import { AuditEvent, Person } from './audit.ts'
 import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
+import { CounterChoice } from './counter-offers.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
 import {
@@ -32,7 +33,16 @@ import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
 import { IntegrationCall } from './integration-calls.ts'
-import { CostRange, changeSources, GivenAdvice, Lane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
+import {
+  Change,
+  CostRange,
+  changeSources,
+  GivenAdvice,
+  Lane,
+  outcomeReasons,
+  outcomes,
+  UserSummary,
+} from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
 import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
@@ -64,7 +74,7 @@ import {
 import { RefusedItem } from './push-items.ts'
 import { PushedQuoteResult } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
-import { Change, createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
+import { createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
 import { ComparedBasis, NamedCharge } from './rate-basis.ts'
 import { RateWarning } from './rate-warnings.ts'
 import { ChangedLane, RemovedLane } from './read-back.ts'
@@ -229,6 +239,7 @@ export const components: Readonly<
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
+  CounterChoice: { schema: CounterChoice, description: 'A way to answer a counter-offer' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
   OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },
   MarginRisk: { schema: MarginRisk, description: 'What can become of the margin of a rate' },

@@ -269,6 +269,24 @@ export const unmergeCustomer = endpoint({
   },
 })
 
+export const renameCustomer = endpoint({
+  name: 'rename-customer',
+  method: 'POST',
+  path: '/api/customers/names',
+  summary: 'Rename a customer',
+  description:
+    'The quotes keep the name that they have, and count for the new name: the old one becomes an alias of it. The tier, the payment terms and the teams stay. unmerge-customer with the old name undoes it. A new name that differs only in case and spaces replaces the old one. The name of another customer with quotes is refused: merge the two instead.',
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({ name: named, new_name: text('The new name') }),
+  status: 200,
+  answer: Customer,
+  examples: {
+    body: { name: 'Harvest Table Foods, Inc.', new_name: 'Harvest Table Foods' },
+    answer: exampleCustomer,
+  },
+})
+
 export const Spelling = Type.Object({ name: Type.String(), quotes: Type.Integer() })
 
 export const listCustomerVariants = endpoint({
@@ -276,7 +294,7 @@ export const listCustomerVariants = endpoint({
   method: 'GET',
   path: '/api/customers/variants',
   summary: 'Customers whose names probably mean the same one',
-  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first.`,
+  description: `Pairs of customers to merge or to leave, at most ${nameVariantsMax}; nothing is merged by itself. The customer with more quotes is first. Pairs that were dismissed are left out.`,
   tag: 'Customers',
   who: viewer,
   status: 200,
@@ -302,5 +320,44 @@ export const listCustomerVariants = endpoint({
         },
       ],
     },
+  },
+})
+
+const otherName = text('The name of the other customer of the pair')
+const answerOfDismissal = Type.Object({ dismissed: Type.Boolean() })
+
+export const dismissCustomerVariant = endpoint({
+  name: 'dismiss-customer-variant',
+  method: 'POST',
+  path: '/api/customers/variants/dismissed',
+  summary: 'Keep two customers apart',
+  description:
+    'The two names are different customers: list-customer-variants no longer offers the pair, also after one of them is merged into a third one. They can still be merged by name.',
+  tag: 'Customers',
+  who: admin,
+  body: Type.Object({ name: named, other: otherName }),
+  status: 200,
+  answer: answerOfDismissal,
+  examples: {
+    body: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
+    answer: { dismissed: true },
+  },
+})
+
+export const offerCustomerVariant = endpoint({
+  name: 'offer-customer-variant',
+  method: 'DELETE',
+  path: '/api/customers/variants/dismissed',
+  summary: 'Undo the dismissal of a pair of customers',
+  description: 'Then list-customer-variants offers the pair again.',
+  tag: 'Customers',
+  who: admin,
+  query: Type.Object({ name: named, other: otherName }),
+  status: 200,
+  answer: answerOfDismissal,
+  problems: ['not-found'],
+  examples: {
+    query: { name: 'Harvest Table Foods', other: 'Harvest Stable Foods' },
+    answer: { dismissed: false },
   },
 })

@@ -9,6 +9,7 @@ export const eventTypes = [
   'lane.booking_cancelled',
   'lane.outcome_changed',
   'quote.expired',
+  'approval.changed',
   'credential.expiring',
   'pilot.head',
   'model.calibration_broken',

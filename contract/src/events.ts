@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { Approval, exampleApproval } from './approvals.ts'
 import { credentialKinds, type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
 import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule, outcomes } from './lane.ts'
@@ -56,6 +57,7 @@ export const quoteFields = [
   'rep_name',
   'rate_type',
   'valid_until',
+  'counter_rate',
   'voided_at',
   'void_reason',
 ] as const
@@ -89,6 +91,9 @@ export const OutcomeChanged = Type.Object({
   previous_outcome_reason: nullable(Type.Enum([...outcomeReasons])),
 })
 export const QuoteCreated = Type.Object({ lane })
+export const ApprovalChanged = Type.Object({
+  approval: { ...Approval, description: 'The request for approval, in the form of GET /api/approvals' },
+})
 export const CredentialExpiring = Type.Object({
   credential: Type.Object({
     kind: Type.Enum([...credentialKinds], {
@@ -228,6 +233,13 @@ export const eventBodies = {
         source: 'lanewise',
       },
     },
+  },
+  'approval.changed': {
+    summary: 'Approval of a quote was requested, or its state changed',
+    description:
+      'Sent when somebody asks for approval of a quote outside the pricing rules, and each time the state changes: approved, rejected, countered, accepted, withdrawn or expired. email has the text of a message about it. The quotes that an approval makes are sent as quote.created, too.',
+    schema: body('approval.changed', ApprovalChanged),
+    example: { type: 'approval.changed', timestamp: at, data: { approval: exampleApproval } },
   },
   'credential.expiring': {
     summary: 'A service token or signing secret expires soon',

@@ -79,6 +79,11 @@ export const Lane = Type.Object({
   quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
   quoted_charges: shownCharges('the quoted rate'),
   quoted_currency: shownCurrency('the quoted rate'),
+  counter_rate: {
+    ...money,
+    description:
+      'The lower rate that the customer named instead of this quote, in its currency and on its basis; null if none was recorded',
+  },
   customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
   estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
@@ -153,6 +158,23 @@ export const Lane = Type.Object({
 })
 export type Lane = Type.Static<typeof Lane>
 
+const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
+
+/** A change of a lane in its history. */
+export const Change = Type.Object({
+  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
+  source: Type.Enum([...changeSources]),
+  changed_by: nullable(UserSummary),
+  changed_at: Type.String({ format: 'date-time' }),
+  before: values,
+  after: values,
+  rule: outcomeRule,
+  rolled_back_change_id: {
+    ...nullable(Type.Integer()),
+    description: 'Set if this change rolled back another change',
+  },
+})
+
 /** A booked lane, for the examples in the OpenAPI document. */
 export const exampleLane: Lane = {
   lane_ref: '48211093754-1-1',
@@ -175,6 +197,7 @@ export const exampleLane: Lane = {
   quoted_accessorials: null,
   quoted_charges: null,
   quoted_currency: null,
+  counter_rate: null,
   customer_rate: 2150,
   estimated_cost: 1820,
   expected_cost: { amount: 1805, low: 1640, high: 1990 },

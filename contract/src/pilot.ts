@@ -358,7 +358,7 @@ export const getCalibration = endpoint({
       mean_forecast: 0.42,
       evidence: 31,
       sentence:
-        'The calibration holds on the last 60 days: 88 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
+        'The daily test finds no break of the calibration on the last 60 days: 88 of 214 decided quotes were won, and the forecasts that were recorded with them expected 90.',
     },
   },
 })

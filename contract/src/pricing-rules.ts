@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
 import { rateTypes } from './lane.ts'
 import { labelLengthMax, rulesMax, ruleTestQuotesMax } from './limits.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
 /** What happens to a rate outside a rule. */
@@ -43,6 +44,7 @@ export const RuleConditions = Type.Object(
     ),
     tier: Type.Optional(text('Only customers of this tier', 40)),
     rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
+    team_id: Type.Optional({ ...recordId, description: 'Only quotes of people who are in this team' }),
     equipment: Type.Optional(equipment('Only quotes with this equipment')),
     miles_over: Type.Optional(wholeNumber('Only lanes of more loaded miles than this', 0, 10_000)),
     miles_to: Type.Optional(wholeNumber('Only lanes of at most this many loaded miles', 1, 10_000)),
@@ -102,6 +104,7 @@ export const ShownConditions = Type.Object({
   area: Type.Optional(Type.Enum(['place', 'market'])),
   tier: Type.Optional(Type.String()),
   rep_id: Type.Optional(Type.Integer()),
+  team_id: Type.Optional(Type.Integer()),
   equipment: Type.Optional(Type.String()),
   miles_over: Type.Optional(Type.Integer()),
   miles_to: Type.Optional(Type.Integer()),
@@ -149,7 +152,7 @@ const ruleBody = {
   on: Type.Optional(Type.Boolean({ description: 'Whether the rule applies; default true' })),
 }
 const order =
-  'Of the rules that apply to a quote, each part of the terms comes from the most specific rule that has it. More specific is, in this order: a customer, a corridor (a city before its market before its state, both ends before one), a tier, a person, an equipment type, a distance (the narrower), spot or contract, a confidence; then the newer rule'
+  'Of the rules that apply to a quote, each part of the terms comes from the most specific rule that has it. More specific is, in this order: a customer, a corridor (a city before its market before its state, both ends before one), a tier, a person, a team, an equipment type, a distance (the narrower), spot or contract, a confidence; then the newer rule'
 
 export const listPricingRules = endpoint({
   name: 'list-pricing-rules',
@@ -236,6 +239,7 @@ export const testPricingRule = endpoint({
   status: 200,
   answer: Type.Object({
     because,
+    basis: ComparedBasis,
     quotes: Type.Integer({ description: 'Past quotes that were compared' }),
     applies: Type.Integer({ description: 'Of these, the quotes that meet the conditions' }),
     without_cost: Type.Integer({ description: 'Of these, the quotes without a known truck cost' }),
@@ -283,6 +287,7 @@ export const testPricingRule = endpoint({
     body: { conditions: exampleRule.conditions, terms: exampleRule.terms },
     answer: {
       because: exampleRule.because,
+      basis: exampleBasis,
       quotes: 1800,
       applies: 42,
       without_cost: 3,

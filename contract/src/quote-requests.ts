@@ -15,17 +15,7 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import {
-  changeSources,
-  decisions,
-  exampleLane,
-  Lane,
-  openLane,
-  outcomeReasons,
-  outcomeRule,
-  outcomes,
-  UserSummary,
-} from './lane.ts'
+import { Change, decisions, exampleLane, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
 import {
   cursorLengthMax,
   lanesPerRequestMax,
@@ -380,12 +370,17 @@ export const requote = endpoint({
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
   description:
-    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome. warnings lists the reasons to check the rate.',
+    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome, except with counter_rate: it keeps that rate, and an undecided lane is lost for its price. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
+    counter_rate: Type.Optional(
+      positiveDollars(
+        'The rate that the customer named instead of the earlier quote, below it, in its currency and on its basis. If quoted_rate is equal, you agree to it, and the new lane is won; if it is higher, the new lane is pending',
+      ),
+    ),
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
     ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
@@ -419,6 +414,9 @@ export const setOutcome = endpoint({
   body: Type.Object({
     outcome: oneOf('The outcome of the quote', decisions),
     reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
+    counter_rate: Type.Optional(
+      positiveDollars('With outcome lost: the lower rate that the customer named, to keep with the quote'),
+    ),
   }),
   status: 200,
   answer: Lane,
@@ -433,22 +431,6 @@ export const setOutcome = endpoint({
       decided_at: '2026-03-01T14:00:00.000Z',
       updated_at: '2026-03-01T14:00:00.000Z',
     },
-  },
-})
-
-const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
-
-export const Change = Type.Object({
-  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
-  source: Type.Enum([...changeSources]),
-  changed_by: nullable(UserSummary),
-  changed_at: Type.String({ format: 'date-time' }),
-  before: values,
-  after: values,
-  rule: outcomeRule,
-  rolled_back_change_id: {
-    ...nullable(Type.Integer()),
-    description: 'Set if this change rolled back another change',
   },
 })
 

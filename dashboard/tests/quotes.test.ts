@@ -230,7 +230,7 @@ describe('marks by keyboard', () => {
     await page.keyboard.press('Escape')
     await page.reload()
     await shown(page, '1–2 of 2 quotes')
-    await rows(page).first().getByRole('link').focus()
+    await rows(page).first().getByRole('link').first().focus()
     await page.keyboard.press('w')
     await page.keyboard.press('?')
     await page.keyboard.press('ArrowDown')
@@ -416,7 +416,7 @@ describe('the page of a quote', () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes?customer=Umberlode+Stores&sort=rate_high')
     await shown(page, '1–50 of 60 quotes')
-    await rows(page).first().getByRole('link').click()
+    await rows(page).first().getByRole('link').first().click()
     await page.getByRole('heading', { name: 'Chicago, IL → Memphis, TN', level: 1 }).waitFor()
     expect(await page.getByRole('link', { name: 'View lane' }).getAttribute('href')).toBe(
       '/lane?origin=Chicago%2C+IL&destination=Memphis%2C+TN&equipment=R',

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
+import { call, makeLane, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
@@ -155,6 +155,7 @@ describe('the fuel settings', () => {
       const buffer = Buffer.from(['period,series,value', ...file].join('\n'))
       await page
         .locator('input[type=file]')
+        .first()
         .setInputFiles({ name: 'diesel.csv', mimeType: 'text/csv', buffer })
       await prices.getByRole('button', { name: 'Load the file' }).click()
     }
@@ -232,4 +233,46 @@ describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, wid
       expect(scrolls, `${path} scrolls sideways`).toBe(false)
     }
   })
+})
+
+test('a team hides its customers from others, says who sees what, and names wrong fields', async () => {
+  const tenant = await makeTenant(app)
+  const member = await makePerson(app, tenant, 'member')
+  await makeLane(app, tenant, { customer: 'Harvest Foods' })
+  await makeLane(app, tenant, { customer: 'Polar' })
+  const seen = async () =>
+    (await call(app, 'GET', '/api/customers/list', { token: member.token })).body.customers.map(
+      ({ name }: { name: string }) => name,
+    )
+  const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+  await page.goto('/team')
+  await page.getByText('There are no teams, so everybody sees and edits all customers.').waitFor()
+  await page.getByRole('button', { name: 'Add a team' }).click()
+  const form = page.getByRole('form', { name: 'New team' })
+  await form.getByRole('button', { name: 'Save the team' }).click()
+  await form
+    .getByText(/^Must be|^must be|^name/i)
+    .first()
+    .waitFor()
+  await form.getByLabel('Name of the team').fill('Produce')
+  await form.getByRole('combobox', { name: 'Add a customer that only this team sees' }).fill('Harvest Foods')
+  await form.getByRole('button', { name: 'Add', exact: true }).click()
+  await form.getByRole('listitem').getByText('Harvest Foods').waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await form.getByRole('button', { name: 'Save the team' }).click()
+
+  const team = page.getByRole('region', { name: 'Team Produce' })
+  await team.getByText('none, so only admins and owners see its customers').waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  expect(await seen()).toEqual(['Polar'])
+  await team.getByRole('button', { name: 'Edit the team Produce' }).click()
+  const edited = page.getByRole('form', { name: 'Team Produce' })
+  await edited.getByRole('checkbox', { name: 'A member' }).check()
+  await edited.getByRole('button', { name: 'Save the team' }).click()
+  await team.getByText('A member').waitFor()
+  expect((await seen()).toSorted()).toEqual(['Harvest Foods', 'Polar'])
+  await team.getByRole('button', { name: 'Remove the team Produce' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove the team' }).click()
+  await page.getByText('There are no teams, so everybody sees and edits all customers.').waitFor()
+  expect(troubles).toEqual([])
 })

@@ -131,6 +131,6 @@ test('the sentence states the counts', () => {
   expect(calibrationSentence(broken)).toContain(
     'is broken on the last 60 days: 30 of 120 decided quotes were won, and the forecasts that were recorded with them expected 60.',
   )
-  expect(calibrationSentence({ ...broken, state: 'holds' })).toContain('holds')
+  expect(calibrationSentence({ ...broken, state: 'holds' })).toContain('finds no break')
   expect(calibrationSentence({ ...broken, state: 'too_few', decided: 12 })).toContain('12 of 60')
 })

@@ -121,7 +121,7 @@ export function calibrationSentence({ state, decided, won, meanForecast }: Calib
     case 'too_few':
       return `There are too few decided quotes with a recorded forecast in the last ${ALARM_DAYS} days to check the calibration: ${decided.toLocaleString('en-US')} of ${ALARM_DECIDED_MIN}, on ${ALARM_DAYS_MIN} days or more.`
     case 'holds':
-      return `The calibration holds on the last ${ALARM_DAYS} days: ${counts}.`
+      return `The daily test finds no break of the calibration on the last ${ALARM_DAYS} days: ${counts}.`
     case 'broken':
       return `The calibration is broken on the last ${ALARM_DAYS} days: ${counts}. Do not rely on the win probabilities until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when won, and another mix of customers.`
   }

@@ -156,12 +156,3 @@ export function fuelSurchargeCents(rule: FuelRule, dieselMills: number, miles: n
 export function fuelOfMiles(millsPerMile: number, miles: number): number {
   return Math.floor((millsPerMile * miles) / 10 + 0.5)
 }
-
-/**
- * The key of a customer's schedule: the name without surrounding spaces, in lower case. Empty for the brokerage.
- *
- * @example fuelCustomerKey(' Acme Foods ') // 'acme foods'
- */
-export function fuelCustomerKey(customerName: string): string {
-  return customerName.trim().toLowerCase()
-}

@@ -72,6 +72,10 @@ async function main(): Promise<void> {
       process.stderr.write(`lanewise: the embedded database exited: ${reason}\n`)
       process.exit(1)
     },
+    onUnsafe: (reason) => {
+      process.stderr.write(`lanewise: ${reason}\n`)
+      process.exit(1)
+    },
   })
   const stop = (signal: NodeJS.Signals) => {
     if (stopping !== undefined) return

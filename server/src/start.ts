@@ -6,7 +6,7 @@ import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './dat
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import {
   type Database,
-  databaseSafetyFaults,
+  databaseSafety,
   openDatabase,
   openReplica,
   replicaFaults,
@@ -43,6 +43,8 @@ export async function startService(
   options: {
     clock?: () => number
     onDatabaseExit?: (reason: string) => void
+    /** Called when a worker of Citus comes back and is not safe to serve from. */
+    onUnsafe?: (reason: string) => void
     say?: (line: string) => void
   } = {},
 ): Promise<RunningService> {
@@ -64,11 +66,8 @@ export async function startService(
     })
     undo.push(() => opened.close())
     const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
-    const faults = await databaseSafetyFaults(database)
-    if (faults.length > 0)
-      throw new StartRefused(
-        `The database is not safe to serve from:\n${faults.map((line) => `  - ${line}`).join('\n')}`,
-      )
+    await refuseUnsafe(database, logger)
+    database.onWorkerBack(() => void checkAgain(database, logger, options.onUnsafe))
 
     if (config.databaseReplicaUrl !== null) await refuseUnsafeReplica(config.databaseReplicaUrl, opened)
 
@@ -115,6 +114,37 @@ const portTaken = ({ port, host }: Config) =>
   new StartRefused(
     `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
   )
+
+const notSafe = (faults: readonly string[]) =>
+  `The database is not safe to serve from:\n${faults.map((line) => `  - ${line}`).join('\n')}`
+
+/** Refuses an unsafe database. A worker of Citus that is away is checked when it comes back. */
+async function refuseUnsafe(database: Database, log: Log): Promise<void> {
+  const { faults, unchecked } = await databaseSafety(database)
+  if (faults.length > 0) throw new StartRefused(notSafe(faults))
+  if (unchecked.length === 0) return
+  for (const worker of unchecked) log.warn({ worker }, 'a worker is away')
+  // From now on, its return is noticed.
+  await database.workers()
+}
+
+const checkAgainMs = 1_000
+
+/** Checks the database again, until it can be checked. */
+async function checkAgain(
+  database: Database,
+  log: Log,
+  onUnsafe: (reason: string) => void = () => {},
+): Promise<void> {
+  try {
+    const { faults } = await databaseSafety(database)
+    if (faults.length === 0) log.info({}, 'a worker came back and was checked')
+    else onUnsafe(notSafe(faults))
+  } catch (error) {
+    log.warn({ err: error }, 'a worker came back and could not be checked yet')
+    setTimeout(() => void checkAgain(database, log, onUnsafe), checkAgainMs).unref()
+  }
+}
 
 /** Refuses a reachable replica that is not safe to read from. An unreachable replica is tried again later. */
 async function refuseUnsafeReplica(url: string, primary: Database): Promise<void> {

@@ -62,6 +62,9 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'customer-changed': 'Customer changed',
   'customer-merged': 'Customer merged',
   'customer-unmerged': 'Customer unmerged',
+  'customer-renamed': 'Customer renamed',
+  'customer-variant-dismissed': 'Customers kept apart',
+  'customer-variant-offered': 'Customers offered for merging',
   'market-source-erased': 'Market rates erased',
   'market-key-set': 'Market key set',
   'market-key-removed': 'Market key removed',
@@ -223,6 +226,12 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     words`${someone(done_by)} merged the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'into')}`,
   'customer-unmerged': ({ done_by, about }) =>
     words`${someone(done_by)} undid the merge of the customer ${dataOf(about, 'customer')} into ${dataOf(about, 'from')}`,
+  'customer-renamed': ({ done_by, about }) =>
+    words`${someone(done_by)} renamed the customer ${dataOf(about, 'customer')} to ${dataOf(about, 'to')}`,
+  'customer-variant-dismissed': ({ done_by, about }) =>
+    words`${someone(done_by)} said that ${dataOf(about, 'customer')} and ${dataOf(about, 'other')} are different customers`,
+  'customer-variant-offered': ({ done_by, about }) =>
+    words`${someone(done_by)} had ${dataOf(about, 'customer')} and ${dataOf(about, 'other')} offered for merging again`,
   'market-source-erased': ({ done_by, about }) =>
     words`${someone(done_by)} erased ${dataOf(about, 'rates')} market rates of ${dataOf(about, 'source')}`,
   'market-key-set': ({ done_by, about }) =>

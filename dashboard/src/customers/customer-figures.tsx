@@ -30,7 +30,7 @@ export function CustomerFigures({ customer }: { customer: CustomerRecord }) {
       figures={[
         {
           label: 'Quotes',
-          value: quotes({}, count(totals.quotes)),
+          value: count(totals.quotes),
           note: (
             <>
               {quotes({ outcome: 'won' }, `${count(totals.won)} won`)},{' '}

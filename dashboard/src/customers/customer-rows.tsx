@@ -58,7 +58,7 @@ function NameOfRow({ customer, row }: { customer: string; row: Row }) {
         rowName(row)
       ) : (
         <>
-          <TextLink to={pagePaths.lane} query={row.lane} label={`Lane page of ${row.label}`}>
+          <TextLink to={pagePaths.lane} query={row.lane}>
             {rowName(row)}
           </TextLink>
           <Text size="xs" c="dimmed">

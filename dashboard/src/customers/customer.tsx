@@ -15,6 +15,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import { CustomerFigures } from './customer-figures.tsx'
+import { CustomerNames } from './customer-names.tsx'
 import { CustomerRows } from './customer-rows.tsx'
 import { type CustomerRecord, Section } from './customer-section.tsx'
 import { CustomerTerms } from './customer-terms.tsx'
@@ -28,9 +29,14 @@ export function CustomerPage({ name }: { name: string }) {
       title={data?.name ?? name}
       hint={data === undefined ? undefined : <Hint customer={data} asked={name} />}
       actions={
-        <ButtonLink to={pagePaths.customers} variant="default">
-          All customers
-        </ButtonLink>
+        <>
+          <ButtonLink to={pagePaths.quotes} query={{ customer: data?.name ?? name }} variant="default">
+            All quotes
+          </ButtonLink>
+          <ButtonLink to={pagePaths.customers} variant="default">
+            All customers
+          </ButtonLink>
+        </>
       }
     >
       {data !== undefined ? (
@@ -67,6 +73,7 @@ function Record({ customer }: { customer: CustomerRecord }) {
     <>
       <CustomerFigures customer={customer} />
       <CustomerTerms customer={customer} />
+      <CustomerNames customer={customer} />
       <Months name={name} months={months} />
       <Section
         title="Lanes"

@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Text } from '@mantine/core'
+import { Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
@@ -21,9 +21,11 @@ import {
   SearchFilter,
   TextLink,
   useAddress,
+  ViewTabs,
   WinRate,
 } from '../shared-ui/index.ts'
 import { termsInWords } from './customer-words.ts'
+import { CustomerVariants } from './customers-variants.tsx'
 
 type Customer = Answer<'list-customers'>['customers'][number]
 type Order = Required<Pick<Query<'list-customers'>, 'sort' | 'order'>>
@@ -49,9 +51,27 @@ function orderOf(search: AddressParams): { name: OrderName; order: Order } {
   return { name, order: { sort, order: direction ?? 'desc' } }
 }
 
-/** All customers with their figures, searched and ordered. */
+const views = { all: 'All customers', variants: 'Similar names' } as const
+
+/** All customers with their figures, and the names that probably mean the same customer. */
 export function CustomersList() {
   const { search, change } = useAddress(pagePaths.customers)
+  const view = search.view === 'variants' ? 'variants' : 'all'
+  return (
+    <Page title="Customers" hint="Names that differ only in case and spaces are one customer.">
+      <ViewTabs
+        names={views}
+        view={view}
+        onView={(next) => change({ view: next === 'variants' ? next : undefined })}
+      >
+        {view === 'variants' ? <CustomerVariants /> : <AllCustomers search={search} change={change} />}
+      </ViewTabs>
+    </Page>
+  )
+}
+
+/** All customers, searched and ordered. */
+function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
   const { name: orderName, order } = orderOf(search)
   const q = search.q?.trim() ?? ''
   const asked = { ...(q === '' ? {} : { q }), ...order }
@@ -62,25 +82,24 @@ export function CustomersList() {
     { keeps: true },
   )
   return (
-    <Page
-      title="Customers"
-      hint="Names that differ only in case and spaces are one customer."
-      actions={
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-end" gap="sm">
+        <div style={{ flexGrow: 1 }}>
+          <FilterRow label="Filters">
+            <SearchFilter search={search} change={change} error={error} />
+            <NativeSelect
+              label="Order"
+              value={orderName}
+              onChange={(event) => change({ order: event.currentTarget.value })}
+              data={Object.entries(orderNames).map(([value, label]) => ({ value, label }))}
+            />
+          </FilterRow>
+        </div>
         <ExportLink
           href={addressOfCall('export-customers', asked)}
           isEmpty={(data?.customers_total ?? 0) === 0}
         />
-      }
-    >
-      <FilterRow label="Filters">
-        <SearchFilter search={search} change={change} error={error} />
-        <NativeSelect
-          label="Order"
-          value={orderName}
-          onChange={(event) => change({ order: event.currentTarget.value })}
-          data={Object.entries(orderNames).map(([value, label]) => ({ value, label }))}
-        />
-      </FilterRow>
+      </Group>
       {error !== null ? (
         <Failed error={error} title="The customers could not be loaded" retry={() => void refetch()} />
       ) : data === undefined ? (
@@ -111,7 +130,7 @@ export function CustomersList() {
           </Text>
         </Stack>
       )}
-    </Page>
+    </Stack>
   )
 }
 

@@ -87,6 +87,7 @@ const typeWords: Readonly<Record<EventType, string>> = {
   'lane.booking_cancelled': 'a booking is cancelled',
   'lane.outcome_changed': 'an outcome changes',
   'quote.expired': 'a quote expires',
+  'approval.changed': 'approval of a quote is requested, decided or expires',
   'credential.expiring': 'a service token or signing secret expires soon',
   'pilot.head': 'once a day, the newest entry of the sealed pilot',
   'model.calibration_broken': 'the win probabilities do not hold any more',

@@ -52,6 +52,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   quoted_charges: 'Charges of the quoted rate',
   quoted_currency: 'Currency of the quoted rate',
   market_rate: 'Market rate',
+  counter_rate: 'Counter-offer of the customer',
   miles: 'Miles',
   pickup_date: 'Pickup date',
   quoted_at: 'Quoted',

@@ -5,7 +5,6 @@ import { type Answer, useAnswer } from '../api/index.ts'
 import {
   calendarDay,
   counted,
-  DataTable,
   Failed,
   Figures,
   Loading,
@@ -15,6 +14,7 @@ import {
   TextLink,
 } from '../shared-ui/index.ts'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
+import { ScoreTable } from './performance-scores.tsx'
 
 type Done = Extract<Answer<'get-backtest'>, { status: 'done' }>
 type Tested = Extract<Done['result'], { enough: true }>
@@ -207,32 +207,14 @@ function Score({ result: { quality, tested } }: { result: Tested }) {
       </Text>
       <details>
         <summary>Show all rules as a table</summary>
-        <DataTable
+        <ScoreTable
           caption="Quality of the forecasts, by rule"
-          rows={methods}
-          rowKey={([name]) => name}
-          columns={[
-            { key: 'rule', header: 'Forecast by', cell: ([, label]) => label, wraps: true },
-            {
-              key: 'brier',
-              header: 'Brier score',
-              align: 'right',
-              cell: ([name]) => quality[name].brier.toFixed(3),
-            },
-            {
-              key: 'auc',
-              header: 'Ranks a win above a loss',
-              align: 'right',
-              cell: ([name]) =>
-                quality[name].auc === null ? '–' : `${Math.round(quality[name].auc * 100)} times in 100`,
-            },
-            {
-              key: 'error',
-              header: 'Average error',
-              align: 'right',
-              cell: ([name]) => `${(quality[name].calibration_error * 100).toFixed(1)} points`,
-            },
-          ]}
+          forecasters={methods}
+          scores={quality}
+          measure={{
+            header: 'Ranks a win above a loss',
+            of: ({ auc }) => (auc === null ? '–' : `${Math.round(auc * 100)} times in 100`),
+          }}
         />
       </details>
     </section>

@@ -8,6 +8,7 @@ import {
   counted,
   Failed,
   moment,
+  roundDollars,
   signedDollars,
   useNotice,
 } from '../shared-ui/index.ts'
@@ -27,6 +28,11 @@ export function Experiment({ pilot, report }: { pilot: PilotState; report: Repor
       </Title>
       <Text size="sm">{stateOf(pilot, report)}</Text>
       {report?.result != null && <Text size="sm">{resultWords(report.result)}</Text>}
+      {report?.state === 'done' && report.result === null && (
+        <Text size="sm">
+          It has no result: a suggestion was made for fewer than 20 pairs of lane and day.
+        </Text>
+      )}
       {may && pilot.experiment !== null && <End />}
       {may && pilot.experiment === null && pilot.active && <Start />}
     </Stack>
@@ -40,24 +46,27 @@ function stateOf({ experiment, active }: PilotState, report: Report): string {
   const progress =
     report === null
       ? ''
-      : ` ${count(report.assigned)} of ${counted(report.planned, 'quote')} so far, ${count(report.followed)} of them quoted within 1% of the suggestion.`
+      : ` ${count(report.assigned)} of ${counted(report.planned, 'quote')}, ${count(report.followed)} of them quoted within 1% of the suggestion.`
   if (experiment !== null && report?.state !== 'done') {
     return `Running since ${moment(experiment.started_at)}.${progress} There is no result before the end, 30 days after the last of these quotes: looking earlier would favor chance.`
   }
-  if (report?.state === 'done') return `Done.${progress}`
+  if (report?.state === 'done') {
+    return `Done.${progress}${experiment === null ? '' : ' Until you end it, the desk still suggests either end.'}`
+  }
   if (report?.state === 'ended') return `The last one was ended early, so it has no result.${progress}`
   return active ? `Off. ${what}` : `Off. ${what} It needs the pilot.`
 }
 
 function resultWords({ low, high, gain, range_95: range }: NonNullable<NonNullable<Report>['result']>) {
-  const dollars = (amount: number) => signedDollars(Math.round(amount))
+  // The word joiner keeps the minus sign with its amount.
+  const dollars = (amount: number) => signedDollars(Math.round(amount)).replace('−', '−\u2060')
   const verdict =
     range.low > 0
       ? 'The high end earns more.'
       : range.high < 0
         ? 'The low end earns more.'
         : 'The difference may be chance.'
-  return `With the high suggestion a quote earned ${dollars(high.earned)} (${counted(high.quotes, 'quote')}), with the low one ${dollars(low.earned)} (${counted(low.quotes, 'quote')}): a difference of ${dollars(gain)} per quote, with a 95% range of ${dollars(range.low)} to ${dollars(range.high)}. ${verdict}`
+  return `With the high suggestion a quote earned ${roundDollars(high.earned)} (${counted(high.quotes, 'quote')}), with the low one ${roundDollars(low.earned)} (${counted(low.quotes, 'quote')}): a difference of ${dollars(gain)} per quote, with a 95% range of ${dollars(range.low)} to ${dollars(range.high)}. ${verdict}`
 }
 
 function Start() {
@@ -137,7 +146,8 @@ function End() {
         }
       >
         <Text size="sm">
-          If it has not all of its quotes yet, it will have no result. The desk suggests the best rate again.
+          If it does not have all of its quotes and their 30 days yet, it will have no result. The desk
+          suggests the best rate again.
         </Text>
       </ConfirmDialog>
     </div>

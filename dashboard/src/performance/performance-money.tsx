@@ -6,6 +6,7 @@ import {
   type AddressParams,
   BasisNote,
   type Column,
+  CustomerLink,
   counted,
   DataTable,
   Difference,
@@ -247,7 +248,9 @@ function NameOfRow({ by, row, search, today }: RowAddress & { by: MoneyGrouping;
   const params = paramsOfRow(by, row, search, today)
   return (
     <div style={{ width: 'min(17rem, 38vw)', whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
-      {params === null ? (
+      {by === 'customer' ? (
+        <CustomerLink name={row.label} />
+      ) : params === null ? (
         name
       ) : (
         <TextLink to={pagePaths.quotes} query={quotesParams(params, today)}>
@@ -256,7 +259,18 @@ function NameOfRow({ by, row, search, today }: RowAddress & { by: MoneyGrouping;
       )}
       <Text size="xs" c="dimmed">
         {row.lane === null ? '' : `${row.lane.equipment} · `}
-        {counted(row.quotes, 'quote')}, {counted(row.comparable_shipments, 'compared shipment')}
+        {by === 'customer' && params !== null ? (
+          <TextLink
+            to={pagePaths.quotes}
+            query={quotesParams(params, today)}
+            label={`${counted(row.quotes, 'quote')} of ${row.label}`}
+          >
+            {counted(row.quotes, 'quote')}
+          </TextLink>
+        ) : (
+          counted(row.quotes, 'quote')
+        )}
+        , {counted(row.comparable_shipments, 'compared shipment')}
       </Text>
     </div>
   )

@@ -8,7 +8,6 @@ import {
   ConfirmDialog,
   count,
   counted,
-  DataTable,
   ExportLink,
   Failed,
   Figures,
@@ -21,6 +20,7 @@ import {
 } from '../shared-ui/index.ts'
 import { Experiment } from './performance-experiment.tsx'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
+import { ScoreTable } from './performance-scores.tsx'
 
 type PilotState = Answer<'get-pilot'>
 type Head = NonNullable<PilotState['head']>
@@ -270,7 +270,7 @@ function ReportOf({ report }: { report: Report }) {
           }}
         >
           <ReliabilityDiagram reliability={report.calibration} />
-          <ScoreTable scores={scores} better={report.better_than_lane_rate} />
+          <Comparison scores={scores} better={report.better_than_lane_rate} />
         </div>
       )}
       {dollars !== null && <PilotDollars dollars={dollars} />}
@@ -292,11 +292,11 @@ function betterWords(better: NonNullable<Report['better_than_lane_rate']>): stri
   const within =
     range === null
       ? 'There are too few lanes for a range.'
-      : `The 95% range of this difference is ${range.low.toFixed(3)} to ${range.high.toFixed(3)}${range.low > 0 ? '.' : range.high < 0 ? '.' : ', so it may be chance.'}`
+      : `The 95% range of this difference is ${range.low.toFixed(3)} to ${range.high.toFixed(3)}${range.low > 0 || range.high < 0 ? '.' : ', so it may be chance.'}`
   return `The Brier score of the estimate is ${size} than that of the win rate of the lane. ${within}`
 }
 
-function ScoreTable({
+function Comparison({
   scores,
   better,
 }: {
@@ -311,31 +311,11 @@ function ScoreTable({
       <Text size="sm" my="xs">
         {better !== null && betterWords(better)} Lower is better in all columns.
       </Text>
-      <DataTable
+      <ScoreTable
         caption="Scores of the recorded forecasts"
-        rows={forecasters}
-        rowKey={([name]) => name}
-        columns={[
-          { key: 'by', header: 'Forecast by', cell: ([, label]) => label, wraps: true },
-          {
-            key: 'brier',
-            header: 'Brier score',
-            align: 'right',
-            cell: ([name]) => scores[name].brier.toFixed(3),
-          },
-          {
-            key: 'log-loss',
-            header: 'Log loss',
-            align: 'right',
-            cell: ([name]) => scores[name].log_loss.toFixed(3),
-          },
-          {
-            key: 'error',
-            header: 'Average error',
-            align: 'right',
-            cell: ([name]) => `${(scores[name].calibration_error * 100).toFixed(1)} points`,
-          },
-        ]}
+        forecasters={forecasters}
+        scores={scores}
+        measure={{ header: 'Log loss', of: (score) => score.log_loss.toFixed(3) }}
       />
     </section>
   )

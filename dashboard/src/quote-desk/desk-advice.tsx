@@ -139,7 +139,15 @@ function Curve({
         onRate={onRate}
         miles={estimate.miles}
         {...(advice.found ? { band: advice.rate_band, suggestedRate: advice.suggested_rate } : {})}
-        {...(pricing.zone === null ? {} : { optimum: { rate: pricing.quote.rate, flat_zone: pricing.zone } })}
+        {...(pricing.zone === null
+          ? {}
+          : {
+              optimum: {
+                rate: pricing.quote.rate,
+                flat_zone: pricing.zone,
+                isOfExperiment: pricing.basis === 'experiment',
+              },
+            })}
         {...(evidence === undefined
           ? {}
           : {
@@ -166,6 +174,7 @@ function aroundGoingRate(points: Points, reference: number | null): Points {
 
 const choiceNames: Readonly<Record<Pricing['basis'], string>> = {
   best: 'Best',
+  experiment: 'Experiment',
   going: 'Going rate',
   target: 'Target',
   minimum: 'Floor',

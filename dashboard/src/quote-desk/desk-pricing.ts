@@ -23,9 +23,12 @@ export interface RateValue {
 
 /** The rates of a lane, each with its value. */
 export interface Pricing {
-  /** The rate to quote: the best expected margin, or else the going rate, or the target of the rules, within their limits and rounded. */
+  /**
+   * The rate to quote: the best expected margin, or the end of its zone that a running experiment suggests, or else the going rate,
+   * or the target of the rules, within their limits and rounded.
+   */
   readonly quote: RateValue
-  readonly basis: 'best' | 'going' | 'target' | 'minimum' | 'maximum'
+  readonly basis: 'best' | 'experiment' | 'going' | 'target' | 'minimum' | 'maximum'
   /** What the rules changed about the rate to quote, in words; empty if nothing. */
   readonly changed: string
   /** The lowest rate that earns nearly as much as the best one, and therefore wins more often. */
@@ -110,7 +113,7 @@ export function pricingOf(
   const saferRate = best === null ? null : saferThan(quote.rate, best.zone.low, rules)
   return {
     quote,
-    basis: quotable.from === 'best' && best === null ? 'going' : quotable.from,
+    basis: quotable.from === 'best' ? (best?.basis ?? 'going') : quotable.from,
     changed: quotable.changed,
     safer: at(saferRate),
     going: at(reference === null ? null : Math.round(reference)),
@@ -124,14 +127,31 @@ export function pricingOf(
 
 const noLimits = { low: null, high: null }
 
-/** The best rate and the rates that earn nearly as much; null without a cost. */
+/**
+ * The best rate, or the end of its zone that a running experiment suggests, and the rates that earn nearly as much; null without a
+ * cost.
+ */
 function wantedRate(
   { estimate, curve = [], optimum }: Pick<Advice, 'estimate' | 'curve' | 'optimum'>,
   typedCost: number | null,
 ) {
   const reference = estimate?.reference_rate ?? null
-  if (typedCost !== null && reference !== null) return bestOver(curve, reference, typedCost)
-  return optimum ? { rate: optimum.experiment?.rate ?? optimum.rate, zone: optimum.flat_zone } : null
+  const suggested = optimum?.experiment
+  if (typedCost !== null && reference !== null) {
+    const best = bestOver(curve, reference, typedCost)
+    if (!suggested) return { ...best, basis: 'best' as const }
+    const { low, high } = best.zone
+    return {
+      ...best,
+      rate: suggested.arm === 'low' ? Math.ceil(low) : Math.floor(high),
+      basis: 'experiment' as const,
+    }
+  }
+  if (!optimum) return null
+  const zone = optimum.flat_zone
+  return suggested
+    ? { rate: suggested.rate, zone, basis: 'experiment' as const }
+    : { rate: optimum.rate, zone, basis: 'best' as const }
 }
 
 /** The lower end of the zone as a rate within the rules; null if it is not below the rate to quote. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emailText } from './desk-quote-text.ts'
+import { emailText, newestRounds } from './desk-quote-text.ts'
 
 const lane = {
   lane_ref: '48211093754-1-1',
@@ -48,4 +48,9 @@ test('several lanes have a total', () => {
   expect(text).toContain('Subject: Quote from Meridian Fox Freight: 2 lanes')
   expect(text).toContain('Total: $3,150.50')
   expect(text).not.toContain('Your reference')
+})
+
+test('after a counter-offer, the customer sees the newest quote of each lane', () => {
+  const refs = ['7-1-1', '7-2-1', '7-1-10', '7-1-2'].map((lane_ref) => ({ lane_ref }))
+  expect(newestRounds(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
 })

@@ -24,6 +24,19 @@ export const validities = [
 ] as const
 export const usualValidityHours = 24
 
+/**
+ * The newest quote of each lane, in the order of the lanes: a counter-offer makes further ones.
+ *
+ * @example newestRounds([{ lane_ref: '7-1-1' }, { lane_ref: '7-1-2' }]) // [{ lane_ref: '7-1-2' }]
+ */
+export function newestRounds<Round extends { readonly lane_ref: string }>(rounds: readonly Round[]): Round[] {
+  const partsOf = ({ lane_ref }: Round) => lane_ref.split('-').map(Number)
+  const newest = new Map<number, Round>()
+  for (const round of rounds.toSorted((one, other) => (partsOf(one)[2] ?? 0) - (partsOf(other)[2] ?? 0)))
+    newest.set(partsOf(round)[1] ?? 0, round)
+  return [...newest].sort(([one], [other]) => one - other).map(([, round]) => round)
+}
+
 /** The end of a quote's validity, with the time zone, because the customer may be in another one. */
 export function validUntil(createdAt: string, hours: number): string {
   return zonedMoment(Date.parse(createdAt) + hours * 3_600_000).replace(/:\d\d (?=[AP]M)/, ' ')

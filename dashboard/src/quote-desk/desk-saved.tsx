@@ -3,8 +3,10 @@ import { useEffect, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
+import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
 import {
   CopyButton,
+  CustomerLink,
   counted,
   DataTable,
   type Decision,
@@ -18,7 +20,7 @@ import {
   useOutcomeMarks,
   useShortcuts,
 } from '../shared-ui/index.ts'
-import { emailText, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
+import { emailText, newestRounds, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
 
 type Request = Answer<'create-quote-request'>
 
@@ -29,7 +31,12 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   const { customer_name, reference } = request
   const lanes = useSavedLanes(request)
   const marks = useMarks(lanes)
-  useSavedKeys({ ...marks, rows: lanes.length, onNew })
+  const mayMark = useMay('member')
+  const [countered, setCountered] = useState<Lane | null>(null)
+  const counter = (lane: Lane | null) => {
+    if (lane !== null && mayMark && mayCounter(lane)) setCountered(lane)
+  }
+  useSavedKeys({ ...marks, rows: lanes.length, onNew, counter: () => counter(marks.chosen) })
   const everything = lanes
     .map((lane) =>
       [lane.lane_ref, lane.origin, lane.destination, lane.equipment, lane.quoted_rate].join('\t'),
@@ -40,16 +47,21 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
       <Stack>
         <div>
           <Title order={2} size="h4" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
-            {counted(lanes.length, 'lane')} quoted
+            {counted(request.lanes.length, 'lane')} quoted
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            For {customer_name}
+            For <CustomerLink name={customer_name} />
             {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
             books the load.
           </Text>
         </div>
         <Warnings request={request} />
-        <SavedLanes lanes={lanes} chosen={marks.chosen} choose={marks.choose} />
+        <SavedLanes
+          lanes={lanes}
+          chosen={marks.chosen}
+          choose={marks.choose}
+          counter={mayMark ? counter : null}
+        />
         <Group>
           <Button
             onClick={onNew}
@@ -67,11 +79,12 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           />
         </Group>
         <Text size="xs" c="dimmed" visibleFrom="sm">
-          Enter: next quote. W: mark won. L: mark lost. U: pending again.
+          Enter: next quote. W: mark won. L: mark lost. U: pending again. C: counter-offer.
           {lanes.length > 1 && ' Up and Down choose the lane.'}
         </Text>
-        <ForCustomer request={request} />
+        <ForCustomer request={{ ...request, lanes: newestRounds(lanes) }} />
       </Stack>
+      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
   )
@@ -112,12 +125,14 @@ function useSavedKeys({
   choose,
   mark,
   onNew,
+  counter,
 }: {
   at: number
   rows: number
   choose: (at: number) => void
   mark: (outcome: Decision) => void
   onNew: () => void
+  counter: () => void
 }) {
   const isControl = (target: Element) => target.closest('a, button, summary') !== null
   const chooses = (to: number) => () => (rows > 1 ? choose(Math.max(0, Math.min(rows - 1, to))) : false)
@@ -132,6 +147,7 @@ function useSavedKeys({
     { keys: ['W'], does: 'Mark won', on: ['w'], run: () => mark('won') },
     { keys: ['L'], does: 'Mark lost, with a reason', on: ['l'], run: () => mark('lost') },
     { keys: ['U'], does: 'Set pending again', on: ['u'], run: () => mark('pending') },
+    { keys: ['C'], does: 'Counter-offer of the customer', on: ['c'], run: counter },
     { keys: ['↓'], does: 'Next lane', on: ['ArrowDown'], run: chooses(at + 1) },
     { keys: ['↑'], does: 'Previous lane', on: ['ArrowUp'], run: chooses(at - 1) },
   ])
@@ -156,10 +172,13 @@ function SavedLanes({
   lanes,
   chosen,
   choose,
+  counter,
 }: {
   lanes: readonly Lane[]
   chosen: Lane | null
   choose: (at: number) => void
+  /** Null for a person who may not mark quotes. */
+  counter: ((lane: Lane) => void) | null
 }) {
   return (
     <DataTable
@@ -195,13 +214,31 @@ function SavedLanes({
           header: 'Outcome',
           cell: ({ outcome }) => <OutcomeMark outcome={outcome} />,
         },
+        ...(counter === null
+          ? []
+          : [
+              {
+                key: 'counter',
+                header: 'The customer says',
+                cell: (lane: Lane) => (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    disabled={!mayCounter(lane)}
+                    onClick={() => counter(lane)}
+                  >
+                    Counter-offer
+                  </Button>
+                ),
+              },
+            ]),
       ]}
     />
   )
 }
 
 /** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
-function ForCustomer({ request }: { request: Request }) {
+function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
   const { tenant } = useSession()
   const [hours, setHours] = useState<number>(usualValidityHours)
   const { lanes, customer_name, reference, created_at } = request

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useAnswer, useMay } from '../api/index.ts'
+import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
 import { LaneChanges } from '../lane-history/index.ts'
 import {
   asLinkToLane,
@@ -115,6 +116,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
   const mark = useOutcomeMarks()
   const [toLose, setToLose] = useState<Lane | null>(null)
   const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const [countered, setCountered] = useState<Lane | null>(null)
   return (
     <Group gap="xs">
       {mayMark && lane.voided_at === null && (
@@ -145,6 +147,11 @@ function QuoteActions({ lane }: { lane: Lane }) {
           <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
             Requote
           </Button>
+          {mayCounter(lane) && (
+            <Button size="xs" variant="default" onClick={() => setCountered(lane)}>
+              Counter-offer
+            </Button>
+          )}
           <VoidButton lane={lane} />
         </>
       )}
@@ -158,6 +165,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
     </Group>
   )
 }

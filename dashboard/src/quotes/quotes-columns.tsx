@@ -2,6 +2,7 @@ import { IconCopy } from 'virtual:tabler-icons'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {
+  CustomerLink,
   calendarDay,
   count,
   day,
@@ -19,7 +20,7 @@ import {
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
 /** The actions of a row. */
-export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
+export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'counter' | 'menu'
 
 export interface RowParts {
   readonly lane: Lane
@@ -191,9 +192,9 @@ const quotesColumns: readonly QuotesColumn[] = [
     from: 'sm',
     isText: true,
     sorts: ['customer'],
-    cell: ({ lane }) => (
+    cell: ({ lane, isCurrent }) => (
       <span className="quotes-two-lines" title={lane.customer_name}>
-        {lane.customer_name}
+        <CustomerLink name={lane.customer_name} tabIndex={isCurrent ? 0 : -1} />
       </span>
     ),
   },

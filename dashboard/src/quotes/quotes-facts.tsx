@@ -4,6 +4,7 @@ import type { Lane } from '#contract/lane.ts'
 import {
   basisNames,
   CancelledMark,
+  CustomerLink,
   calendarDay,
   cancelledWords,
   count,
@@ -60,7 +61,9 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
             <VoidMark lane={lane} /> {moment(lane.voided_at)}: {lane.void_reason}. No statistic counts it.
           </Fact>
         )}
-        <Fact name="Customer">{lane.customer_name}</Fact>
+        <Fact name="Customer">
+          <CustomerLink name={lane.customer_name} />
+        </Fact>
         {lane.customer_name !== lane.quoted_customer_name && (
           <Fact name="Customer on the quote">{lane.quoted_customer_name}</Fact>
         )}

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
 import { lostQuote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
 import { columnsNamed, type RowAction } from './quotes-columns.tsx'
@@ -95,6 +96,7 @@ function useRowActions(mayMark: boolean): {
 } {
   const [toLose, setToLose] = useState<Lane | null>(null)
   const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const [countered, setCountered] = useState<Lane | null>(null)
   const mark = useOutcomeMarks()
   const copy = useCopiedRef()
   const navigate = useNavigate()
@@ -105,7 +107,9 @@ function useRowActions(mayMark: boolean): {
     else if (!mayMark) return
     else if (action === 'lost') setToLose(lane)
     else if (action === 'requote') setToRequote(lane)
-    else if (action === 'won' || action === 'pending') mark(lane, action)
+    else if (action === 'counter') {
+      if (mayCounter(lane)) setCountered(lane)
+    } else if (action === 'won' || action === 'pending') mark(lane, action)
   }
   const dialogs = (
     <>
@@ -115,6 +119,7 @@ function useRowActions(mayMark: boolean): {
         onClose={() => setToLose(null)}
       />
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+      <CounterDialog lane={countered} onClose={() => setCountered(null)} />
     </>
   )
   return { act, dialogs }

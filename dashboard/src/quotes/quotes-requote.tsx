@@ -1,10 +1,10 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { type Answer, lanesHaveChanged, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, useAnswer } from '../api/index.ts'
+import { useRequote } from '../counter-offer/index.ts'
 import {
   asLinkToQuote,
   CopyButton,
@@ -63,7 +63,10 @@ function RequoteForm({
     event.preventDefault()
     setIsAsked(true)
     if (quotedRate === null || wrongCost) return
-    send(quotedRate, estimatedCost)
+    send({
+      quoted_rate: quotedRate,
+      ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
+    })
   }
   const lastQuote = quotedMargin(lane)
   return (
@@ -113,30 +116,6 @@ function RequoteForm({
       </Stack>
     </form>
   )
-}
-
-function useRequote(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
-  const requote = useChange('requote')
-  const queries = useQueryClient()
-  const send = (quotedRate: number, estimatedCost: number | null) =>
-    requote.mutate(
-      {
-        params: { lane_ref: lane.lane_ref },
-        body: {
-          quoted_rate: quotedRate,
-          ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
-        },
-      },
-      {
-        onSuccess: (made) => {
-          onMade(made)
-          void lanesHaveChanged(queries, [lane.lane_ref])
-          void queries.invalidateQueries({ queryKey: ['list-lanes'] })
-          void queries.invalidateQueries({ queryKey: ['get-quote-request'] })
-        },
-      },
-    )
-  return { requote, send }
 }
 
 function LastQuote({ lane }: { lane: Lane }) {

@@ -1,5 +1,6 @@
 import { Kbd, Menu } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
+import { mayCounter } from '../counter-offer/index.ts'
 import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
@@ -48,6 +49,7 @@ export function QuotesRowMenu({
             {item('lost', lane.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
             {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
             {item('requote', 'Requote', 'R', false)}
+            {item('counter', 'Counter-offer', 'C', !mayCounter(lane))}
             <Menu.Divider />
           </>
         )}

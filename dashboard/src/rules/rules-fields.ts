@@ -10,6 +10,8 @@ export const blankRule = {
   destination: '',
   area: 'place',
   tier: '',
+  rep_id: '',
+  team_id: '',
   equipment: '',
   miles_over: '',
   miles_to: '',
@@ -17,14 +19,17 @@ export const blankRule = {
   confidence_at_most: '',
   minimum_margin_pct: '',
   minimum_margin: '',
+  minimum_margin_per_mile: '',
   minimum_rate_per_mile: '',
   target_margin_pct: '',
   target_margin: '',
+  target_margin_per_mile: '',
   maximum_margin_pct: '',
   maximum_margin: '',
+  maximum_margin_per_mile: '',
   round_to: '',
   valid_days: '',
-  outside: 'warn',
+  outside: '',
 }
 export type RuleFields = typeof blankRule
 export type RuleField = keyof RuleFields
@@ -38,6 +43,8 @@ export function fieldsOf({ conditions, terms }: Rule): RuleFields {
     destination: text(conditions.destination),
     area: conditions.area ?? 'place',
     tier: text(conditions.tier),
+    rep_id: text(conditions.rep_id),
+    team_id: text(conditions.team_id),
     equipment: text(conditions.equipment),
     miles_over: text(conditions.miles_over),
     miles_to: text(conditions.miles_to),
@@ -45,14 +52,17 @@ export function fieldsOf({ conditions, terms }: Rule): RuleFields {
     confidence_at_most: text(conditions.confidence_at_most),
     minimum_margin_pct: text(terms.minimum?.margin_pct),
     minimum_margin: text(terms.minimum?.margin),
+    minimum_margin_per_mile: text(terms.minimum?.margin_per_mile),
     minimum_rate_per_mile: text(terms.minimum?.rate_per_mile),
     target_margin_pct: text(terms.target?.margin_pct),
     target_margin: text(terms.target?.margin),
+    target_margin_per_mile: text(terms.target?.margin_per_mile),
     maximum_margin_pct: text(terms.maximum?.margin_pct),
     maximum_margin: text(terms.maximum?.margin),
+    maximum_margin_per_mile: text(terms.maximum?.margin_per_mile),
     round_to: text(terms.round_to),
     valid_days: text(terms.valid_days),
-    outside: terms.outside ?? 'warn',
+    outside: terms.outside ?? '',
   }
 }
 
@@ -67,8 +77,8 @@ function number(text: string): number | undefined {
 const filled = (members: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''))
 
-/** The rule as it is sent. `kept` has what the form has no field for. */
-export function ruleOf(fields: RuleFields, kept: Rule | null): Sent {
+/** The rule as it is sent. */
+export function ruleOf(fields: RuleFields): Sent {
   const hasPlace = fields.origin.trim() !== '' || fields.destination.trim() !== ''
   const conditions = filled({
     customer: fields.customer.trim(),
@@ -76,7 +86,8 @@ export function ruleOf(fields: RuleFields, kept: Rule | null): Sent {
     destination: fields.destination.trim(),
     area: hasPlace ? fields.area : undefined,
     tier: fields.tier.trim(),
-    rep_id: kept?.conditions.rep_id,
+    rep_id: number(fields.rep_id),
+    team_id: number(fields.team_id),
     equipment: fields.equipment.trim(),
     miles_over: number(fields.miles_over),
     miles_to: number(fields.miles_to),
@@ -87,7 +98,7 @@ export function ruleOf(fields: RuleFields, kept: Rule | null): Sent {
     const members = filled({
       margin_pct: number(fields[`${name}_margin_pct`]),
       margin: number(fields[`${name}_margin`]),
-      margin_per_mile: kept?.terms[name]?.margin_per_mile,
+      margin_per_mile: number(fields[`${name}_margin_per_mile`]),
       rate_per_mile: name === 'minimum' ? number(fields.minimum_rate_per_mile) : undefined,
     })
     return Object.keys(members).length === 0 ? undefined : members
@@ -98,7 +109,7 @@ export function ruleOf(fields: RuleFields, kept: Rule | null): Sent {
     maximum: margin('maximum'),
     round_to: number(fields.round_to),
     valid_days: number(fields.valid_days),
-    outside: fields.outside === 'warn' ? undefined : fields.outside,
+    outside: fields.outside,
   })
   return { conditions, terms } as Sent
 }

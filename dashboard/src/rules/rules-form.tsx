@@ -12,7 +12,7 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type CallFailed, useChange } from '../api/index.ts'
+import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
 import { Failed, useNotice } from '../shared-ui/index.ts'
 import { blankRule, fieldAt, fieldsOf, type RuleField, type RuleFields, ruleOf } from './rules-fields.ts'
 import { RuleTestResult } from './rules-test.tsx'
@@ -30,11 +30,14 @@ const conditionInputs: readonly (readonly [RuleField, string])[] = [
 const termInputs: readonly (readonly [RuleField, string])[] = [
   ['minimum_margin_pct', 'Minimum margin, %'],
   ['minimum_margin', 'Minimum margin, $'],
+  ['minimum_margin_per_mile', 'Minimum margin, $ per mile'],
   ['minimum_rate_per_mile', 'Minimum rate, $ per mile'],
   ['target_margin_pct', 'Target margin, %'],
   ['target_margin', 'Target margin, $'],
+  ['target_margin_per_mile', 'Target margin, $ per mile'],
   ['maximum_margin_pct', 'Maximum margin, %'],
   ['maximum_margin', 'Maximum margin, $'],
+  ['maximum_margin_per_mile', 'Maximum margin, $ per mile'],
   ['round_to', 'Round up to, $'],
   ['valid_days', 'Valid for days'],
 ]
@@ -66,6 +69,7 @@ const choices = {
   outside: {
     label: 'A rate outside',
     data: [
+      { value: '', label: 'as a less specific rule says' },
       { value: 'warn', label: 'is saved with a warning' },
       { value: 'approval', label: 'needs approval' },
       { value: 'block', label: 'is refused' },
@@ -82,14 +86,23 @@ function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> 
   )
 }
 
+interface Named {
+  readonly id: number
+  readonly name: string
+}
+
 /** The fields of a rule: its conditions and its terms. */
 function RuleInputs({
   fields,
   wrong,
+  people,
+  teams,
   set,
 }: {
   fields: RuleFields
   wrong: Partial<Record<RuleField, string>>
+  people: readonly Named[]
+  teams: readonly Named[]
   set: (name: RuleField) => (event: { currentTarget: { value: string } }) => void
 }) {
   const text = ([name, label]: readonly [RuleField, string]) => (
@@ -112,11 +125,29 @@ function RuleInputs({
       error={wrong[name]}
     />
   )
+  const named = (name: 'rep_id' | 'team_id', label: string, all: readonly Named[]) => (
+    <NativeSelect
+      label={label}
+      data={[
+        { value: '', label: 'any' },
+        ...all.map((one) => ({ value: String(one.id), label: one.name })),
+        // The person or the team of the rule may have left since.
+        ...(fields[name] === '' || all.some(({ id }) => String(id) === fields[name])
+          ? []
+          : [{ value: fields[name], label: `no longer here (${fields[name]})` }]),
+      ]}
+      value={fields[name]}
+      onChange={set(name)}
+      error={wrong[name]}
+    />
+  )
   return (
     <>
       <Text size="sm">Which quotes? Leave a field empty for any.</Text>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
         {conditionInputs.map(text)}
+        {named('rep_id', 'Quoted by', people)}
+        {named('team_id', 'Quoted by somebody in the team', teams)}
         {choice('area')}
         {choice('rate_type')}
         {choice('confidence_at_most')}
@@ -137,6 +168,11 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
   const test = useChange('test-pricing-rule')
   const add = useChange('add-pricing-rule')
   const change = useChange('change-pricing-rule')
+  const people = (useAnswer('list-users', {}).data?.users ?? []).filter(({ status }) => status === 'active')
+  const teams = (useAnswer('list-teams', {}).data?.teams ?? []).map(({ team_id, name }) => ({
+    id: team_id,
+    name,
+  }))
   const queries = useQueryClient()
   const notify = useNotice()
   const failure = test.error ?? add.error ?? change.error
@@ -160,13 +196,13 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
   const save = (event: FormEvent) => {
     event.preventDefault()
     forget()
-    const body = { ...ruleOf(fields, rule), on: isOn }
+    const body = { ...ruleOf(fields), on: isOn }
     if (rule === null) add.mutate({ body }, saved)
     else change.mutate({ params: { rule_id: rule.rule_id }, body }, saved)
   }
   const tryOut = () => {
     forget()
-    const body = ruleOf(fields, rule)
+    const body = ruleOf(fields)
     test.mutate({ body: rule === null ? body : { ...body, replaces: rule.rule_id } })
   }
   return (
@@ -181,7 +217,7 @@ export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => vo
         <Title order={2} size="h5">
           {rule === null ? 'New rule' : `Rule ${rule.rule_id}`}
         </Title>
-        <RuleInputs fields={fields} wrong={wrong} set={set} />
+        <RuleInputs fields={fields} wrong={wrong} people={people} teams={teams} set={set} />
         <Switch label="On" checked={isOn} onChange={(event) => setOn(event.currentTarget.checked)} />
         {failure !== null && Object.keys(wrong).length === 0 && (
           <Failed error={failure} title="Nothing was saved" />

@@ -12,7 +12,7 @@ export default function Rules() {
   return (
     <Page
       title="Rules"
-      hint="The most specific rule wins: a customer before a corridor, a tier, a person, equipment, distance, spot or contract, and confidence."
+      hint="The most specific rule wins: a customer before a corridor, a tier, a person, a team, equipment, distance, spot or contract, and confidence."
     >
       <ViewTabs names={views} view={view} onView={(next) => change({ view: next })}>
         {view === 'approvals' ? <Approvals /> : <RulesList />}

@@ -1,17 +1,8 @@
 import { Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import {
-  ageInWords,
-  calendarDay,
-  counted,
-  DataTable,
-  FileForm,
-  Heed,
-  IntegrationSection,
-} from '../shared-ui/index.ts'
+import { ageInWords, calendarDay, DataTable, Heed, IntegrationSection } from '../shared-ui/index.ts'
+import { DatedFile } from './settings-fuel-file.tsx'
 import { milled } from './settings-fuel-words.ts'
 
 const dayMs = 86_400_000
@@ -51,43 +42,28 @@ export function DieselPrices({ fuel, mayChange }: { fuel: Answer<'get-fuel'>; ma
   )
 }
 
-/** Loads a file of the EIA. A file with an unreadable line stores nothing, and each such line is named. */
+/** Loads a file of the EIA. */
 function DieselFile() {
-  const [file, setFile] = useState<File | null>(null)
   const load = useChange('load-diesel-prices')
-  const queries = useQueryClient()
-  const send = async () => {
-    if (file === null) return
-    load.mutate({ body: { text: await file.text() } }, { onSuccess: () => void queries.invalidateQueries() })
-  }
-  const loaded = load.data
   return (
-    <FileForm
+    <DatedFile
+      load={load}
+      send={(text, then) => load.mutate({ body: { text } }, then)}
       label="Load diesel prices"
-      titleOrder={3}
       hint='Rows of the API of the EIA, saved as CSV, the sheet "Data 1" of its Excel file saved as CSV, or the download of the series page. Weeks that are stored get the price of the file.'
       fileLabel="File of the EIA"
-      accept=".csv,.txt,text/csv,text/plain"
-      file={file}
-      onFile={(next) => {
-        load.reset()
-        setFile(next)
-      }}
-      error={load.error}
-      errorTitle="Nothing was stored"
-      pending={load.isPending}
-      action="Load the file"
-      onSend={() => void send()}
-      result={
-        loaded !== undefined && (
-          <Text size="sm" role="status">
-            {counted(loaded.weeks, 'week')} read, from {calendarDay(loaded.first.week)} to{' '}
-            {calendarDay(loaded.last.week)} ({milled(loaded.last.price)}).{' '}
-            {loaded.changed === 0
-              ? 'All were stored before.'
-              : `${counted(loaded.changed, 'week')} new or with another price.`}
-          </Text>
-        )
+      unit="week"
+      value="price"
+      loaded={
+        load.data === undefined
+          ? undefined
+          : {
+              count: load.data.weeks,
+              changed: load.data.changed,
+              first: load.data.first.week,
+              last: load.data.last.week,
+              lastValue: milled(load.data.last.price),
+            }
       }
     />
   )

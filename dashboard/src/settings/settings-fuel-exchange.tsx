@@ -1,17 +1,8 @@
 import { Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { EXCHANGE_RATE_DAYS_MAX } from '#engine/exchange-days.ts'
 import { useAnswer, useChange } from '../api/index.ts'
-import {
-  calendarDay,
-  counted,
-  DataTable,
-  Failed,
-  FileForm,
-  IntegrationSection,
-  Loading,
-} from '../shared-ui/index.ts'
+import { calendarDay, DataTable, Failed, IntegrationSection, Loading } from '../shared-ui/index.ts'
+import { DatedFile } from './settings-fuel-file.tsx'
 
 const inDollars = (rate: number) => `$${rate.toFixed(4)}`
 
@@ -53,43 +44,28 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
   )
 }
 
-/** Loads a file of exchange rates. A file with an unreadable line stores nothing, and each such line is named. */
+/** Loads a file of exchange rates. */
 function ExchangeFile() {
-  const [file, setFile] = useState<File | null>(null)
   const load = useChange('add-exchange-rates')
-  const queries = useQueryClient()
-  const send = async () => {
-    if (file === null) return
-    load.mutate({ body: { text: await file.text() } }, { onSuccess: () => void queries.invalidateQueries() })
-  }
-  const loaded = load.data
   return (
-    <FileForm
+    <DatedFile
+      load={load}
+      send={(text, then) => load.mutate({ body: { text } }, then)}
       label="Load exchange rates"
-      titleOrder={3}
       hint="A CSV file with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. Days that are stored get the rate of the file."
       fileLabel="File of exchange rates"
-      accept=".csv,.txt,text/csv,text/plain"
-      file={file}
-      onFile={(next) => {
-        load.reset()
-        setFile(next)
-      }}
-      error={load.error}
-      errorTitle="Nothing was stored"
-      pending={load.isPending}
-      action="Load the file"
-      onSend={() => void send()}
-      result={
-        loaded !== undefined && (
-          <Text size="sm" role="status">
-            {counted(loaded.days, 'day')} read, from {calendarDay(loaded.first.day)} to{' '}
-            {calendarDay(loaded.last.day)} ({inDollars(loaded.last.usd_per_cad)}).{' '}
-            {loaded.changed === 0
-              ? 'All were stored before.'
-              : `${counted(loaded.changed, 'day')} new or with another rate.`}
-          </Text>
-        )
+      unit="day"
+      value="rate"
+      loaded={
+        load.data === undefined
+          ? undefined
+          : {
+              count: load.data.days,
+              changed: load.data.changed,
+              first: load.data.first.day,
+              last: load.data.last.day,
+              lastValue: inDollars(load.data.last.usd_per_cad),
+            }
       }
     />
   )

@@ -18,7 +18,10 @@ export interface CurveReading {
  *
  * @example readCurve(points, 2150)?.probability // 0.63
  */
-export function readCurve(points: readonly CurvePoint[], rate: number): CurveReading | null {
+export function readCurve(
+  points: readonly Pick<CurvePoint, 'rate' | 'probability' | 'interval_80'>[],
+  rate: number,
+): CurveReading | null {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
   const beyond = rate < first.rate ? 'below' : rate > last.rate ? 'above' : null

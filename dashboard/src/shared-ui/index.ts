@@ -50,6 +50,7 @@ export {
   outcomeWords,
   type Reason,
   reasonNames,
+  reasons,
   sourceNames,
   sourcePhrases,
   VoidMark,

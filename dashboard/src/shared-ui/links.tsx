@@ -33,9 +33,14 @@ function routed({ to, query = {}, hash, stays = false }: Target) {
  * @param label the link's name for screen readers, where several links have the same text
  * @example <TextLink to={pagePaths.quotes} query={{ customer: 'Harvest Table Foods' }}>Quotes</TextLink>
  */
-export function TextLink({ label, children, ...target }: Target & { label?: string; children: ReactNode }) {
+export function TextLink({
+  label,
+  tabIndex,
+  children,
+  ...target
+}: Target & { label?: string; tabIndex?: 0 | -1; children: ReactNode }) {
   return (
-    <Anchor inherit aria-label={label} renderRoot={routed(target)}>
+    <Anchor inherit aria-label={label} tabIndex={tabIndex} renderRoot={routed(target)}>
       {children}
     </Anchor>
   )
@@ -65,9 +70,9 @@ export function ButtonLink({
 }
 
 /** The name of a customer, which opens its page. A name that was merged opens the page of the customer that it counts for. */
-export function CustomerLink({ name }: { name: string }) {
+export function CustomerLink({ name, tabIndex }: { name: string; tabIndex?: 0 | -1 }) {
   return (
-    <TextLink to={pagePaths.customers} query={{ name }}>
+    <TextLink to={pagePaths.customers} query={{ name }} {...(tabIndex === undefined ? {} : { tabIndex })}>
       {name}
     </TextLink>
   )

@@ -19,7 +19,12 @@ export function PageShortcuts() {
   useShortcuts(
     'Every page',
     [
-      { keys: ['Ctrl or ⌘', 'K'], does: 'Search pages, actions and quotes', on: ['Mod+k'], run: openPalette },
+      {
+        keys: ['Ctrl or ⌘', 'K'],
+        does: 'Search pages, actions, customers and quotes',
+        on: ['Mod+k'],
+        run: openPalette,
+      },
       {
         keys: ['/'],
         does: 'Search',

@@ -3,11 +3,12 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { labelLengthMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { builtInViews } from '#contract/quote-views.ts'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { useAnswer, useSession } from '../api/index.ts'
-import { dollars, laneName, outcomeNames, showShortcuts } from '../shared-ui/index.ts'
+import { counted, dollars, laneName, outcomeNames, showShortcuts } from '../shared-ui/index.ts'
 import { navigation } from './navigation.ts'
 
 const [store, palette] = createSpotlight()
@@ -50,7 +51,7 @@ function wordsOf(typed: string): string {
     .trim()
 }
 
-/** The command palette: pages, actions, and quotes by lane_ref, external id, reference, customer or place. */
+/** The command palette: pages, actions, customers, and quotes by lane_ref, external id, reference, customer or place. */
 export function Palette() {
   const [typed, setTyped] = useState('')
   const { user } = useSession()
@@ -74,7 +75,7 @@ export function Palette() {
     >
       <Spotlight.Search
         placeholder="Page, action, lane_ref, reference, customer, city"
-        aria-label="Search pages, actions and quotes"
+        aria-label="Search pages, actions, customers and quotes"
         leftSection={<IconSearch size={18} aria-hidden />}
       />
       <Spotlight.ActionsList>
@@ -100,9 +101,43 @@ export function Palette() {
             ))}
           </Spotlight.ActionsGroup>
         )}
+        <FoundCustomers typed={typed} go={go} />
         <FoundQuotes words={wordsOf(typed)} go={go} />
       </Spotlight.ActionsList>
     </Spotlight.Root>
+  )
+}
+
+const customersMax = 4
+
+/** The most quoted customers whose name has the typed text. Says nothing without one: the quotes below say what was found. */
+function FoundCustomers({
+  typed,
+  go,
+}: {
+  typed: string
+  go: (path: string, query?: Readonly<Record<string, string>>) => void
+}) {
+  const text = typed.trim()
+  const [asked] = useDebouncedValue(text, searchPauseMs)
+  const isAsked = asked.length > 1 && text.length > 1
+  const { data } = useAnswer(
+    'list-customers',
+    { query: { q: [...asked].slice(0, labelLengthMax).join(''), limit: customersMax } },
+    { enabled: isAsked, keeps: true },
+  )
+  if (!isAsked || data === undefined || asked !== text || data.customers.length === 0) return null
+  return (
+    <Spotlight.ActionsGroup label="Customers">
+      {data.customers.map(({ name, quotes }) => (
+        <Spotlight.Action
+          key={name}
+          label={name}
+          description={counted(quotes, 'quote')}
+          onClick={() => go(pagePaths.customers, { name })}
+        />
+      ))}
+    </Spotlight.ActionsGroup>
   )
 }
 

@@ -7,6 +7,7 @@ import { type Column, DataTable, day, Failed, Loading, Page, useNotice } from '.
 import { InviteDialog } from './team-invite.tsx'
 import { RemoveDialog } from './team-remove.tsx'
 import { roleChoices, roleMeanings } from './team-roles.ts'
+import { Teams } from './teams.tsx'
 
 type Person = Answer<'list-users'>['users'][number]
 
@@ -35,6 +36,7 @@ export default function TeamPage() {
         <PeopleTable people={people.data.users} onRemove={setRemoving} />
       )}
       {!people.isPending && <RoleMeanings />}
+      {!people.isPending && <Teams />}
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} mayMakeOwners={mayMakeOwners} />
       <RemoveDialog person={removing} onClose={() => setRemoving(null)} />
     </Page>

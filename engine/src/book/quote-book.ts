@@ -4,7 +4,15 @@ import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
 import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
 import { regionOf } from '../regions.ts'
 import type { Steps } from '../steps.ts'
-import { OUTCOMES, PENDING, QuoteColumns, type QuotePortion, type QuoteRow, WON } from './quote-columns.ts'
+import {
+  LOST,
+  OUTCOMES,
+  PENDING,
+  QuoteColumns,
+  type QuotePortion,
+  type QuoteRow,
+  WON,
+} from './quote-columns.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
 export interface LanePlaces {
@@ -21,14 +29,14 @@ export interface LanePlaces {
 export interface Area {
   /** Increases with every change to one of the area's quotes. */
   revision: number
-  readonly corridors: Corridor[]
+  corridors: Corridor[]
 }
 
 /** A city pair, with one lane per equipment quoted on it. A corridor is also an area that contains only itself. */
 export interface Corridor extends Area {
-  readonly lanes: BookLane[]
+  lanes: BookLane[]
   /** The wider areas that contain this city pair. */
-  readonly areas: readonly Area[]
+  areas: readonly Area[]
 }
 
 /** A city pair and an equipment. `won`, `lost` and `pending` count its quotes, whatever their rates. */
@@ -67,8 +75,9 @@ export class QuoteBook implements QuotedLanes {
   #revision = 0
   readonly #corridors = new Map<string, Corridor>()
   readonly #areas = new Map<string, Area>()
-  readonly #lanesByKey = new Map<string, number>()
   readonly #places = new Map<string, Corridor[]>()
+  /** Each name of a place once: thousands of lanes have the same states, markets and cities. */
+  readonly #names = new Map<string, string>()
   /** Models that were prepared from the quotes, or are being prepared. */
   readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
 
@@ -103,25 +112,27 @@ export class QuoteBook implements QuotedLanes {
       counts[at] = (counts[at] as number) + 1
     }
     for (const { number, counts: ofLane } of this.lanes) {
-      const [pending = 0, won = 0, lost = 0] = counts.subarray(OUTCOMES.length * number)
-      ofLane.splice(0, OUTCOMES.length, pending, won, lost)
-      this.won += won
-      this.decided += won + lost
+      for (let outcome = 0; outcome < OUTCOMES.length; outcome++)
+        ofLane[outcome] = counts[OUTCOMES.length * number + outcome] as number
+      this.won += ofLane[WON]
+      this.decided += ofLane[WON] + ofLane[LOST]
     }
   }
 
   /** The number of a lane. A new lane is assigned the next number. */
   lane(places: LanePlaces): number {
     const { originKey, destinationKey, equipmentCode } = places
-    const key = laneKey(originKey, destinationKey, equipmentCode)
-    const known = this.#lanesByKey.get(key)
-    if (known !== undefined) return known
-    const corridor = this.corridor(originKey, destinationKey) ?? this.#newCorridor(places)
-    const lane: BookLane = { number: this.lanes.length, places, corridor, counts: [0, 0, 0] }
-    this.lanes.push(lane)
-    corridor.lanes.push(lane)
-    this.#lanesByKey.set(key, lane.number)
-    return lane.number
+    const known = this.corridor(originKey, destinationKey)
+    const lane = laneWith(known, equipmentCode)
+    if (lane !== undefined) return lane.number
+    const own = this.#ownNames(places)
+    const corridor = known ?? this.#newCorridor(own)
+    const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: [0, 0, 0] }
+    this.lanes.push(made)
+    // `push` would allocate 17 places, and most city pairs have one lane.
+    if (corridor.lanes.length === 0) corridor.lanes = [made]
+    else corridor.lanes.push(made)
+    return made.number
   }
 
   /** Adds a quote, or replaces the one with the same laneId. */
@@ -156,7 +167,8 @@ export class QuoteBook implements QuotedLanes {
   }
 
   laneOf(key: string): number | undefined {
-    return this.#lanesByKey.get(key)
+    const end = key.lastIndexOf('|')
+    return laneWith(this.#corridors.get(key.slice(0, end)), key.slice(end + 1))?.number
   }
 
   identity(lane: number): LaneIdentity {
@@ -221,10 +233,13 @@ export class QuoteBook implements QuotedLanes {
       areaName.regions(places.originState, places.destinationState),
       areaName.markets(places.originMarket, places.destinationMarket),
     ]
-    const areas = names.flatMap((name) => (name === null ? [] : [this.#areaFor(name)]))
-    const corridor: Corridor = { revision: 0, corridors: [], lanes: [], areas: [...areas, this.all] }
-    corridor.corridors.push(corridor)
-    for (const area of corridor.areas) area.corridors.push(corridor)
+    const corridor: Corridor = { revision: 0, corridors: [], lanes: [], areas: [] }
+    corridor.corridors = [corridor]
+    corridor.areas = [...names.flatMap((name) => (name === null ? [] : [this.#areaFor(name)])), this.all]
+    for (const area of corridor.areas) {
+      if (area.corridors.length === 0) area.corridors = [corridor]
+      else area.corridors.push(corridor)
+    }
     this.#corridors.set(corridorKey(places.originKey, places.destinationKey), corridor)
     for (const key of new Set([places.originKey, places.destinationKey])) {
       const corridors = this.#places.get(key)
@@ -232,6 +247,24 @@ export class QuoteBook implements QuotedLanes {
       else corridors.push(corridor)
     }
     return corridor
+  }
+
+  #ownNames(places: LanePlaces): LanePlaces {
+    const own = <Name extends string | null>(name: Name): Name => {
+      if (name === null) return name
+      const known = this.#names.get(name)
+      if (known === undefined) this.#names.set(name, name)
+      return (known ?? name) as Name
+    }
+    return {
+      originKey: own(places.originKey),
+      destinationKey: own(places.destinationKey),
+      originState: own(places.originState),
+      destinationState: own(places.destinationState),
+      originMarket: own(places.originMarket),
+      destinationMarket: own(places.destinationMarket),
+      equipmentCode: own(places.equipmentCode),
+    }
   }
 
   #areaFor(name: string): Area {
@@ -250,13 +283,13 @@ const ROWS_PER_STEP = 50_000
 const bytesPerLane = 400
 const bytesPerCorridor = 500
 
+/** The key of a city pair: that of `freightLane`, which adds the equipment after a `|`. */
 function corridorKey(originKey: string, destinationKey: string): string {
   return `${originKey}>${destinationKey}`
 }
 
-/** The key of a lane; must equal the key that `freightLane` makes. */
-function laneKey(originKey: string, destinationKey: string, equipmentCode: string): string {
-  return `${corridorKey(originKey, destinationKey)}|${equipmentCode}`
+function laneWith(corridor: Corridor | undefined, equipmentCode: string): BookLane | undefined {
+  return corridor?.lanes.find(({ places }) => places.equipmentCode === equipmentCode)
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Steps, sortInSteps } from '../steps.ts'
 export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost']
 export const PENDING = 0
 export const WON = 1
+export const LOST = 2
 
 /**
  * A quote without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown; `outcome` is an
@@ -138,7 +139,7 @@ export class QuoteColumns {
   }
 
   /**
-   * Adds a portion to empty columns. Its quotes have no rows until `join` is called: the number of all quotes is not known in
+   * Adds a portion to empty columns, newest quote first. Its quotes have no rows until `join` is called: the number of all quotes is not known in
    * advance, and columns that grow with each portion are copied again and again.
    */
   append(portion: QuotePortion): void {
@@ -152,14 +153,15 @@ export class QuoteColumns {
     this.#portions = []
     const rows = Math.ceil(this.size * ROOM)
     this.#allocate(rows)
-    for (let at = 0; portions.length > 0; yield) {
+    // They come newest first. In the order of time, rows need no sorting, and newer ones are added at the end.
+    for (let end = this.size; portions.length > 0; yield) {
       const portion = portions.shift() as QuotePortion
-      for (const name of COLUMNS) this[name].set(portion[name].subarray(0, portion.count), at)
-      at += portion.count
+      end -= portion.count
+      for (const name of COLUMNS) this[name].set(portion[name].subarray(0, portion.count).reverse(), end)
     }
     this.#table = new Int32Array(slotsFor(rows)).fill(NONE)
     this.rows = this.size
-    for (let row = this.rows - 1; row >= 0; row--) {
+    for (let row = 0; row < this.rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
       const lane = this.lane[row] as number
       const slot = this.#slotOf(this.laneId[row] as number)
@@ -219,9 +221,6 @@ export class QuoteColumns {
     // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
     let at = rows.length
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row] as number) rows[--at] = row
-    // A book is opened newest quote first, which reverses the chain.
-    if (rows.length > 1 && this.compare(rows[0] as number, rows[rows.length - 1] as number) > 0)
-      rows.reverse()
     for (let i = 1; i < rows.length; i++) {
       if (this.compare(rows[i - 1] as number, rows[i] as number) > 0)
         return rows.sort((one, other) => this.compare(one, other))
@@ -242,10 +241,7 @@ export class QuoteColumns {
       if ((this.lane[row] as number) >= 0) rows[count++] = row
       if (row % 50_000 === 0) yield
     }
-    const found = rows.subarray(0, count)
-    // A book is opened newest quote first.
-    if (count > 0 && this.compare(found[0] as number, found[count - 1] as number) > 0) found.reverse()
-    return yield* sortInSteps(found, (one, other) => this.compare(one, other))
+    return yield* sortInSteps(rows.subarray(0, count), (one, other) => this.compare(one, other))
   }
 
   /** The order of two rows by `(quotedAt, laneId)`. */

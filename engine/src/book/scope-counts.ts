@@ -12,24 +12,25 @@ export interface Scope {
   readonly equipmentCode: string | null
 }
 
-/** The lanes of a scope. */
-export function lanesOf({ area, equipmentCode }: Scope): BookLane[] {
-  return area.corridors.flatMap(({ lanes }) =>
-    equipmentCode === null ? lanes : lanes.filter(({ places }) => places.equipmentCode === equipmentCode),
-  )
+/** The lanes of a scope: not as a list, which takes milliseconds for the thousands of lanes of a whole brokerage. */
+function* lanesOf({ area, equipmentCode }: Scope): Generator<BookLane> {
+  for (const { lanes } of area.corridors)
+    for (const lane of lanes)
+      if (equipmentCode === null || lane.places.equipmentCode === equipmentCode) yield lane
 }
 
-/** Quotes counted per step. */
-const QUOTES_PER_STEP = 20_000
+/** Quotes counted per step, and what a lane counts beside its quotes. */
+const QUOTES_PER_STEP = 5_000
+const LANE_WORK = 5
 
 /** Calls `see` with the row of every quote of a scope, in no order. */
 function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): Steps<void> {
-  let seen = 0
+  let work = 0
   for (const lane of lanesOf(scope)) {
     book.columns.eachRowOf(lane.number, see)
-    seen += book.columns.countOf(lane.number)
-    if (seen < QUOTES_PER_STEP) continue
-    seen = 0
+    work += book.columns.countOf(lane.number) + LANE_WORK
+    if (work < QUOTES_PER_STEP) continue
+    work = 0
     yield
   }
 }

@@ -216,7 +216,7 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
   }
   fold.endDay()
   yield* fold.lookAhead(known.day + 1)
-  return fold.result()
+  return yield* fold.result()
 }
 
 interface LaneForecast {
@@ -241,6 +241,9 @@ class CostFold {
   readonly #next: number[]
   readonly #days: number[] = []
   readonly #mornings: number[] = []
+  /** Arguments of `chainOf` and `countIn`, reused: new ones for each of a million loads are 200 megabytes of garbage. */
+  readonly #moving = { scale: 0, index: 0, moving: 0 }
+  readonly #counted = { day: 0, weight: 0, value: 0, index: 0, count: 1 as const }
   /** The day and the weight of the last call of `#weightOn`. */
   #weighedDay = Number.NaN
   #weight = 1
@@ -330,7 +333,10 @@ class CostFold {
     // The first load of a tenant sets its level, and says nothing about the market. The index is measured with all scopes
     // moving: it would not stop at the market if agreed prices, which do not follow it, counted as surprises every day.
     if (this.#scopes.loads > 0) {
-      const moved = chainOf(chain, { scale: 1 / weight, index: this.#index, moving: chain.scopes.length })
+      this.#moving.scale = 1 / weight
+      this.#moving.index = this.#index
+      this.#moving.moving = chain.scopes.length
+      const moved = chainOf(chain, this.#moving)
       this.#surprise += clip(value - moved, -SURPRISE_MAX, SURPRISE_MAX)
     }
     this.#surprised++
@@ -341,7 +347,11 @@ class CostFold {
       this.#countSigned(this.#loads.lanes[nth] as number, value, { seen, row }, weight)
       this.#following.learn(row, seen.gap, value - seen.level)
     }
-    countIn(chain, { day: this.today, weight, value, index: this.#mornings.at(-1) ?? 0, count: 1 })
+    this.#counted.day = this.today
+    this.#counted.weight = weight
+    this.#counted.value = value
+    this.#counted.index = this.#mornings.at(-1) ?? 0
+    countIn(chain, this.#counted)
     this.#scopes.loads++
   }
 
@@ -358,7 +368,14 @@ class CostFold {
       countError(counts, missOf(first.seen, value, this.#following.share(first.row)), weight)
   }
 
-  result(): FoldedCosts {
+  *result(): Steps<FoldedCosts> {
+    const { newest } = this.#scopes
+    let copied = 0
+    // Lists that grew have room for 17 loads; copies have none.
+    for (const [key, { days, values }] of newest) {
+      newest.set(key, { days: days.slice(), values: values.slice() })
+      if (++copied % QUOTES_PER_STEP === 0) yield
+    }
     return {
       ...this.#scopes,
       index: { days: this.#days, mornings: this.#mornings, now: this.#index },

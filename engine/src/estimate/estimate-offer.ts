@@ -279,6 +279,47 @@ function undecidedRange(
   return { quotes: pending.length, ifLost: ifWon(0), ifWonAlike: ifWon(share) }
 }
 
+/** What is believed about an offer's lane and customer, whatever the rate. */
+export interface OfferBelief {
+  readonly referenceCents: number
+  readonly fold: LaneFold | null
+  readonly borrowedShare: number
+  /** For the customer, and for all customers. */
+  readonly posterior: Posterior
+  readonly ofAll: Posterior
+  readonly knots: Knots
+  readonly posteriorFor: Fit
+  readonly weight: number
+}
+
+/** The belief about the lane and the customer of an offer. Null if the brokerage has no quotes to learn from. */
+export function offerBelief({
+  estimator,
+  lane: identity,
+  miles,
+  customer,
+}: Pick<OfferQuestion, 'estimator' | 'lane' | 'miles' | 'customer'>): OfferBelief | null {
+  const referenceCents = referenceRateCents(estimator, identity, miles)
+  if (referenceCents === null) return null
+  const fold = laneOf(estimator, identity.key)
+  const knots = fold?.knots ?? emptyKnots()
+  const prior = lanePrior(estimator, identity)
+  const ofAll = posteriorWith(estimator, knots, prior)
+  const borrowedShare = fold && fold.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
+  const shift = customer?.(borrowedShare) ?? null
+  const shifted = (one: Posterior) => (shift === null ? one : shiftedPosterior(one, shift))
+  return {
+    referenceCents,
+    fold,
+    borrowedShare,
+    posterior: shifted(ofAll),
+    ofAll,
+    knots,
+    posteriorFor: (of) => shifted(posteriorWith(estimator, of, prior)),
+    weight: priceWeight(estimator, identity),
+  }
+}
+
 /**
  * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the
  * rate with the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
@@ -289,24 +330,16 @@ function undecidedRange(
  * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
  */
 export function estimateOffer(question: OfferQuestion): OfferEstimate {
-  const { estimator, lane: identity, offerRateCents, miles } = question
+  const { estimator, lane: identity, offerRateCents } = question
   const borrowed = borrowedFrom(estimator, identity)
   if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
-  const referenceCents = referenceRateCents(estimator, identity, miles)
-  const lane = laneOf(estimator, identity.key)
+  const belief = offerBelief(question)
+  const lane = belief?.fold ?? laneOf(estimator, identity.key)
   const flags = laneFlags(lane)
-  if (referenceCents === null) return noAnswer(['no_quotes', ...flags], borrowed)
+  if (belief === null) return noAnswer(['no_quotes', ...flags], borrowed)
 
-  const knots = lane?.knots ?? emptyKnots()
-  const prior = lanePrior(estimator, identity)
-  const ofAll = posteriorWith(estimator, knots, prior)
-  const borrowedShare = lane && lane.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
-  const shift = question.customer?.(borrowedShare) ?? null
-  const shifted = (one: Posterior) => (shift === null ? one : shiftedPosterior(one, shift))
-  const posteriorFor: Fit = (of) => shifted(posteriorWith(estimator, of, prior))
-  const posterior = shifted(ofAll)
+  const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, weight } = belief
   const intervals = intervalCurve(posterior)
-  const weight = priceWeight(estimator, identity)
   const x = offerPosition(estimator, identity, { rateCents: offerRateCents, referenceCents })
   if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
   const probability = winMean(posterior, x)

@@ -135,33 +135,38 @@ export interface Preparation {
  * @param rows all rows in the order of time
  */
 export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Preparation {
-  let begun: Estimator | null = null
-  function* steps(): Steps<Estimator> {
-    const day = dayOf(now)
-    const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
-    const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
-    const { logRates, middle } = counted
-    const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
-    const answers = yield* answerTimesInSteps(quoted.columns, day)
-    const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
-    const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
-    const family = yield* chooseFamily(against, counted)
-    const estimator: Estimator = {
-      ...against,
-      family,
-      swings,
-      tenant: emptyScope('tenant', '', null),
-      scopes: new Map<string, ScopeModel>(),
-      sent: new Uint8Array(quoted.laneCount),
-      changed: new Map(),
-      folded: new Map(),
-      changing: new Set(),
-    }
-    begun = estimator
-    yield* sendMessages(estimator, counted)
-    return estimator
+  const made: { estimator: Estimator | null } = { estimator: null }
+  // `rows` must not be in the scope of `begun`, which lives as long as the estimator.
+  return { steps: preparation(made, { quoted, now, rows }), begun: () => made.estimator }
+}
+
+function* preparation(
+  made: { estimator: Estimator | null },
+  { quoted, now, rows }: { quoted: QuotedLanes; now: number; rows: Int32Array },
+): Steps<Estimator> {
+  const day = dayOf(now)
+  const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
+  const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
+  const { logRates, middle } = counted
+  const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
+  const answers = yield* answerTimesInSteps(quoted.columns, day)
+  const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
+  const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
+  const family = yield* chooseFamily(against, counted)
+  const estimator: Estimator = {
+    ...against,
+    family,
+    swings,
+    tenant: emptyScope('tenant', '', null),
+    scopes: new Map<string, ScopeModel>(),
+    sent: new Uint8Array(quoted.laneCount),
+    changed: new Map(),
+    folded: new Map(),
+    changing: new Set(),
   }
-  return { steps: steps(), begun: () => begun }
+  made.estimator = estimator
+  yield* sendMessages(estimator, counted)
+  return estimator
 }
 
 interface Tree {

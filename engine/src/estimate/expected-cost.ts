@@ -120,6 +120,7 @@ interface CostLoads {
   readonly count: number
   /** Every number of a lane is below this. */
   readonly laneCount: number
+  /** May return the same object for each load, so that a million loads are no garbage. */
   readonly load: (nth: number) => LaneLoad
   readonly keysOf: (lane: number) => readonly string[]
 }
@@ -150,14 +151,14 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
  */
 export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostModel> {
   const { columns } = quoted
+  const one = { costCents: 0, miles: 0, at: 0, lane: 0 }
   const load = (nth: number) => {
     const row = rows[nth] as number
-    return {
-      costCents: columns.costCents[row] as number,
-      miles: columns.miles[row] as number,
-      at: columns.quotedAt[row] as number,
-      lane: columns.lane[row] as number,
-    }
+    one.costCents = columns.costCents[row] as number
+    one.miles = columns.miles[row] as number
+    one.at = columns.quotedAt[row] as number
+    one.lane = columns.lane[row] as number
+    return one
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
   return yield* costsInSteps({ count: rows.length, laneCount: quoted.laneCount, load, keysOf }, dayOf(now))

@@ -44,7 +44,10 @@ export function* marketDaysInSteps(
     days.push({ day, morning, indexAfter: market.index })
     seen = []
   }
-  for (const [at, row] of rows.entries()) {
+  // Not `rows.entries()`, which makes an array of each row.
+  for (let at = 0; at < rows.length; at++) {
+    if (at % ROWS_PER_STEP === 0) yield
+    const row = rows[at] as number
     const logRate = logRates[row] ?? Number.NaN
     if (Number.isNaN(logRate)) continue
     const quoteDay = dayOf(columns.quotedAt[row] as number)
@@ -59,7 +62,6 @@ export function* marketDaysInSteps(
       of.count++
       pending.set(lane, of)
     } else seen.push({ lane: columns.lane[row] as number, logRate })
-    if (at % ROWS_PER_STEP === 0) yield
   }
   endDay()
   return { days, now: morningOf(market) }

@@ -37,8 +37,8 @@ export function haulQuotes<Quote extends MeasuredQuote>(
 const ROWS_PER_STEP = 50_000
 
 /**
- * Like `haulQuotes`, but from columns. Reads the rows from the end with the newer quotes, so that few others are collected
- * and sorted: the rows of a newly opened book are newest first. The order does not change the result.
+ * Like `haulQuotes`, but from columns. Reads the rows from the end, where the newer quotes are, so that few others are collected
+ * and sorted. The order does not change the result.
  */
 export function* haulQuotesInSteps(
   columns: QuoteColumns,
@@ -48,10 +48,9 @@ export function* haulQuotesInSteps(
   let today: MeasuredQuote[] = []
   let from = Number.NEGATIVE_INFINITY
   const { rows } = columns
-  const isNewestFirst = (columns.quotedAt[0] ?? 0) > (columns.quotedAt[rows >> 1] ?? 0)
   for (let at = 0; at < rows; at++) {
     if (at % ROWS_PER_STEP === 0) yield
-    const row = isNewestFirst ? at : rows - 1 - at
+    const row = rows - 1 - at
     const quotedAt = columns.quotedAt[row] as number
     const quoteDay = dayOf(quotedAt)
     if (quotedAt < from || quoteDay > day || (columns.lane[row] as number) < 0) continue

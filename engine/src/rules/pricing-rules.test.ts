@@ -21,6 +21,7 @@ const facts: QuoteFacts = {
   miles: 1200,
   rateType: null,
   repId: 7,
+  teamIds: [3, 5],
   confidence: 'low',
 }
 const known = { enteredCents: null, expectedCents: 170_000, miles: 1200 }
@@ -35,7 +36,7 @@ const texas = { kind: 'state', key: 'TX', text: 'TX' } as const
 const dallasMarket = { kind: 'market', key: 'DAL', text: 'Dallas, TX' } as const
 
 describe('the most specific rule', () => {
-  test('is chosen in the stated order: customer, corridor, tier, rep, equipment, distance, type, confidence', () => {
+  test('is chosen in the stated order: customer, corridor, tier, rep, team, equipment, distance, type, confidence', () => {
     const conditions: RuleConditions[] = [
       { customer },
       { origin: dallas },
@@ -43,6 +44,7 @@ describe('the most specific rule', () => {
       { origin: texas },
       { tier: 'a' },
       { rep: { userId: 7, text: 'Dana' } },
+      { team: { teamId: 5, text: 'East' } },
       { equipment: 'V' },
       { milesOver: 1000, milesTo: 1500 },
       { milesOver: 1000 },
@@ -88,13 +90,22 @@ describe('the most specific rule', () => {
   })
 
   test('an unknown fact meets no condition about it', () => {
-    const unknown = { ...facts, customerKeys: [], tier: null, miles: null, equipmentCode: null, repId: null }
+    const unknown = {
+      ...facts,
+      customerKeys: [],
+      tier: null,
+      miles: null,
+      equipmentCode: null,
+      repId: null,
+      teamIds: [],
+    }
     const rules = [
       { customer },
       { tier: 'A' },
       { milesTo: 100 },
       { equipment: 'V' },
       { rep: { userId: 7, text: '' } },
+      { team: { teamId: 5, text: '' } },
     ]
     expect(
       termsFor(
@@ -212,4 +223,8 @@ test('conditions in words, and rules that apply to the same quotes', () => {
   ).toBe('the market of Dallas, TX to TX, contract quotes, lanes without decided quotes')
   expect(sameConditions({ customer }, { customer: { key: 'harvest inc', text: 'HARVEST' } })).toBe(true)
   expect(sameConditions({ customer }, { customer, milesOver: 5 })).toBe(false)
+  const east = { team: { teamId: 5, text: 'East' } }
+  expect(conditionsInWords({ ...east, equipment: 'V' })).toBe('team East, equipment V')
+  expect(sameConditions(east, { team: { teamId: 5, text: 'Renamed' } })).toBe(true)
+  expect(sameConditions(east, { team: { teamId: 3, text: 'East' } })).toBe(false)
 })

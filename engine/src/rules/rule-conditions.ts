@@ -17,6 +17,8 @@ export interface RuleConditions {
   readonly destination?: RulePlace
   readonly tier?: string
   readonly rep?: { readonly userId: number; readonly text: string }
+  /** Quotes of the people who are in this team. */
+  readonly team?: { readonly teamId: number; readonly text: string }
   readonly equipment?: string
   /** Over this many loaded miles, and up to this many. */
   readonly milesOver?: number
@@ -38,6 +40,8 @@ export interface QuoteFacts {
   /** A quote of unknown type is a spot quote. */
   readonly rateType: 'spot' | 'contract' | null
   readonly repId: number | null
+  /** The teams that the rep is in. */
+  readonly teamIds: readonly number[]
   readonly confidence: Confidence
 }
 
@@ -45,7 +49,7 @@ const placeWeight = { place: 3, market: 2, state: 1 } as const
 
 /**
  * How specific conditions are, most important first: customer, corridor (a city before its market before its state), tier, rep,
- * equipment, distance, spot or contract, confidence. The first difference decides between two rules.
+ * team, equipment, distance, spot or contract, confidence. The first difference decides between two rules.
  */
 export function specificity(conditions: RuleConditions): readonly number[] {
   const { origin, destination } = conditions
@@ -56,6 +60,7 @@ export function specificity(conditions: RuleConditions): readonly number[] {
       (destination === undefined ? 0 : placeWeight[destination.kind]),
     has(conditions.tier),
     has(conditions.rep),
+    has(conditions.team),
     has(conditions.equipment),
     Math.max(has(conditions.milesOver), has(conditions.milesTo)),
     has(conditions.rateType),
@@ -67,7 +72,7 @@ export function specificity(conditions: RuleConditions): readonly number[] {
 
 /** Whether a quote meets all conditions. */
 export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
-  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
+  const { customer, origin, destination, tier, rep, team, equipment, milesOver, milesTo } = conditions
   const { rateType, confidenceAtMost } = conditions
   const at = (wanted: RulePlace | undefined, end: QuoteFacts['origin']) =>
     wanted === undefined || end[wanted.kind] === wanted.key
@@ -78,6 +83,7 @@ export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
     at(destination, facts.destination) &&
     (tier === undefined || sameTier(facts.tier)) &&
     (rep === undefined || facts.repId === rep.userId) &&
+    (team === undefined || facts.teamIds.includes(team.teamId)) &&
     (equipment === undefined || facts.equipmentCode === equipment) &&
     (milesOver === undefined || (facts.miles !== null && facts.miles > milesOver)) &&
     (milesTo === undefined || (facts.miles !== null && facts.miles <= milesTo)) &&
@@ -89,7 +95,7 @@ export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
 
 /** @example conditionsInWords({ customer: { key: 'harvest', text: 'Harvest' }, milesOver: 1000 }) // 'customer Harvest, over 1,000 miles' */
 export function conditionsInWords(conditions: RuleConditions): string {
-  const { customer, origin, destination, tier, rep, equipment, milesOver, milesTo } = conditions
+  const { customer, origin, destination, tier, rep, team, equipment, milesOver, milesTo } = conditions
   const { rateType, confidenceAtMost } = conditions
   const place = ({ kind, text }: RulePlace) => (kind === 'market' ? `the market of ${text}` : text)
   const miles = (count: number) => count.toLocaleString('en-US')
@@ -100,6 +106,7 @@ export function conditionsInWords(conditions: RuleConditions): string {
     destination && !origin ? `to ${place(destination)}` : undefined,
     tier && `tier ${tier}`,
     rep && `rep ${rep.text}`,
+    team && `team ${team.text}`,
     equipment && `equipment ${equipment}`,
     milesOver !== undefined && milesTo !== undefined
       ? `over ${miles(milesOver)} and up to ${miles(milesTo)} miles`
@@ -122,13 +129,14 @@ export function isForAll(conditions: RuleConditions): boolean {
 /** Whether two rules apply to exactly the same quotes because they have the same conditions. */
 export function sameConditions(one: RuleConditions, other: RuleConditions): boolean {
   const keyOf = (conditions: RuleConditions) => {
-    const { customer, origin, destination, rep, tier, ...others } = conditions
+    const { customer, origin, destination, rep, team, tier, ...others } = conditions
     const place = (end: RulePlace | undefined) => end && [end.kind, end.key]
     return JSON.stringify([
       customer?.key,
       place(origin),
       place(destination),
       rep?.userId,
+      team?.teamId,
       tier?.toLowerCase(),
       Object.entries(others).sort(),
     ])

@@ -115,9 +115,45 @@ describe('an approval', () => {
     })
   })
 
-  test('ends after a day', async () => {
+  test('ends after a day, also before that is stored', async () => {
     const { approval_id: id } = await ask()
-    await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+    await endNow(id)
+    const { body } = await decide(id, { decision: 'approve' })
+    expect(body).toMatchObject({ code: 'state-conflict', detail: expect.stringContaining('expired') })
+    await app.expireQuotes()
+    expect((await decide(id, { decision: 'approve' })).body.detail).toContain('expired')
+  })
+
+  test('is an event when it is requested, decided and expires', async () => {
+    const types = { url: 'https://hooks.example.com/', event_types: ['approval.changed'] }
+    expect((await post('/api/event-endpoints', types)).status).toBe(201)
+    const { approval_id: id } = await ask()
+    await decide(id, { decision: 'counter', rates: [1300] })
+    await decide(id, { decision: 'accept', rates: [1300] }, rep.token)
+    const { approval_id: late } = await ask()
+    await decide(late, { decision: 'approve' }, rep.token)
+    await endNow(late)
+    await app.expireQuotes()
+    await app.expireQuotes()
+    const events = await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      transaction.selectFrom('events').select(['type', 'about']).orderBy('event_number').execute(),
+    )
+    const states = events.map(({ type, about }) => {
+      const { approval } = about as { approval: { approval_id: number; state: string; email: object } }
+      expect([type, approval.email]).toEqual(['approval.changed', expect.any(Object)])
+      return [approval.approval_id, approval.state]
+    })
+    expect(states).toEqual([
+      [id, 'waiting'],
+      [id, 'countered'],
+      [id, 'accepted'],
+      [late, 'waiting'],
+      [late, 'expired'],
+    ])
+  })
+
+  const endNow = (id: number) =>
+    app.database.inTenant(tenantId(tenant.id), (transaction) =>
       transaction
         .updateTable('approvals')
         .set({ expires_at: new Date(0) })
@@ -125,9 +161,6 @@ describe('an approval', () => {
         .where('approval_id', '=', id)
         .execute(),
     )
-    const { body } = await decide(id, { decision: 'approve' })
-    expect(body).toMatchObject({ code: 'state-conflict', detail: expect.stringContaining('expired') })
-  })
 })
 
 describe('who decides', () => {

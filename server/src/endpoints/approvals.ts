@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import * as contract from '#contract/approvals.ts'
-import { type BodyOf, roleAtLeast } from '#contract/endpoint.ts'
+import { roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
-import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
-import { centsFromDollars, dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
-import { type ApprovalState, approvalEmail, decided } from '#engine/rules/approval.ts'
+import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
+import { type ApprovalState, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../audit/index.ts'
-import { approvals, lanes, people } from '../database/queries/index.ts'
+import { announceToSubscribers, approvals, lanes, people } from '../database/queries/index.ts'
 import type { ApprovalRow, TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { type AskedQuote, approvalAnswer, approvalState, askedQuote, askedRates } from '../lanes/index.ts'
 import { type Call, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { refuseHiddenCustomer } from './hidden-customers.ts'
 import { checkQuoteRequest, checkRequote, makeQuoteRequest, makeRequote } from './make-quotes.ts'
@@ -19,85 +20,7 @@ import type { Parts } from './parts.ts'
 import type { CheckedRate } from './rate-check.ts'
 
 type Approval = Static<typeof contract.Approval>
-type QuoteBody = BodyOf<typeof createQuoteRequest>
-type RequoteBody = BodyOf<typeof requote>
-
-interface ShownLane {
-  readonly origin: string
-  readonly destination: string
-  readonly equipment: string
-}
-
-/** What was asked for, as it is stored. */
-type Asked =
-  | { readonly kind: 'quote'; readonly body: QuoteBody }
-  | {
-      readonly kind: 'requote'
-      readonly laneRef: string
-      readonly customerName: string
-      readonly lane: ShownLane
-      readonly body: RequoteBody
-    }
-
-const asked = (row: ApprovalRow) => row.asked as Asked
 const hourMs = 3_600_000
-
-function stateOf({ state, expires_at }: ApprovalRow, now: number): ApprovalState {
-  return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
-}
-
-function ratesOf(request: Asked): { readonly lane: ShownLane; readonly rateCents: number }[] {
-  const quoted =
-    request.kind === 'quote'
-      ? request.body.lanes
-      : [{ ...request.lane, quoted_rate: request.body.quoted_rate }]
-  return quoted.map((lane) => ({ lane, rateCents: centsFromDollars(lane.quoted_rate) ?? 0 }))
-}
-
-function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
-  const request = asked(row)
-  const nameOf = (id: number) => names.get(id) ?? `person ${id}`
-  const shown = ratesOf(request).map(({ lane, rateCents }, index) => ({
-    origin: lane.origin,
-    destination: lane.destination,
-    equipment: lane.equipment,
-    rateCents,
-    counterCents: row.counter_cents?.[index] ?? null,
-  }))
-  const told = {
-    approvalId: row.approval_id,
-    state: stateOf(row, now),
-    customerName: request.kind === 'quote' ? request.body.customer_name : request.customerName,
-    requestedBy: nameOf(row.requested_by),
-    decidedBy: row.decided_by === null ? null : nameOf(row.decided_by),
-    note: row.note,
-    decisionNote: row.decision_note,
-    reasons: row.reasons,
-    lanes: shown,
-    laneRefs: row.lane_refs ?? [],
-  }
-  return {
-    approval_id: row.approval_id,
-    state: told.state,
-    customer_name: told.customerName,
-    lane_ref: request.kind === 'quote' ? null : request.laneRef,
-    lanes: shown.map(({ rateCents, counterCents, ...lane }) => ({
-      ...lane,
-      rate: dollarsFromCents(rateCents),
-      counter_rate: dollarsIfKnown(counterCents),
-    })),
-    reasons: row.reasons,
-    note: row.note,
-    requested_by: { user_id: row.requested_by, name: told.requestedBy },
-    requested_at: row.requested_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    decided_by: row.decided_by === null ? null : { user_id: row.decided_by, name: nameOf(row.decided_by) },
-    decided_at: row.decided_at?.toISOString() ?? null,
-    decision_note: row.decision_note,
-    lane_refs: told.laneRefs.slice(),
-    email: approvalEmail(told),
-  }
-}
 
 /** Removed people keep their names: who decided stays readable after they left. */
 const namesOf = people.namesOfUsers
@@ -115,8 +38,12 @@ function reasonsOf(
   return errors.map(({ detail }) => detail)
 }
 
+/** Sends the request as it is now to the endpoints that subscribe, with the change. */
+const announce = (transaction: TenantTransaction, tenant: TenantId, approval: Approval) =>
+  announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
+
 async function ask(
-  request: Asked,
+  request: AskedQuote,
   { reasons, note }: { readonly reasons: readonly string[]; readonly note: string | undefined },
   call: Pick<Call<typeof contract.askApproval>, 'caller' | 'now' | 'network' | 'requestId'>,
   { database }: Pick<Parts, 'database'>,
@@ -144,6 +71,7 @@ async function ask(
     await recordEvent(transaction, call, 'approval-requested', {
       about: { approval_id: approvalId, customer_name: answer.customer_name, reasons },
     })
+    await announce(transaction, tenant, answer)
     return answer
   })
 }
@@ -171,7 +99,7 @@ async function decidable(transaction: TenantTransaction, call: DecideCall) {
   }
   const users = await people.listUsers(transaction, caller.tenant)
   const approvers = users.filter(({ role, status }) => status === 'active' && roleAtLeast(role, 'admin'))
-  const state = stateOf(row, now)
+  const state = approvalState(row, now)
   const found = decided(state, body.decision, {
     isRequester: row.requested_by === caller.userId,
     isApprover: roleAtLeast(caller.role, 'admin'),
@@ -184,7 +112,7 @@ async function decidable(transaction: TenantTransaction, call: DecideCall) {
 
 /** The rates of a counter in cents. @throws a 422 if there is not one for each lane */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
-  const count = ratesOf(asked(row)).length
+  const count = askedRates(askedQuote(row)).length
   const takesRates = decision === 'counter' || decision === 'accept'
   const wrong = (detail: string) => invalid([{ pointer: '/rates', code: 'invalid', detail }])
   if (!takesRates && rates !== undefined)
@@ -249,14 +177,16 @@ async function save(
     about: { approval_id: row.approval_id, decision: body.decision, ...more },
   })
   const after = await approvals.findApproval(transaction, caller.tenant, row.approval_id, { lock: false })
-  return approvalAnswer(after ?? row, await namesOf(transaction, caller.tenant), now)
+  const answer = approvalAnswer(after ?? row, await namesOf(transaction, caller.tenant), now)
+  await announce(transaction, caller.tenant, answer)
+  return answer
 }
 
 /** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
 async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
   const { caller, now } = call
   let answer: Approval | null = null
-  const request = asked(row)
+  const request = askedQuote(row)
   const counter = call.body.decision === 'accept' ? row.counter_cents : null
   const rateAt = (index: number, dollars: number) => {
     const cents = counter?.[index]

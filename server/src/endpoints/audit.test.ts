@@ -316,6 +316,20 @@ const events: Partial<
       byOwner(tenant, 'POST', '/api/customers/merges', { from: 'Harvest Inc', into: 'Harvest' }),
     make: (tenant) => byOwner(tenant, 'DELETE', '/api/customers/merges?name=Harvest%20Inc'),
   },
+  'customer-renamed': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/names', { name: 'Harvest', new_name: 'Harvest Foods' }),
+  },
+  'customer-variant-dismissed': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/variants/dismissed', { name: 'Harvest', other: 'Harvest Inc' }),
+  },
+  'customer-variant-offered': {
+    before: (tenant) =>
+      byOwner(tenant, 'POST', '/api/customers/variants/dismissed', { name: 'Harvest', other: 'Harvest Inc' }),
+    make: (tenant) =>
+      byOwner(tenant, 'DELETE', '/api/customers/variants/dismissed?name=harvest%20inc&other=HARVEST'),
+  },
   'market-key-set': { make: setMarketKey },
   'market-key-removed': {
     before: setMarketKey,

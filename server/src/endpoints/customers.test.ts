@@ -189,6 +189,71 @@ describe('merging', () => {
   })
 })
 
+describe('renaming', () => {
+  const rename = (name: string, new_name: string) => ask('POST', '/api/customers/names', { name, new_name })
+
+  test('keeps the quotes, the terms, the teams and the aliases; undoing it restores the customer', async () => {
+    await quote('Harvest', 'won')
+    await quote('Harvest Inc')
+    await merge('Harvest Inc', 'Harvest')
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A', payment_days: 30 })
+    await ask('POST', '/api/teams', { name: 'Produce', customers: ['Harvest'] })
+    const after = await rename('harvest', ' Harvest Table Foods ')
+    expect(after.body).toMatchObject({ name: 'Harvest Table Foods', tier: 'A', payment_days: 30 })
+    expect(after.body.aliases.map(({ name }: { name: string }) => name)).toEqual(['Harvest', 'Harvest Inc'])
+    await quote('HARVEST')
+    expect(await quotesOf()).toEqual({ 'Harvest Table Foods': 3 })
+    expect((await list('q=table')).customers_total).toBe(1)
+    const teams = async () => (await ask('GET', '/api/teams')).body.teams[0].customers
+    expect(await teams()).toContain('Harvest Table Foods')
+    // An alias can become the name again.
+    expect((await rename('Harvest Table Foods', 'Harvest')).body).toMatchObject({
+      name: 'Harvest',
+      tier: 'A',
+    })
+    expect((await rename('Harvest', 'Harvest Table Foods')).status).toBe(200)
+    await unmerge('Harvest')
+    expect((await record('Harvest')).body).toMatchObject({ tier: 'A', totals: { quotes: 3 } })
+    expect(await quotesOf()).toEqual({ Harvest: 3 })
+  })
+
+  test('changes the spelling in place, and refuses the name of another customer', async () => {
+    await quote('harvest foods')
+    await quote('Polar')
+    expect((await rename('Harvest Foods', 'Harvest  Foods')).body).toMatchObject({
+      name: 'Harvest  Foods',
+      aliases: [],
+    })
+    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
+    const taken = await rename('Harvest Foods', 'POLAR')
+    expect(taken.status).toBe(422)
+    expect(taken.body.errors).toMatchObject([{ pointer: '/new_name' }])
+    expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
+  })
+})
+
+test('a dismissed pair is not offered again, also after a merge, until the dismissal is undone', async () => {
+  for (const name of ['Harvest Foods', 'Harvest Foods', 'Harvest Foods, Inc.', 'Quite Another'])
+    await quote(name)
+  const offered = async () => (await ask('GET', '/api/customers/variants')).body.variants.length
+  const dismissed = '/api/customers/variants/dismissed'
+  expect(await offered()).toBe(1)
+  const pair = { name: 'harvest foods, inc.', other: 'HARVEST Foods' }
+  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
+  expect((await ask('POST', dismissed, pair)).body).toEqual({ dismissed: true })
+  expect(await offered()).toBe(0)
+  await ask('POST', '/api/customers/names', { name: 'Harvest Foods', new_name: 'The Harvest Foods' })
+  expect(await offered()).toBe(0)
+  await unmerge('Harvest Foods')
+  const undone = `${dismissed}?name=Harvest%20Foods&other=Harvest%20Foods,%20Inc.`
+  expect((await ask('DELETE', undone)).body).toEqual({ dismissed: false })
+  expect((await ask('DELETE', undone)).status).toBe(404)
+  expect(await offered()).toBe(1)
+  const same = await ask('POST', dismissed, { name: 'Harvest Foods', other: 'harvest  foods' })
+  expect(same.status).toBe(422)
+  expect(same.body.errors).toMatchObject([{ pointer: '/other' }])
+})
+
 test('spelling variants are offered, the more quoted customer first, and nothing is merged', async () => {
   for (const name of ['Harvest Table Foods', 'Harvest Table Foods', 'HARVEST TABLE FOODS, INC', 'Other'])
     await quote(name)

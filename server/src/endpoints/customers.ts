@@ -2,11 +2,14 @@ import type Type from 'typebox'
 import {
   type Customer,
   changeCustomer,
+  dismissCustomerVariant,
   exportCustomers,
   getCustomer,
   listCustomers,
   listCustomerVariants,
   mergeCustomers,
+  offerCustomerVariant,
+  renameCustomer,
   unmergeCustomer,
 } from '#contract/customers.ts'
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
@@ -16,7 +19,7 @@ import { customerKey, nameVariants } from '#engine/customer-name.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { recordEvent } from '../audit/index.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { customers, people, type performance, userNames } from '../database/queries/index.ts'
+import { customers, people, type performance, teams, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
@@ -83,6 +86,51 @@ async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: 
   const record = await customers.findCustomer(transaction, tenant, name)
   if (record === null) throw new Error('A customer that was just created has a record.')
   return record
+}
+
+/**
+ * Renames a customer: the record of the new name gets its settings, and it is merged into that. Only another spelling of the
+ * same key replaces the name.
+ */
+async function renamed(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  {
+    before,
+    newName,
+    by,
+  }: {
+    readonly before: customers.CustomerRecord
+    readonly newName: string
+    readonly by: { readonly now: Date; readonly userId: number }
+  },
+): Promise<customers.CustomerRecord> {
+  if (customerKey(newName) === before.key) {
+    if (newName !== before.name) {
+      await customers.respellCustomer(transaction, tenant, before.customerId, newName)
+    }
+    return recordOf(transaction, tenant, newName)
+  }
+  const taken = await customers.findCustomer(transaction, tenant, newName)
+  if (taken?.customerId === before.customerId) {
+    // One of its aliases becomes its name.
+    await customers.unmergeCustomer(transaction, tenant, newName)
+  } else if (await customers.isQuotedCustomer(transaction, tenant, newName)) {
+    throw invalid([
+      {
+        pointer: '/new_name',
+        code: 'invalid',
+        detail: `new_name must not be the name of another customer with quotes, as ${newName} is. Merge ${before.name} into it instead.`,
+      },
+    ])
+  }
+  const to = await customers.ensureCustomer(transaction, tenant, newName, by.now)
+  const settings = { tier: before.tier, payment_days: before.paymentDays }
+  await customers.changeCustomer(transaction, tenant, to, settings, by.now)
+  await teams.copyCustomerTeams(transaction, tenant, { from: before.customerId, to })
+  const into = await recordOf(transaction, tenant, newName)
+  await customers.mergeCustomer(transaction, tenant, { from: before, into }, by)
+  return into
 }
 
 const decisions = ({ won, lost }: { readonly won: number; readonly lost: number }) => ({
@@ -300,14 +348,78 @@ export const customerEndpoints: ServedEndpoint[] = [
     })
   }),
 
+  serve(renameCustomer, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant, userId } = call.caller
+      const { name, new_name } = call.body
+      const by = { now: new Date(call.now), userId }
+      await customers.lockMerges(transaction, tenant)
+      await customers.ensureCustomer(transaction, tenant, name, by.now)
+      const before = await recordOf(transaction, tenant, name)
+      const after = await renamed(transaction, tenant, { before, newName: new_name.trim(), by })
+      if (after.name !== before.name) {
+        await recordEvent(transaction, call, 'customer-renamed', {
+          about: { customer: before.name, to: after.name },
+        })
+      }
+      return customerAnswer(transaction, tenant, after)
+    }),
+  ),
+
+  serve(dismissCustomerVariant, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant, userId } = call.caller
+      const { name, other } = call.body
+      const keys: string[] = []
+      for (const one of [name, other]) {
+        keys.push((await customers.findCustomer(transaction, tenant, one))?.key ?? customerKey(one))
+      }
+      if (keys[0] === keys[1]) {
+        throw invalid([
+          {
+            pointer: '/other',
+            code: 'invalid',
+            detail: `other must be the name of another customer; ${other.trim()} counts for the same customer as ${name.trim()}.`,
+          },
+        ])
+      }
+      const by = { now: new Date(call.now), userId }
+      if (await customers.distinguishCustomers(transaction, tenant, [name, other], by)) {
+        await recordEvent(transaction, call, 'customer-variant-dismissed', {
+          about: { customer: name.trim(), other: other.trim() },
+        })
+      }
+      return { dismissed: true }
+    }),
+  ),
+
+  serve(offerCustomerVariant, (call, { database }) =>
+    database.inTenant(call.caller.tenant, async (transaction) => {
+      const { tenant } = call.caller
+      const { name, other } = call.query
+      if (!(await customers.forgetDistinction(transaction, tenant, [name, other]))) {
+        throw problem('not-found', `${name.trim()} and ${other.trim()} were not dismissed.`)
+      }
+      await recordEvent(transaction, call, 'customer-variant-offered', {
+        about: { customer: name.trim(), other: other.trim() },
+      })
+      return { dismissed: false }
+    }),
+  ),
+
   serve(listCustomerVariants, async ({ caller: { tenant } }, { staleReads }) => {
-    const found = await staleReads.inTenant(tenant, (transaction) =>
-      customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
-    )
+    const { found, apart } = await staleReads.inTenant(tenant, async (transaction) => ({
+      found: await customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
+      apart: await customers.customerDistinctions(transaction, tenant),
+    }))
+    const pair = (one: string, other: string) => [one, other].toSorted().join('\n')
+    const dismissed = new Set(apart.map(({ one, other }) => pair(one, other)))
     const spelling = (at: number) => ({ name: found[at]?.name ?? '', quotes: found[at]?.quotes ?? 0 })
-    const variants = nameVariants(found.map(({ name }) => name)).slice(0, nameVariantsMax)
+    const variants = nameVariants(found.map(({ name }) => name)).filter(
+      ({ one, other }) => !dismissed.has(pair(found[one]?.key ?? '', found[other]?.key ?? '')),
+    )
     return {
-      variants: variants.map(({ one, other, because }) => ({
+      variants: variants.slice(0, nameVariantsMax).map(({ one, other, because }) => ({
         keep: spelling(one),
         merge: spelling(other),
         because,

@@ -37,6 +37,7 @@ describe('201 and 200', () => {
           'lane.booking_cancelled',
           'lane.outcome_changed',
           'quote.expired',
+          'approval.changed',
           'credential.expiring',
           'pilot.head',
           'model.calibration_broken',

@@ -8,13 +8,13 @@ import {
   type SentFuelPeriod,
 } from '#contract/fuel.ts'
 import { dieselWeeksShown } from '#contract/limits.ts'
+import { customerKey } from '#engine/customer-name.ts'
 import {
   type DieselPrice,
   dieselPriceOn,
   type FuelPeriod,
   type FuelRule,
   formatMills,
-  fuelCustomerKey,
   fuelMistakes,
   fuelPeriodOn,
   fuelSurchargeCents,
@@ -151,9 +151,9 @@ export const fuelEndpoints: ServedEndpoint[] = [
     const periods = readPeriods(body.periods)
     const customerName = body.customer_name ?? ''
     return database.inTenant(caller.tenant, async (transaction) => {
-      const key = fuelCustomerKey(customerName)
+      const key = customerKey(customerName)
       const stored = await fuel.listFuelPeriods(transaction, caller.tenant)
-      const before = stored.filter((period) => fuelCustomerKey(period.customerName) === key)
+      const before = stored.filter((period) => customerKey(period.customerName) === key)
       await fuel.replaceFuelPeriods(transaction, caller.tenant, customerName, periods)
       const answer = await fuelAnswer(transaction, caller.tenant, now)
       const [was, is] = [inWords(before), inWords(periods)]
@@ -187,10 +187,10 @@ export const fuelEndpoints: ServedEndpoint[] = [
       }))
       const of = (name: string) =>
         fuelPeriodOn(
-          periods.filter(({ customerName }) => fuelCustomerKey(customerName) === name),
+          periods.filter(({ customerName }) => customerKey(customerName) === name),
           query.day,
         )
-      const own = query.customer_name === undefined ? null : of(fuelCustomerKey(query.customer_name))
+      const own = query.customer_name === undefined ? null : of(customerKey(query.customer_name))
       const period = own ?? of('')
       if (period === null) return { ...nothingFound, missing: 'schedule' }
       const diesel = dieselPriceOn(prices, query.day)

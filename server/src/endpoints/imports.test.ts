@@ -263,7 +263,7 @@ describe('202 of an undo', () => {
       resumeUndosEveryMs: 20,
       wrapDatabase: (database) => ({
         ...database,
-        outsideTenants: (work) => database.outsideTenants(work).finally(() => looks++),
+        acrossTenants: (work) => database.acrossTenants(work).finally(() => looks++),
       }),
     })
     const read = async () =>

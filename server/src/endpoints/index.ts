@@ -6,6 +6,7 @@
 export { approvalEndpoints } from './approvals.ts'
 export { auditEndpoints } from './audit.ts'
 export { backtestEndpoint } from './backtest.ts'
+export { counterAdviceEndpoint } from './counter-offers.ts'
 export { credentialEndpoints } from './credentials.ts'
 export { customerEndpoints } from './customers.ts'
 export { type Call, type CsvFile, Reply, type ServedEndpoint, type Signed } from './endpoint-call.ts'

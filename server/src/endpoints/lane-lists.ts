@@ -11,7 +11,7 @@ import {
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { laneLists as lists, people, readBasisCounts } from '../database/queries/index.ts'
+import { laneLists as lists, people, readBasisCounts, readComparedBasis } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../lanes/index.ts'
@@ -36,11 +36,12 @@ async function findingOf(
   database: Pick<StaleReads, 'inTenant'>,
   tenant: TenantId,
 ): Promise<lists.LaneFinding> {
-  if (kind !== 'quoted_too_low') return { kind }
-  const brokerage = await database.inTenant(tenant, (transaction) =>
-    people.tenantOfSession(transaction, tenant),
-  )
-  return { kind, minimum: people.minimumOf(brokerage) }
+  return database.inTenant(tenant, async (transaction) => {
+    const { mixed } = await readComparedBasis(transaction, tenant)
+    if (kind !== 'quoted_too_low') return { kind, mixed }
+    const brokerage = await people.tenantOfSession(transaction, tenant)
+    return { kind, mixed, minimum: people.minimumOf(brokerage) }
+  })
 }
 
 /** The selected lanes. The minimum of all quotes is read only if the selection depends on them. */

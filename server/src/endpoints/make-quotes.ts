@@ -11,6 +11,7 @@ import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
+import { checkCounter, isAccepted, recordCounter, winAccepted } from './counter-rate.ts'
 import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -333,6 +334,7 @@ export async function checkRequote(
     lanes.findLane(transaction, by.tenant, askedRef(ref)),
   )
   if (quoted === null) throw noLane(ref)
+  checkCounter(quoted, body)
   const errors = requoteErrors(body, quoted)
   if (errors.length > 0) throw invalid(errors)
   const next = { ...quoted, quoted_rate_cents: cents(body.quoted_rate) ?? 0, ...requoted(body, quoted) }
@@ -354,6 +356,10 @@ export async function makeRequote(
   const pricing = await pricingOf(books, tenant, now)
   const make = async (transaction: TenantTransaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
+    checkCounter(quoted, body)
+    const recorded = { userId, at: new Date(now) }
+    if (body.counter_rate !== undefined)
+      await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)
     const made = await lanes.insertRequote(transaction, tenant, database.identifiers, quoted, {
       quoted_rate_cents: cents(body.quoted_rate) ?? 0,
       ...requoted(body, quoted),
@@ -364,8 +370,13 @@ export async function makeRequote(
       createdBy: userId,
       createdAt: new Date(now),
     })
-    const answer = await laneAnswer(transaction, tenant, made)
-    await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
+    const answer = await laneAnswer(
+      transaction,
+      tenant,
+      isAccepted(body) ? await winAccepted(transaction, tenant, made, recorded) : made,
+    )
+    // The outcome of an accepted counter-offer is known already, so it is no test of a forecast.
+    if (!isAccepted(body)) await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
     await by.also?.(transaction, [made.lane_ref])
     return answer
   }

@@ -14,8 +14,8 @@ import type { TenantId } from '../database/session/index.ts'
 import { laneAnswers } from '../lanes/index.ts'
 import { type Call, serve } from './endpoint-call.ts'
 import { noLane } from './named-lane.ts'
+import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
 import type { Parts } from './parts.ts'
-import { outcomeByPerson, voidWords, wrongReason } from './quote-requests.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 type Asked = BodyOf<typeof markLanes>['lanes'][number]
@@ -31,7 +31,7 @@ function checkLanes(asked: readonly Asked[]): void {
       const detail = `This lane_ref is also in item ${before}. Send each lane once.`
       errors.push({ pointer: `/lanes/${index}/lane_ref`, code: 'repeated', detail })
     }
-    if (reason !== undefined && outcome !== 'lost') errors.push(wrongReason(`/lanes/${index}/reason`))
+    if (reason !== undefined && outcome !== 'lost') errors.push(wrongReason(`lanes/${index}/reason`))
   }
   if (errors.length > 0) throw invalid(errors)
 }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { CurvePoint, Estimate, EvidenceQuote, MarginRisk, Optimum } from '#contract/estimate.ts'
+import type { CurvePoint, Estimate, MarginRisk, Optimum } from '#contract/estimate.ts'
 import type { AppliedRules } from '#contract/pricing-rules.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
@@ -20,7 +20,6 @@ import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
-import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import {
   type Experiment,
@@ -35,9 +34,10 @@ import {
   type PricingRule,
 } from '#engine/rules/pricing-rules.ts'
 import { median } from '#engine/statistics/median.ts'
-import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
+import { factsOf, type QuoteParties } from '../book/index.ts'
+import { knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, type QuoteParties, rulesAnswer } from './applied-rules.ts'
+import { rulesAnswer } from './applied-rules.ts'
 import { customerAnswer, type OfferCustomer, shiftOf } from './offer-customer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
@@ -78,7 +78,10 @@ function commonestEquipment(history: readonly ScopeQuote[]): string | null {
   )
 }
 
-function milesOf(offer: Offer, history: readonly ScopeQuote[]): number | null {
+function milesOf(
+  offer: Pick<Offer, 'origin' | 'destination'>,
+  history: readonly ScopeQuote[],
+): number | null {
   const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
   if (stated.length > 0) return median(stated)
   return lanePlaces(offer.origin, offer.destination, null).miles ?? null
@@ -91,7 +94,7 @@ interface Circumstances {
   readonly experiment: Experiment | null
 }
 
-function laneOf(offer: Offer, equipmentCode: string | null) {
+function laneOf(offer: Pick<Offer, 'origin' | 'destination'>, equipmentCode: string | null) {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   return identityOf({
     originKey: origin.key,
@@ -102,31 +105,50 @@ function laneOf(offer: Offer, equipmentCode: string | null) {
   })
 }
 
-export async function estimatedOffer(
+/** What is known about an offer whatever its rate: its lane, its miles, its expected cost, and the rules that apply. */
+export async function offerFacts(
   { estimator, costs }: PreparedAdvice,
-  offer: Offer,
+  offer: Omit<Offer, 'proposedRateCents'>,
   history: readonly ScopeQuote[],
-  { rules, parties, now, experiment }: Circumstances,
-): Promise<EstimatedOffer> {
+  circumstances: Pick<Circumstances, 'rules' | 'parties'>,
+) {
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
   const lane = laneOf(offer, equipmentCode)
   const miles = milesOf(offer, history)
   // A lane with many quotes takes long, so the work yields between steps.
   const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
-  const applied = rulesFor(
-    offer,
-    { equipmentCode, miles, cost, decided: fold?.decided ?? 0 },
-    { rules, parties },
-  )
-  const estimate = estimateOffer({
-    estimator,
-    lane,
-    offerRateCents: offer.proposedRateCents,
+  const known = { equipmentCode, miles, cost, decided: fold?.decided ?? 0 }
+  return {
+    equipmentCode,
     miles,
+    fold,
+    cost,
+    applied: rulesFor(offer, known, circumstances),
+    question: { estimator, lane, miles, ...shiftOf(offer, estimator.quoted.laneOf(lane.key)) },
+  }
+}
+
+export async function estimatedOffer(
+  model: PreparedAdvice,
+  offer: Offer,
+  history: readonly ScopeQuote[],
+  circumstances: Circumstances,
+): Promise<EstimatedOffer> {
+  const { rules, now, experiment } = circumstances
+  const { costs } = model
+  const { equipmentCode, miles, fold, cost, applied, question } = await offerFacts(
+    model,
+    offer,
+    history,
+    circumstances,
+  )
+  const { lane } = question
+  const estimate = estimateOffer({
+    ...question,
+    offerRateCents: offer.proposedRateCents,
     expectedCostCents: offer.costCents ?? cost?.costCents ?? null,
     floorCents: applied.minimum?.rateCents ?? null,
-    ...shiftOf(offer, estimator.quoted.laneOf(lane.key)),
   })
   const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
@@ -212,7 +234,7 @@ function flagsOf(
 
 /** The rules that apply to an offer. */
 function rulesFor(
-  offer: Offer,
+  offer: Omit<Offer, 'proposedRateCents'>,
   known: {
     readonly equipmentCode: string | null
     readonly miles: number | null
@@ -384,99 +406,4 @@ function sentence(estimate: OfferEstimate, offerCents: number, used: number): st
       : `from ${used} decided ${used === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
   const age = used === 0 && decided > 0 ? "; this lane's own decided quotes are too old to count" : ''
   return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}.`
-}
-
-const unanswered = 'nobody has answered it yet'
-
-const leftOutWords: Readonly<Record<string, string>> = {
-  bad_rate: 'its rate is not above zero',
-  future: 'it is dated in the future',
-  outlier: 'its rate is far from every other rate of the lane',
-}
-
-/** The quotes behind the numbers, newest first, each with the numbers that use it and the reason when one does not. */
-export async function readEvidenceQuotes(
-  history: readonly ScopeQuote[],
-  model: PreparedAdvice | null,
-  {
-    page,
-    asked,
-    refsOf,
-  }: {
-    page: { number: number; size: number }
-    asked: AskedLane
-    refsOf: (laneIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
-  },
-): Promise<{ quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number }> {
-  const left = model === null ? new Map<number, string>() : await leftOutOf(model, history, asked)
-  const start = (page.number - 1) * page.size
-  const shown = history.toReversed().slice(start, start + page.size)
-  const refs =
-    shown.length === 0 ? new Map<number, string>() : await refsOf(shown.map(({ laneId }) => laneId))
-  return {
-    // A quote that was just deleted has no reference.
-    quotes: shown.flatMap((quote) => {
-      const ref = refs.get(quote.laneId)
-      return ref === undefined
-        ? []
-        : [evidenceQuote(quote, ref, model === null ? null : left.get(quote.laneId))]
-    }),
-    quotes_page: page.number,
-    quotes_pages: Math.max(1, Math.ceil(history.length / page.size)),
-  }
-}
-
-/** The reasons why the estimate excludes quotes, by laneId. */
-async function leftOutOf(
-  { estimator }: PreparedAdvice,
-  history: readonly ScopeQuote[],
-  { origin, destination }: AskedLane,
-): Promise<Map<number, string>> {
-  const left = new Map<number, string>()
-  for (const equipmentCode of new Set(history.map((quote) => quote.equipmentCode))) {
-    const { key } = identityOf({
-      originKey: origin.key,
-      destinationKey: destination.key,
-      originState: origin.state,
-      destinationState: destination.state,
-      equipmentCode,
-    })
-    const lane = await yieldBetweenSteps(laneInSteps(estimator, key))
-    for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
-  }
-  return left
-}
-
-/** `leftOut` is the reason why the estimate excludes the quote; undefined when it is included, null without an estimate. */
-function evidenceQuote(
-  quote: ScopeQuote,
-  laneRef: string,
-  leftOut: string | null | undefined,
-): Static<typeof EvidenceQuote> {
-  const priced = quote.rateCents > 0
-  const decided = priced && isDecided(quote)
-  return {
-    lane_ref: laneRef,
-    equipment: quote.equipmentCode,
-    rate: dollarsFromCents(quote.rateCents),
-    outcome: quote.outcome,
-    quoted_at: new Date(quote.quotedAt).toISOString(),
-    used_in: [
-      ...(decided ? (['win_probability', 'suggested_rate'] as const) : []),
-      ...(priced ? (['rate_band'] as const) : []),
-      ...(decided && leftOut === undefined ? (['estimate'] as const) : []),
-    ],
-    left_out: [
-      ...(decided
-        ? []
-        : [
-            {
-              of: 'win_probability',
-              why: priced ? unanswered : 'its rate is not above zero',
-            },
-          ]),
-      ...(priced && !decided && leftOut === undefined ? [{ of: 'estimate', why: unanswered }] : []),
-      ...(typeof leftOut === 'string' ? [{ of: 'estimate', why: leftOutWords[leftOut] ?? leftOut }] : []),
-    ],
-  }
 }

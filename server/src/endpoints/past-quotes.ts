@@ -1,10 +1,10 @@
 import { identityOf } from '#engine/book/quote-book.ts'
 import { type WinChances, winChancesInSteps } from '#engine/estimate/win-chance.ts'
 import type { PastQuote } from '#engine/rules/rule-test.ts'
+import { factsOf } from '../book/index.ts'
 import { type PastQuoteRow, pastQuotes } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
 
 /** A quote of the past with today's chances of winning its lane. */
@@ -41,6 +41,7 @@ export async function estimatedPastQuotes(
       customerKeys: row.customer_keys,
       tier: row.tier,
       repId: row.created_by,
+      teamIds: row.team_ids,
       rateType: row.rate_type,
     }
     quotes.push({

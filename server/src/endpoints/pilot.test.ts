@@ -189,6 +189,66 @@ describe('200', () => {
     ])
   })
 
+  test('a quote of days ago that is repriced has a forecast with numbers, in US dollars on the basis of the brokerage', async () => {
+    const made = await pilotTenant()
+    const push = (over: object) =>
+      pushSigned(app, made, pushQuotes, { quotes: [quoteToPush('R-1', { ...over, ...old })] })
+    const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+    const quotedAt = app.now - 3 * 86_400_000
+    const old = { quoted_at: new Date(quotedAt).toISOString() }
+    await call(app, 'POST', '/api/exchange-rates', {
+      token: made.tenant.owner,
+      body: { rates: [{ day: day(quotedAt), usd_per_cad: 0.7 }] },
+    })
+    await push({})
+    await push({ quoted_rate: 2090 })
+    await push({ quoted_rate: 2900, quoted_currency: 'CAD' })
+    await pushSigned(app, made, pushOutcomes, { outcomes: [{ external_id: 'R-1', outcome: 'won' }] })
+    const entries = await entriesOf(made.tenant)
+    expect(
+      entries
+        .slice(1)
+        .map(({ kind, body }) => [kind, body.rate, body.late ?? null, body.no_forecast ?? null]),
+    ).toEqual([
+      ['forecast', 2150, 'quoted_long_before', null],
+      ['forecast', 2090, null, null],
+      ['forecast', 2030, null, null],
+      ['outcome', 2030, null, null],
+    ])
+  })
+
+  test('the best rate of a forecast is within the rule that applies to its quote', async () => {
+    const { tenant } = await pilotTenant()
+    const rule = (conditions: object, margin: number) =>
+      call(app, 'POST', '/api/pricing-rules', {
+        token: tenant.owner,
+        body: { conditions, terms: { minimum: { margin }, round_to: 25 } },
+      })
+    await rule({}, 100)
+    await rule({ customer: 'Strict Foods' }, 1500)
+    const quote = (customer_name: string) =>
+      call(app, 'POST', '/api/quote-requests', {
+        token: tenant.owner,
+        body: {
+          customer_name,
+          lanes: [
+            {
+              origin: 'Dallas, TX',
+              destination: 'Atlanta, GA',
+              equipment: 'V',
+              quoted_rate: 2150,
+              estimated_cost: 1690,
+            },
+          ],
+        },
+      })
+    await quote('Any')
+    await quote('Strict Foods')
+    const [, any, strict] = await entriesOf(tenant)
+    expect(any?.body.best_rate).toBeLessThan(3190)
+    expect(strict?.body.best_rate).toBe(3200)
+  })
+
   test('a push of 300 quotes has 300 forecasts in one unbroken chain, and so have pushes and people at once', async () => {
     const made = await pilotTenant()
     const quotes = Array.from({ length: 300 }, (_, nth) =>

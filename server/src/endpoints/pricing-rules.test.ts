@@ -163,6 +163,29 @@ describe('a rule', () => {
     expect((await quote('Any', 2000, { estimated_cost: 1900 }, fresh.owner)).status).toBe(422)
   })
 
+  test('for a team holds for its members, also in the test on past quotes, and for nobody when the team is removed', async () => {
+    const member = await makePerson(app, broker.tenant, 'member')
+    const other = await makePerson(app, broker.tenant, 'member')
+    const { teams } = (await post('/api/teams', { name: 'East', members: [member.id] })).body
+    const ours = await quote('Any', 1700, {}, member.token)
+    expect(ours.status).toBe(201)
+    const rule = {
+      conditions: { team_id: teams[0].team_id },
+      terms: { minimum: { margin_pct: 15 }, outside: 'approval' },
+    }
+    expect((await post('/api/pricing-rule-tests', rule)).body).toMatchObject({
+      because: 'team East',
+      applies: 1,
+      examples: [{ lane_ref: ours.body.lanes[0].lane_ref }],
+    })
+    const id = await addRule(rule.conditions, rule.terms)
+    expect((await quote('Any', 1700, {}, member.token)).body.errors[0].detail).toContain('because: team East')
+    expect((await quote('Any', 1700, {}, other.token)).status).toBe(201)
+    await call(app, 'DELETE', `/api/teams/${teams[0].team_id}`, { token: owner })
+    expect((await quote('Any', 1700, {}, member.token)).status).toBe(201)
+    await removeRule(id)
+  })
+
   test('that only warns refuses nothing, and a rule that is off applies to nothing', async () => {
     const id = await addRule({}, { minimum: { margin_pct: 50 } })
     const warned = await quote('Any', 2000)
@@ -226,6 +249,7 @@ describe('a wrong rule', () => {
       '/conditions/miles_to',
     ],
     ['an unknown place', { conditions: { origin: 'Nowhere' }, terms: { round_to: 5 } }, '/conditions/origin'],
+    ['an unknown team', { conditions: { team_id: 999 }, terms: { round_to: 5 } }, '/conditions/team_id'],
     ['an unknown person', { conditions: { rep_id: 999 }, terms: { round_to: 5 } }, '/conditions/rep_id'],
   ])('with %s is refused with the field, and changes nothing', async (_, body, pointer) => {
     const { status, body: answer } = await post('/api/pricing-rules', body)

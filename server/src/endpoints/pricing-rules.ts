@@ -19,14 +19,26 @@ import { testOnHistory } from './rule-test.ts'
 
 type RuleBody = Pick<BodyOf<typeof addPricingRule>, 'conditions' | 'terms'>
 
+/** The active person and the team that conditions name. */
+async function namedIn(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { rep_id: repId, team_id: teamId }: RuleBody['conditions'],
+): Promise<Pick<RuleConditions, 'rep' | 'team'>> {
+  const rep = repId === undefined ? null : await people.findUser(transaction, tenant, repId)
+  const team = teamId === undefined ? null : await teams.teamName(transaction, tenant, teamId)
+  return {
+    ...(rep?.status === 'active' ? { rep: { userId: rep.user_id, text: rep.name } } : {}),
+    ...(teamId === undefined || team === null ? {} : { team: { teamId, text: team } }),
+  }
+}
+
 /** Parses a rule. @throws a 422 with every wrong field */
 async function readRule(transaction: TenantTransaction, tenant: TenantId, body: RuleBody) {
   const errors: FieldError[] = []
-  const repId = body.conditions.rep_id
-  const rep = repId === undefined ? null : await people.findUser(transaction, tenant, repId)
   const conditions = readConditions(
     body.conditions,
-    rep === null || rep.status !== 'active' ? null : { userId: rep.user_id, name: rep.name },
+    await namedIn(transaction, tenant, body.conditions),
     errors,
   )
   const terms = readTerms(body.terms, errors)

@@ -22,6 +22,7 @@ import {
   type ChangingLane,
   laneChanges as changes,
   defaultBasisOf,
+  findPilot,
   importedLanes,
   type NewPushedLane,
   type NextValues,
@@ -31,6 +32,7 @@ import {
   pushedLanes,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import { readEquipment, readLanePlaces, removedByTerms, termsOf } from '../lanes/index.ts'
 import { quoteToForecast, repOf, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
@@ -405,6 +407,8 @@ function newToForecast(pushed: NewPushedLane | undefined, laneId: number, laneRe
     quotedAt: pushed.createdAt,
     outcome: pushed.lane.outcome ?? 'pending',
     lane: pushed.lane,
+    createdAt: pushed.createdAt,
+    quotedFor: { customerName: pushed.customerName, repId: pushed.createdBy, rateType: pushed.rateType },
   }
 }
 
@@ -452,16 +456,22 @@ async function push(
     ...one,
     ...(one.errors.length === 0 ? readQuote(one.item, by.now, one.errors) : noColumns),
   }))
-  const pricing =
-    create && checked.some(({ item }) => mayExpectCost(item, by.now))
-      ? await pricingOf(parts.books, by.caller.tenant, by.now)
-      : null
+  const { tenant } = by.caller
+  const needsPricing =
+    create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
+  const pricing = needsPricing ? await pricingOf(parts.books, tenant, by.now) : null
   return pushItems(read, by, parts, (transaction, valid) =>
     applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
   )
 }
 
 const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }
+
+/** Whether quotes are forecast: also a quote of days ago, whose rate a push may change now. */
+async function hasPilot(tenant: TenantId, { database }: Pick<Parts, 'database'>): Promise<boolean> {
+  const pilot = await database.inTenant(tenant, (transaction) => findPilot(transaction, tenant))
+  return pilot?.active === true
+}
 
 /** Whether a quote is recent if it is new. The costs of a brokerage are read for such quotes only. */
 const mayExpectCost = ({ quoted_at: sent }: Partial<Quote>, now: number) =>

@@ -1,5 +1,4 @@
-import type { BodyOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { invalid, problem } from '#contract/errors.ts'
 import {
   createQuoteRequest,
   getLane,
@@ -9,13 +8,16 @@ import {
   rollback,
   setOutcome,
 } from '#contract/quote-requests.ts'
+import { centsFromDollars } from '#engine/money.ts'
 import { recordEvent } from '../audit/index.ts'
 import { laneChanges as changes, laneHistory, lanes } from '../database/queries/index.ts'
 import type { LaneRow } from '../database/schema/index.ts'
 import { laneAnswer } from '../lanes/index.ts'
+import { counterErrors } from './counter-rate.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
+import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /**
@@ -35,32 +37,6 @@ function decidedInTime(
   return (outcome === 'pending') === (decidedAt === null)
     ? values
     : { ...values, decided_at: outcome === 'pending' ? null : at }
-}
-
-/** Why a voided quote cannot be marked. */
-export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
-  return `The quote of lane ${lane_ref} is void, so no outcome of it counts. Restore it first.`
-}
-
-/** The error of a reason without a loss. */
-export function wrongReason(pointer: string): FieldError {
-  return { pointer, code: 'invalid', detail: 'reason is only accepted with outcome lost; remove it.' }
-}
-
-/** The values of a lane that a person marks at `at`. `clock` is the time of the database. */
-export function outcomeByPerson(
-  lane: LaneRow,
-  { outcome, reason }: BodyOf<typeof setOutcome>,
-  { at, clock }: { readonly at: Date; readonly clock: Date },
-) {
-  return {
-    outcome,
-    outcome_reason: reason ?? null,
-    outcome_source: 'dashboard',
-    decided_at: outcome === 'pending' ? null : lane.outcome === outcome ? (lane.decided_at ?? at) : at,
-    // An outcome that another system signed before and that arrives later does not replace it.
-    ...changes.quoteSetByPerson(lane, ['outcome'], clock),
-  } as const
 }
 
 export const quoteEndpoints: ServedEndpoint[] = [
@@ -96,7 +72,12 @@ export const quoteEndpoints: ServedEndpoint[] = [
   ),
 
   serve(setOutcome, async ({ caller, params, body, now }, parts) => {
-    if (body.reason !== undefined && body.outcome !== 'lost') throw invalid([wrongReason('/reason')])
+    const { outcome, reason, counter_rate } = body
+    const errors = [
+      ...(reason !== undefined && outcome !== 'lost' ? [wrongReason('reason')] : []),
+      ...(counter_rate !== undefined && outcome !== 'lost' ? [wrongReason('counter_rate')] : []),
+    ]
+    if (errors.length > 0) throw invalid(errors)
     const at = new Date(now)
     const { database } = parts
     const known = await database.inTenant(caller.tenant, (transaction) =>
@@ -107,13 +88,18 @@ export const quoteEndpoints: ServedEndpoint[] = [
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
       if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
+      const wrongCounter = counter_rate === undefined ? [] : counterErrors(lane, counter_rate)
+      if (wrongCounter.length > 0) throw invalid(wrongCounter)
       const outside = refused.get(lane.lane_id)
       if (outside !== undefined) {
         throw problem('outside-rules', reopeningWords(body.outcome, outside[0]?.detail ?? ''), {
           errors: outside,
         })
       }
-      const next = outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) })
+      const next = {
+        ...outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) }),
+        ...(counter_rate === undefined ? {} : { counter_rate_cents: centsFromDollars(counter_rate) }),
+      }
       const origin = { source: 'dashboard', userId: caller.userId } as const
       return laneAnswer(
         transaction,

@@ -329,6 +329,56 @@ describe('a rate on other terms', () => {
   })
 })
 
+test('findings of lists and tests of rules compare the amounts that statistics compare', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const { owner } = ours.tenant
+  await call(app, 'POST', '/api/exchange-rates', {
+    token: owner,
+    body: { text: 'date,usd_per_cad\n2026-05-20,0.75' },
+  })
+  const linehaul = { quoted_basis: 'linehaul', quoted_rate: 1700, quoted_fuel: 300, estimated_cost: 1500 }
+  const { body } = await push(ours, [
+    quoteToPush('F-1', { quoted_rate: 2000, estimated_cost: 1800 }),
+    quoteToPush('F-2', linehaul),
+    quoteToPush('F-3', { ...linehaul, quoted_rate: 1000 }),
+    quoteToPush('F-4', { quoted_basis: 'linehaul', quoted_rate: 1000 }),
+  ])
+  const refs = body.results.map((result: { lane_ref: string }) => result.lane_ref)
+  // Each costs $1,900 and brings $2,000, in other words; the last costs $2,100.
+  const booked = [
+    { customer_rate: 2000, truck_cost: 1900 },
+    { customer_rate: 2000, truck_cost: 1600, truck_basis: 'linehaul', truck_fuel: 300 },
+    { customer_rate: 2000, truck_cost: 2800, truck_currency: 'CAD' },
+  ]
+  for (const [nth, amounts] of booked.entries())
+    await pushUpdate(app, ours, { lane_ref: refs[nth], ...amounts })
+  const found = async (finding: string) => {
+    const lists = await Promise.all(
+      ['lanes', 'shipments'].map((list) =>
+        call(app, 'GET', `/api/${list}?finding=${finding}`, { token: owner }),
+      ),
+    )
+    const listed = lists.map(({ body: { lanes, total } }) => {
+      expect(total).toBe(lanes.length)
+      return lanes.map((lane: { lane_ref: string }) => refs.indexOf(lane.lane_ref) + 1).sort()
+    })
+    return listed
+  }
+  expect(await found('lost_to_cost')).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ])
+  expect(await found('booked_at_a_loss')).toEqual([[3], [3]])
+  expect(await found('lost_to_rate')).toEqual([[], []])
+  expect(await found('quoted_too_low')).toEqual([[3], [3]])
+  const tested = await call(app, 'POST', '/api/pricing-rule-tests', {
+    token: owner,
+    body: { conditions: {}, terms: { minimum: { margin_pct: 5 } } },
+  })
+  expect(tested.body).toMatchObject({ quotes: 3, changed: 1, basis: { converted: 2, kept_apart: 1 } })
+  expect(tested.body.examples).toMatchObject([{ lane_ref: refs[2], quoted_rate: 1300 }])
+})
+
 describe('with a fuel schedule', () => {
   // The clock of these tests: a Monday.
   const monday = '2026-06-01'
@@ -347,7 +397,7 @@ describe('with a fuel schedule', () => {
     await makeLane(app, ours.tenant, { rate: 2000 })
     await push(ours, [
       linehaul('S-1'),
-      linehaul('S-2', { customer_name: 'Own Schedule LLC' }),
+      linehaul('S-2', { customer_name: 'Own  Schedule LLC' }),
       linehaul('S-3', { quoted_fuel: 350 }),
     ])
     const basis = (await answers(ours)).markup.basis

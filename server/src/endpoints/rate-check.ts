@@ -3,16 +3,17 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
-import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
-import { conversions, defaultBasisOf, fuel, type NewLane, pricingRules } from '../database/queries/index.ts'
+import { conversionsOfQuote, factsOf, needsConversion, ownChargesOnly } from '../book/index.ts'
+import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { factsOf, partiesOf } from './applied-rules.ts'
+import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
+import type { QuotedOn } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -31,10 +32,7 @@ type LaneToCheck = Pick<
   readonly rateCents: number
   readonly enteredCostCents: number | null
   /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: Pick<
-    NewLane,
-    'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
-  >
+  readonly quoted?: QuotedOn
   /** The customer, whose fuel schedule and rules may apply. */
   readonly customerName: string | null
   readonly repId: number | null
@@ -42,11 +40,6 @@ type LaneToCheck = Pick<
 }
 
 type Quoted = NonNullable<LaneToCheck['quoted']>
-
-/** Whether the amounts of a lane are on the other basis or in Canadian dollars. */
-function needsConversion({ quoted }: LaneToCheck, wanted: RateBasis): boolean {
-  return (quoted?.quoted_basis ?? wanted) !== wanted || quoted?.quoted_currency === 'CAD'
-}
 
 /**
  * The amounts of a lane on the basis of the brokerage in US dollars, as far as they can be converted. `leastCents` is the rate
@@ -113,21 +106,14 @@ export async function rateChecker(
           basis: await defaultBasisOf(transaction, tenant),
         }))
       : open.settings
-  const conversionsFor = (customerName: string | null, miles: number | null): Promise<AmountConversions> =>
-    database.inTenant(tenant, async (transaction) => {
-      const day = new Date(now).toISOString().slice(0, 10)
-      const { rate: mills } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
-      return {
-        scheduledFuelCents: mills === null || miles === null ? null : fuelOfMiles(mills, miles),
-        usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day),
-      }
-    })
   return async (field, asked) => {
     const { rules, basis } = stored
     const parties = await partiesOf(rules, asked, tenant, { database })
-    const by = needsConversion(asked, basis)
-      ? await conversionsFor(asked.customerName, asked.miles ?? null)
-      : { scheduledFuelCents: null, usdPerCad: null }
+    const { quoted, customerName } = asked
+    const day = { customerName, at: new Date(now), miles: asked.miles ?? null }
+    const by = needsConversion(quoted?.quoted_basis, quoted?.quoted_currency, basis)
+      ? (await database.inTenant(tenant, (transaction) => conversionsOfQuote(transaction, tenant, day))).rates
+      : ownChargesOnly
     const { rateCents, leastCents, enteredCostCents: entered } = onBasis(asked, basis, by)
     const identity = identityOf({
       originKey: asked.origin_key,
@@ -150,7 +136,7 @@ export async function rateChecker(
     if (rateCents === null) return { warnings: [], verdict: checkUnknownRate(applied), validDays }
     const verdict = checkRate(applied, rateCents, leastCents === null ? {} : { leastCents })
     // The sentences of warnings are in US dollars, which the rep did not enter.
-    if (model === null || asked.quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
+    if (model === null || quoted?.quoted_currency === 'CAD') return { warnings: [], verdict, validDays }
     const goingCents = referenceRateCents(model.estimator, identity, asked.miles ?? null)
     const floorCents = applied.minimum?.rateCents ?? null
     const warnings = rateWarnings({

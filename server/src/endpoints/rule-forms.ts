@@ -48,10 +48,10 @@ function rulePlace(
   return undefined
 }
 
-/** The conditions of a rule as they are stored. Adds the errors of wrong ones. */
+/** The conditions of a rule as they are stored, with the person and the team that they name. Adds the errors of wrong ones. */
 export function readConditions(
   sent: SentConditions,
-  rep: { readonly userId: number; readonly name: string } | null,
+  { rep, team }: Pick<RuleConditions, 'rep' | 'team'>,
   errors: FieldError[],
 ): RuleConditions {
   const wrong = (field: string, detail: string) =>
@@ -59,8 +59,11 @@ export function readConditions(
   if (sent.area !== undefined && sent.origin === undefined && sent.destination === undefined) {
     wrong('area', 'conditions.area needs an origin or a destination.')
   }
-  if (sent.rep_id !== undefined && rep === null) {
+  if (sent.rep_id !== undefined && rep === undefined) {
     wrong('rep_id', `conditions.rep_id: there is no active person ${sent.rep_id} in this brokerage.`)
+  }
+  if (sent.team_id !== undefined && team === undefined) {
+    wrong('team_id', `conditions.team_id: there is no team ${sent.team_id} in this brokerage.`)
   }
   if (sent.miles_over !== undefined && sent.miles_to !== undefined && sent.miles_over >= sent.miles_to) {
     wrong('miles_to', `conditions.miles_to must be above miles_over, which is ${sent.miles_over}.`)
@@ -77,7 +80,8 @@ export function readConditions(
     origin: rulePlace(sent.origin, sent.area, 'origin', errors),
     destination: rulePlace(sent.destination, sent.area, 'destination', errors),
     tier: sent.tier?.trim(),
-    rep: rep === null || sent.rep_id === undefined ? undefined : { userId: rep.userId, text: rep.name },
+    rep,
+    team,
     equipment,
     milesOver: sent.miles_over,
     milesTo: sent.miles_to,
@@ -136,7 +140,7 @@ function contradictions({ minimum, target, maximum }: SentTerms): FieldError[] {
 }
 
 function conditionsAnswer(conditions: RuleConditions): SentConditions {
-  const { customer, origin, destination, rep } = conditions
+  const { customer, origin, destination, rep, team } = conditions
   const isMarket = origin?.kind === 'market' || destination?.kind === 'market'
   return present<SentConditions>({
     customer: customer?.text,
@@ -145,6 +149,7 @@ function conditionsAnswer(conditions: RuleConditions): SentConditions {
     area: isMarket ? 'market' : undefined,
     tier: conditions.tier,
     rep_id: rep?.userId,
+    team_id: team?.teamId,
     equipment: conditions.equipment,
     miles_over: conditions.milesOver,
     miles_to: conditions.milesTo,

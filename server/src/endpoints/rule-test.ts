@@ -5,7 +5,9 @@ import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
 import { type RuleTest, ruleTestInWords, testRule } from '#engine/rules/rule-test.ts'
+import { readBasisCounts } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { basisAnswer } from './compared-basis.ts'
 import type { Parts } from './parts.ts'
 import { type EstimatedPastQuote, estimatedPastQuotes } from './past-quotes.ts'
 
@@ -24,9 +26,13 @@ export async function testOnHistory(
 ): Promise<AnswerOf<typeof testPricingRule>> {
   const since = new Date(now - 365 * dayMs)
   const quotes = await estimatedPastQuotes({ tenant, now }, { since, limit: ruleTestQuotesMax }, parts)
+  const compared = await parts.database.inTenant(tenant, (transaction) =>
+    readBasisCounts(transaction, tenant, { from: since }),
+  )
   const found = testRule(rules, quotes)
   return {
     because: conditionsInWords(rules.tested.conditions),
+    basis: basisAnswer(compared),
     quotes: quotes.length,
     applies: found.applies,
     without_cost: found.withoutCost,

@@ -1,3 +1,5 @@
+import type { askApproval } from '#contract/approvals.ts'
+import type { AnswerOf } from '#contract/endpoint.ts'
 import { testEventType } from '#contract/event-types.ts'
 import { type bookedFields, type EventBody, quoteFields } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
@@ -88,6 +90,11 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
           previous_outcome_reason: before.outcome_reason as (typeof outcomeReasons)[number] | null,
         },
       }
+    }
+    case 'approval.changed': {
+      const { approval } = about
+      if (approval === undefined) throw new Error('An event of an approval was stored without its request.')
+      return { type, timestamp, data: { approval: approval as AnswerOf<typeof askApproval> } }
     }
     case 'credential.expiring': {
       const { credential } = about

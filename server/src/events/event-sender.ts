@@ -164,7 +164,7 @@ class OutboxSender implements EventSender {
     const { database, log } = this.#parts
     try {
       const due = await runInBackground(() =>
-        database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
+        database.acrossTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
       for (const to of due) this.#begin(to)
       if (performance.now() - this.#tidiedAt > this.#tidyEveryMs) {
@@ -285,7 +285,7 @@ class OutboxSender implements EventSender {
   async #announceExpiries(): Promise<void> {
     const { database } = this.#parts
     const tenants = await runInBackground(() =>
-      database.outsideTenants((transaction) => unannouncedExpiries(transaction, tokenExpiryNoticeDays)),
+      database.acrossTenants((transaction) => unannouncedExpiries(transaction, tokenExpiryNoticeDays)),
     )
     for (const tenant of tenants) {
       if (this.#isStopping) return

@@ -1,10 +1,14 @@
 import {
+  announceToSubscribers,
+  approvals,
   laneChanges as changes,
   type EndedQuote,
   lockEndedQuotes,
+  people,
   tenantsWithEndedQuotes,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
+import { approvalAnswer } from '../lanes/index.ts'
 import type { Log } from '../runtime/index.ts'
 
 const everyMs = 60_000
@@ -17,7 +21,8 @@ const expired = ({ ended_at }: EndedQuote) =>
 
 /**
  * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after the
- * brokerage's default. Several instances may run this at once: each quote expires once, because it is locked meanwhile.
+ * brokerage's default; and expires requests for approval that nobody decided in time. Several instances may run this at once:
+ * each quote and request expires once, because it is locked meanwhile.
  *
  * `expireNow` does the same at once, and returns the number of quotes that expired.
  */
@@ -33,12 +38,18 @@ export function quoteExpirer({ database, log }: { database: Database; log: Log }
 
   async function expireNow(): Promise<number> {
     let count = 0
-    for (const tenant of await runInBackground(() => database.outsideTenants(tenantsWithEndedQuotes))) {
+    for (const tenant of await runInBackground(() => database.acrossTenants(tenantsWithEndedQuotes))) {
       let some = quotesPerTransaction
       while (!stopping && some === quotesPerTransaction) {
         some = await runInBackground(() => expireSome(database, tenant))
         count += some
       }
+    }
+    for (const tenant of await runInBackground(() =>
+      database.outsideTenants(approvals.tenantsWithEndedApprovals),
+    )) {
+      if (stopping) break
+      await runInBackground(() => expireApprovals(database, tenant))
     }
     return count
   }
@@ -51,6 +62,18 @@ export function quoteExpirer({ database, log }: { database: Database; log: Log }
       await running
     },
   }
+}
+
+async function expireApprovals(database: Database, tenant: TenantId): Promise<void> {
+  await database.inTenant(tenant, async (transaction) => {
+    const now = await changes.databaseNow(transaction)
+    const ended = await approvals.expireApprovals(transaction, tenant, now)
+    const names = await people.namesOfUsers(transaction, tenant)
+    for (const row of ended) {
+      const approval = approvalAnswer(row, names, now.getTime())
+      await announceToSubscribers(transaction, tenant, { type: 'approval.changed', about: { approval } })
+    }
+  })
 }
 
 async function expireSome(database: Database, tenant: TenantId): Promise<number> {

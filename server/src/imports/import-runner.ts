@@ -284,7 +284,7 @@ class UndoResumer {
   async #look(): Promise<void> {
     const { database, log } = this.#parts
     try {
-      const lost = await database.outsideTenants((transaction) => silentUndos(transaction))
+      const lost = await database.acrossTenants((transaction) => silentUndos(transaction))
       for (const { tenant, importId } of lost) {
         if (this.#undos.isStopping()) return
         const isMine = await database.inTenant(tenant, (transaction) =>

@@ -1,6 +1,13 @@
 /**
- * Lanes in requests and answers: parses places and equipment, and formats lanes as JSON and CSV.
+ * Lanes in requests and answers: parses places and equipment, and formats lanes and requests for approval as JSON and CSV.
  */
+export {
+  type AskedQuote,
+  approvalAnswer,
+  approvalState,
+  askedQuote,
+  askedRates,
+} from './approval-answer.ts'
 export { laneAnswer, laneAnswers, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 export {

@@ -87,6 +87,8 @@ export function shownLane(
     quoted_accessorials: dollarsIfKnown(lane.quoted_accessorials_cents ?? null),
     quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
     quoted_currency: lane.quoted_currency ?? null,
+    // An event from before counter-offers lacks this column.
+    counter_rate: dollarsIfKnown(lane.counter_rate_cents ?? null),
     expected_cost: expectedCost(lane),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),

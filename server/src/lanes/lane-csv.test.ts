@@ -19,6 +19,7 @@ const lane: Lane = {
   rep_name: null,
   rate_type: null,
   valid_until: null,
+  counter_rate: null,
   quoted_basis: null,
   quoted_fuel: null,
   quoted_accessorials: null,

@@ -40,6 +40,9 @@ async function main(): Promise<number> {
       onMoved: (_move: ShardMove, tookMs) => {
         process.stdout.write(`: moved in ${(tookMs / 1000).toFixed(1)} s\n`)
       },
+      onLeftover: (fault) => {
+        process.stderr.write(`\n${fault}\nRun this command again when the worker answers.\n`)
+      },
     })
     process.stdout.write(moves === 0 ? 'The workers are balanced already.\n' : 'The workers are balanced.\n')
   } catch (error) {

@@ -38,7 +38,7 @@ interface Parts {
 export async function checkCalibrations({ database, now, log, isStopping }: Parts): Promise<void> {
   const before = new Date(now - againAfterMs)
   const tenants = await runInBackground(() =>
-    database.outsideTenants((transaction) => tenantsToCheck(transaction, before)),
+    database.acrossTenants((transaction) => tenantsToCheck(transaction, before)),
   )
   for (const tenant of tenants) {
     if (isStopping()) return
@@ -96,7 +96,7 @@ async function checkCalibration(
 export async function announceHeads({ database, now, isStopping }: Parts): Promise<void> {
   const before = new Date(now - againAfterMs)
   const tenants = await runInBackground(() =>
-    database.outsideTenants((transaction) => tenantsWithHeadsToAnnounce(transaction, before)),
+    database.acrossTenants((transaction) => tenantsWithHeadsToAnnounce(transaction, before)),
   )
   for (const tenant of tenants) {
     if (isStopping()) return

@@ -1,6 +1,7 @@
 import { dollarsIfKnown } from '#engine/money.ts'
 import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
-import { type Currency, centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { type AmountConversions, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
+import { conversionsOfQuote, needsConversion, ownChargesOnly } from '../book/index.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -11,7 +12,7 @@ import {
   readVersions,
   tenantsWithPilotsBehind,
 } from '../database/queries/index.ts'
-import type { LaneRow } from '../database/schema/index.ts'
+import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { announceHeads, checkCalibrations } from './daily-checks.ts'
@@ -58,7 +59,7 @@ export function pilotKeeper(
   }
 
   async function sealNow(): Promise<void> {
-    const behind = await runInBackground(() => database.outsideTenants(tenantsWithPilotsBehind))
+    const behind = await runInBackground(() => database.acrossTenants(tenantsWithPilotsBehind))
     for (const tenant of behind) {
       if (stopping) return
       await runInBackground(() => sealOutcomes(database, tenant, clock()))
@@ -106,7 +107,7 @@ async function sealSome(database: Database, tenant: TenantId, now: number): Prom
       transaction,
       tenant,
       now,
-      lanes.flatMap((lane) => outcomeEntry(lane, owner.default_basis)),
+      await outcomeEntries(transaction, tenant, lanes, owner.default_basis),
     )
     await pilotSealed(transaction, tenant, upTo)
     return upTo >= newest
@@ -121,16 +122,43 @@ function wholeVersions(lanes: readonly ChangedPilotLane[]) {
   return upTo === undefined ? null : { lanes: whole, upTo }
 }
 
-function outcomeEntry(lane: ChangedPilotLane, basis: RateBasis) {
-  const body = outcomeBody(lane, basis)
+async function outcomeEntries(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanes: readonly ChangedPilotLane[],
+  basis: RateBasis,
+) {
+  const entries = []
+  for (const lane of lanes) {
+    const converts =
+      needsConversion(lane.quoted_basis, lane.quoted_currency, basis) ||
+      needsConversion(lane.customer_basis, lane.customer_currency, basis) ||
+      needsConversion(lane.truck_basis, lane.truck_currency, basis)
+    const by = converts
+      ? await conversionsOfQuote(transaction, tenant, {
+          customerName: lane.quoted_customer_name,
+          at: lane.created_at,
+          miles: lane.miles,
+        })
+      : { rates: ownChargesOnly, costs: ownChargesOnly }
+    entries.push(...outcomeEntry(lane, basis, by))
+  }
+  return entries
+}
+
+type ConvertedBy = Awaited<ReturnType<typeof conversionsOfQuote>>
+
+function outcomeEntry(lane: ChangedPilotLane, basis: RateBasis, by: ConvertedBy) {
+  const body = outcomeBody(lane, basis, by)
   const isFirst = lane.recorded === null
   if (isFirst && body.outcome === 'pending' && body.revenue === null && body.cost === null) return []
   if (lane.recorded === JSON.stringify(body)) return []
   return [{ kind: 'outcome' as const, laneId: lane.lane_id, body }]
 }
 
-function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
+function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: ConvertedBy): OutcomeBody {
   const amount = (
+    by: AmountConversions,
     cents: number | null,
     basis: RateBasis | null,
     fuelCents: number | null,
@@ -139,7 +167,7 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
   ) =>
     cents === null
       ? null
-      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents, currency }, wanted))
+      : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents, currency }, wanted, by))
   const isVoid = lane.voided_at !== null
   return {
     lane_ref: lane.lane_ref,
@@ -148,6 +176,7 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
     source: lane.outcome_source,
     decided_at: (isVoid ? lane.voided_at : lane.decided_at)?.toISOString() ?? null,
     rate: amount(
+      rates,
       lane.quoted_rate_cents,
       lane.quoted_basis,
       lane.quoted_fuel_cents,
@@ -155,6 +184,7 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
       lane.quoted_currency,
     ),
     revenue: amount(
+      rates,
       lane.customer_rate_cents,
       lane.customer_basis,
       lane.customer_fuel_cents,
@@ -162,6 +192,7 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis): OutcomeBody {
       lane.customer_currency,
     ),
     cost: amount(
+      costs,
       lane.truck_cost_cents,
       lane.truck_basis,
       lane.truck_fuel_cents,

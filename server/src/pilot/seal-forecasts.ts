@@ -1,16 +1,27 @@
 import { identityOf } from '#engine/book/quote-book.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { laneInSteps } from '#engine/estimate/estimator.ts'
-import { expectedCost } from '#engine/estimate/expected-cost.ts'
+import { laneInSteps, laneOf } from '#engine/estimate/estimator.ts'
+import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { type OfferForecast, offerForecaster } from '#engine/estimate/forecast-offer.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
-import { centsOnBasis } from '#engine/rate-basis.ts'
-import { minimumOfAll, minimumRateCents } from '#engine/rules/pricing-rules.ts'
-import type { Pricing } from '../book/index.ts'
+import { comparableCents } from '#engine/rate-basis.ts'
+import { type AppliedRules, applyRules, ruledRate } from '#engine/rules/pricing-rules.ts'
+import {
+  asksForParties,
+  conversionsOfQuote,
+  factsOf,
+  namedParties,
+  needsConversion,
+  ownChargesOnly,
+  type Pricing,
+  partiesIn,
+  type QuotedFor,
+  type QuoteParties,
+} from '../book/index.ts'
 import { appendPilotEntries, findPilot, type NewLane } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -40,7 +51,12 @@ export interface QuoteToForecast {
     | 'quoted_fuel_cents'
     | 'quoted_accessorials_cents'
     | 'quoted_currency'
+    | 'origin_market'
+    | 'destination_market'
   >
+  /** The day by whose fuel price and exchange rate its amounts are converted. */
+  readonly createdAt: Date
+  readonly quotedFor: QuotedFor
 }
 
 /** The rep of a quote, as the chain names them. A pushed quote has the name that the other system sent. */
@@ -58,6 +74,12 @@ export function quoteToForecast(lane: LaneRow, quotedAt = lane.created_at): Quot
     quotedAt,
     outcome: lane.outcome,
     lane,
+    createdAt: lane.created_at,
+    quotedFor: {
+      customerName: lane.quoted_customer_name,
+      repId: lane.created_by,
+      rateType: lane.rate_type,
+    },
   }
 }
 
@@ -77,10 +99,57 @@ export async function sealForecasts(
   const forecasters: Forecasters = new Map()
   const entries = []
   for (const quote of quotes) {
-    const body = await forecastBody(quote, { pricing, now, forecasters })
+    const asked = pricing === null ? null : await askedRules(transaction, tenant, quote, pricing)
+    const body = await forecastBody(quote, asked, { pricing, now, forecasters })
     entries.push({ kind: 'forecast' as const, laneId: quote.laneId, body })
   }
   await appendPilotEntries(transaction, tenant, now, entries)
+}
+
+/** What the forecast of a quote needs from the tables of its brokerage: its amounts as others are compared, and its parties. */
+interface AskedRules {
+  readonly rateCents: number | null
+  readonly enteredCents: number | null
+  readonly parties: QuoteParties
+}
+
+async function askedRules(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { lane, createdAt, quotedFor }: QuoteToForecast,
+  { settings: { basis, rules } }: Pricing,
+): Promise<AskedRules> {
+  const { customerName } = quotedFor
+  const by = needsConversion(lane.quoted_basis, lane.quoted_currency, basis)
+    ? (
+        await conversionsOfQuote(transaction, tenant, {
+          customerName,
+          at: createdAt,
+          miles: lane.miles ?? null,
+        })
+      ).rates
+    : ownChargesOnly
+  const converted = (cents: number) =>
+    comparableCents(
+      {
+        cents,
+        basis: lane.quoted_basis ?? null,
+        fuelCents: lane.quoted_fuel_cents ?? null,
+        accessorialCents: lane.quoted_accessorials_cents ?? null,
+        currency: lane.quoted_currency ?? null,
+      },
+      basis,
+      by,
+    )
+  const entered = lane.estimated_cost_cents ?? null
+  const enteredCents = entered === null ? null : converted(entered)
+  return {
+    rateCents: converted(lane.quoted_rate_cents),
+    enteredCents: enteredCents !== null && enteredCents > 0 ? enteredCents : null,
+    parties: asksForParties(rules)
+      ? await partiesIn(transaction, tenant, rules, quotedFor)
+      : namedParties(quotedFor),
+  }
 }
 
 /** Probabilities are recorded with six decimals: the scores are computed from what is recorded. */
@@ -91,6 +160,7 @@ type Forecasters = Map<string, ReturnType<typeof offerForecaster>>
 
 async function forecastBody(
   quote: QuoteToForecast,
+  asked: AskedRules | null,
   { pricing, now, forecasters }: { pricing: Pricing | null; now: number; forecasters: Forecasters },
 ): Promise<ForecastBody> {
   const { lane } = quote
@@ -102,10 +172,12 @@ async function forecastBody(
     equipmentCode: lane.equipment_code,
   })
   const miles = lane.miles ?? null
-  const rateCents = pricing === null ? lane.quoted_rate_cents : onBasis(lane, lane.quoted_rate_cents, pricing)
-  const cost = pricing === null ? noCost : costOf(lane, pricing, { costKeys: identity.costKeys, miles })
+  const rateCents = asked === null ? lane.quoted_rate_cents : asked.rateCents
+  const costs =
+    pricing === null ? noCosts : costsOf(asked?.enteredCents ?? null, pricing, identity.costKeys, miles)
   let forecast: OfferForecast | null = null
-  if (pricing !== null && rateCents !== null) {
+  let applied: AppliedRules | null = null
+  if (pricing !== null && asked !== null && rateCents !== null) {
     const key = `${identity.key} ${miles}`
     let forecaster = forecasters.get(key)
     if (forecaster === undefined) {
@@ -114,10 +186,12 @@ async function forecastBody(
       forecaster = offerForecaster({ estimator: pricing.estimator, lane: identity, miles })
       forecasters.set(key, forecaster)
     }
-    const minimum = minimumOfAll(pricing.settings.rules)
-    const floorCents = minimumRateCents(minimum, { costCents: cost.cents, miles })
-    forecast = forecaster?.({ rateCents, costCents: cost.cents, floorCents }) ?? null
+    const decided = laneOf(pricing.estimator, identity.key)?.decided ?? 0
+    applied = applyRules(pricing.settings.rules, factsOf(lane, asked.parties, decided), { ...costs, miles })
+    const floorCents = applied.minimum?.rateCents ?? null
+    forecast = forecaster?.({ rateCents, costCents: costOf(costs).cents, floorCents }) ?? null
   }
+  const cost = costOf(costs)
   const none = pricing === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
   return {
     lane_ref: quote.laneRef,
@@ -128,7 +202,7 @@ async function forecastBody(
     rate: dollarsIfKnown(rateCents),
     cost: dollarsIfKnown(cost.cents),
     cost_from: cost.from,
-    ...(forecast === null ? noNumbers : numbersOf(forecast)),
+    ...(forecast === null ? noNumbers : numbersOf(forecast, applied)),
     model: modelVersion,
     experiment: experimentOf(pricing, identity.key, forecast, now),
     late: lateness(quote, now),
@@ -156,38 +230,31 @@ function lateness({ outcome, quotedAt }: QuoteToForecast, now: number): Forecast
   return now - quotedAt.getTime() > forecastLateAfterMs ? 'quoted_long_before' : null
 }
 
-function onBasis(lane: QuoteToForecast['lane'], cents: number, { settings }: Pricing): number | null {
-  return centsOnBasis(
-    {
-      cents,
-      basis: lane.quoted_basis ?? null,
-      fuelCents: lane.quoted_fuel_cents ?? null,
-      accessorialCents: lane.quoted_accessorials_cents ?? null,
-      currency: lane.quoted_currency ?? null,
-    },
-    settings.basis,
-  )
+interface ForecastCosts {
+  readonly enteredCents: number | null
+  readonly expectedCents: number | null
+}
+const noCosts: ForecastCosts = { enteredCents: null, expectedCents: null }
+
+/** The cost that was entered with the quote, and the one expected from the brokerage's own loads. */
+function costsOf(
+  enteredCents: number | null,
+  { costs }: Pricing,
+  costKeys: Parameters<typeof expectedCost>[1]['costKeys'],
+  miles: number | null,
+): ForecastCosts {
+  const expected = expectedCost(costs, { costKeys, miles })
+  // The default curve is a shape of 2017, not a cost of this brokerage.
+  return { enteredCents, expectedCents: isOwnCost(expected) ? Math.round(expected.costCents) : null }
 }
 
-interface ForecastCost {
+/** The cost of the forecast: the entered one, else the expected one. */
+function costOf({ enteredCents, expectedCents }: ForecastCosts): {
   readonly cents: number | null
   readonly from: ForecastBody['cost_from']
-}
-const noCost: ForecastCost = { cents: null, from: null }
-
-/** The cost that was entered with the quote, else the one expected from the brokerage's own loads. */
-function costOf(
-  lane: QuoteToForecast['lane'],
-  pricing: Pricing,
-  place: Parameters<typeof expectedCost>[1],
-): ForecastCost {
-  const entered = lane.estimated_cost_cents ?? null
-  const cents = entered === null ? null : onBasis(lane, entered, pricing)
-  if (cents !== null && cents > 0) return { cents, from: 'entered' }
-  const expected = expectedCost(pricing.costs, place)
-  // The default curve is a shape of 2017, not a cost of this brokerage.
-  if (expected === null || !(expected.ownCurve || expected.ownLoads > 0)) return noCost
-  return { cents: Math.round(expected.costCents), from: 'expected' }
+} {
+  if (enteredCents !== null) return { cents: enteredCents, from: 'entered' }
+  return { cents: expectedCents, from: expectedCents === null ? null : 'expected' }
 }
 
 const noNumbers = {
@@ -204,13 +271,17 @@ const noNumbers = {
   probability_at_best: null,
 } as const
 
+/** `applied`: the rules of the quote, within whose limits its best rate is, as on the quote desk. */
 function numbersOf(
   forecast: OfferForecast,
+  applied: AppliedRules | null,
 ): Omit<ForecastBody, 'model'> extends infer Body
   ? Pick<ForecastBody, keyof typeof noNumbers & keyof Body>
   : never {
   const { interval80, interval95, lane, all, optimum } = forecast
-  const bestCents = optimum === null ? null : Math.round(optimum.flooredRateCents)
+  const best = optimum?.flooredRateCents ?? null
+  const ruled = best === null || applied === null ? null : ruledRate({ ...applied, target: null }, best)
+  const bestCents = best === null ? null : Math.round(ruled?.rateCents ?? best)
   return {
     probability: six(forecast.probability),
     interval_80: [six(interval80.low), six(interval80.high)],

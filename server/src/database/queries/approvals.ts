@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { ApprovalRow, TenantTransaction } from '../schema/index.ts'
-import type { TenantId } from '../session/index.ts'
+import { type TenantId, tenantId } from '../session/index.ts'
 import { seenByViewer } from './teams.ts'
 
 /** The key of the customer of an approval. */
@@ -79,5 +79,29 @@ export async function saveDecision(
     })
     .where('tenant_id', '=', tenant)
     .where('approval_id', '=', approvalId)
+    .execute()
+}
+
+/** The brokerages with a request that nobody decided in time. */
+export async function tenantsWithEndedApprovals(transaction: TenantTransaction): Promise<TenantId[]> {
+  const { rows } = await sql<{ tenant_id: number }>`
+    select tenant_id from tenants_with_ended_approvals() as tenant_id
+  `.execute(transaction)
+  return rows.map((row) => tenantId(row.tenant_id))
+}
+
+/** Stores that requests expired, and returns them. */
+export async function expireApprovals(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<ApprovalRow[]> {
+  return transaction
+    .updateTable('approvals')
+    .set({ state: 'expired' })
+    .where('tenant_id', '=', tenant)
+    .where('state', 'in', ['waiting', 'countered'])
+    .where('expires_at', '<=', now)
+    .returningAll()
     .execute()
 }

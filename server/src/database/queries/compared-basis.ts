@@ -33,17 +33,25 @@ export interface BasisCounts {
   readonly keptApartInCad: number
 }
 
+/** The basis of a brokerage's statistics, and whether some of its amounts have to be brought to it: see `isMixed`. */
+export async function readComparedBasis(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ readonly basis: RateBasis; readonly mixed: boolean }> {
+  return transaction
+    .selectFrom('tenants as one')
+    .select(['one.default_basis as basis', isMixed(tenant).as('mixed')])
+    .where('one.tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+}
+
 /** The basis of a brokerage's statistics over the lanes of a filter, and how many of them were not on it. */
 export async function readBasisCounts(
   transaction: TenantTransaction,
   tenant: TenantId,
   filter: LaneFilter,
 ): Promise<BasisCounts> {
-  const { basis, mixed } = await transaction
-    .selectFrom('tenants as one')
-    .select(['one.default_basis as basis', isMixed(tenant).as('mixed')])
-    .where('one.tenant_id', '=', tenant)
-    .executeTakeFirstOrThrow()
+  const { basis, mixed } = await readComparedBasis(transaction, tenant)
   if (!mixed) return { basis, ...noneConverted }
   const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
     select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import { type ExchangeRate, exchangeDays } from '#engine/exchange-days.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type TenantId } from '../session/index.ts'
+import { insertRows } from './insert-rows.ts'
 
 /** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
 export async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
@@ -41,16 +41,11 @@ export async function putExchangeRates(
   for (const { day, usdPerCad } of changed) known.set(day, usdPerCad)
   const days = exchangeDays([...known].map(([day, usdPerCad]) => ({ day, usdPerCad })))
   await transaction.deleteFrom('exchange_days').where('tenant_id', '=', tenant).execute()
-  await sql`
-    insert into exchange_days (tenant_id, day, usd_per_cad, published)
-    select one.tenant_id, made.day, made.rate, made.published
-    from tenants as one cross join unnest(
-      ${days.map(({ day }) => day)}::date[],
-      ${days.map(({ usdPerCad }) => usdPerCad)}::float8[],
-      ${days.map(({ published }) => published)}::date[]
-    ) as made (day, rate, published)
-    where one.tenant_id = ${tenant}
-  `.execute(transaction)
+  await insertRows(transaction, tenant, 'exchange_days', [
+    { name: 'day', type: 'date', values: days.map(({ day }) => day) },
+    { name: 'usd_per_cad', type: 'float8', values: days.map(({ usdPerCad }) => usdPerCad) },
+    { name: 'published', type: 'date', values: days.map(({ published }) => published) },
+  ])
   await conversionsChanged(transaction, tenant)
   return changed.length
 }

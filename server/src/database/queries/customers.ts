@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { customerKey } from '#engine/customer-name.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
@@ -183,6 +184,95 @@ export async function unmergeCustomer(
   `.execute(transaction)
   accessChanged(transaction)
   return true
+}
+
+/** Gives a customer another spelling of its name: one with the same key. */
+export async function respellCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerId: number,
+  name: string,
+): Promise<void> {
+  await transaction
+    .updateTable('customers')
+    .set({ name })
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', customerId)
+    .execute()
+  await transaction
+    .updateTable('customer_aliases')
+    .set({ name })
+    .where('tenant_id', '=', tenant)
+    .where('own_id', '=', customerId)
+    .execute()
+  accessChanged(transaction)
+}
+
+/** Whether any quote counts for the customer of a name. */
+export async function isQuotedCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ quoted: boolean }>`
+    select exists (
+      select from lanes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
+    ) as quoted
+  `.execute(transaction)
+  return rows[0]?.quoted ?? false
+}
+
+/** The keys of two names, in the order in which a distinction has them. */
+const inKeyOrder = (names: readonly [string, string]) =>
+  names.map(customerKey).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+
+/** Keeps that two names are different customers. Returns false if it is kept already. */
+export async function distinguishCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly [string, string],
+  by: { readonly now: Date; readonly userId: number | null },
+): Promise<boolean> {
+  const [one_key = '', other_key = ''] = inKeyOrder(names)
+  const added = await transaction
+    .insertInto('customer_distinctions')
+    .values({ tenant_id: tenant, one_key, other_key, made_at: by.now, made_by: by.userId })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'one_key', 'other_key']).doNothing())
+    .returning('one_key')
+    .executeTakeFirst()
+  return added !== undefined
+}
+
+/** Forgets that two names are different customers. Returns false if it was not kept. */
+export async function forgetDistinction(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly [string, string],
+): Promise<boolean> {
+  const [one = '', other = ''] = inKeyOrder(names)
+  const { numDeletedRows } = await transaction
+    .deleteFrom('customer_distinctions')
+    .where('tenant_id', '=', tenant)
+    .where('one_key', '=', one)
+    .where('other_key', '=', other)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** The pairs of customers that a person said are different, by the keys of the customers that the names count for now. */
+export async function customerDistinctions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ one: string; other: string }[]> {
+  const { rows } = await sql<{ one: string; other: string }>`
+    select coalesce(first.main_key, kept.one_key) as one, coalesce(second.main_key, kept.other_key) as other
+    from customer_distinctions as kept
+    left join customer_aliases as first on first.tenant_id = ${tenant} and first.customer_key = kept.one_key
+    left join customer_aliases as second on second.tenant_id = ${tenant} and second.customer_key = kept.other_key
+    where kept.tenant_id = ${tenant} and ${seenByViewer(tenant, sql`kept.one_key`)}
+      and ${seenByViewer(tenant, sql`kept.other_key`)}
+  `.execute(transaction)
+  return rows
 }
 
 /** A customer as the book has it: the hash of the key of its name, and the hashes of merged names. */

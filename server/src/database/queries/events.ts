@@ -4,6 +4,7 @@ import type { RateBasis } from '#engine/rate-basis.ts'
 import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
+import { insertRows } from './insert-rows.ts'
 import { databaseNow } from './lane-changes.ts'
 
 /** A lane as it was when its event was recorded, in JSON form. */
@@ -46,6 +47,8 @@ export interface EventFacts {
   readonly credential?: ExpiringCredential
   readonly head?: AnnouncedHead
   readonly calibration?: BrokenCalibration
+  /** A request for approval in the form of the API. */
+  readonly approval?: object
   readonly change_number?: number
   readonly source?: OutcomeSource
   readonly rule?: OutcomeRule | null
@@ -330,11 +333,17 @@ export async function insertEvent(
     )
     returning event_number
   `.execute(transaction)
-  await sql`
-    insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant_id, endpoint_id, ${rows[0]?.event_number}::bigint, null, ${now}::timestamptz, ${now}::timestamptz
-    from event_endpoints where tenant_id = ${tenant} and endpoint_id = any (${endpointIds}::integer[])
-  `.execute(transaction)
+  await insertRows(
+    transaction,
+    tenant,
+    'event_deliveries',
+    [{ name: 'endpoint_id', type: 'integer', values: endpointIds }],
+    [
+      ['event_number', sql`${rows[0]?.event_number}::bigint`],
+      ['created_at', sql`${now}::timestamptz`],
+      ['next_at', sql`${now}::timestamptz`],
+    ],
+  )
 }
 
 /** Writes an event to every endpoint that subscribes to its type, if events are on. Returns the number of deliveries. */

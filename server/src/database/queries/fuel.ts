@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
+import { customerKey } from '#engine/customer-name.ts'
 import { fuelDays } from '#engine/fuel-days.ts'
-import {
-  DIESEL_PRICE_DAYS_MAX,
-  type DieselPrice,
-  type FuelPeriod,
-  fuelCustomerKey,
-} from '#engine/fuel-surcharge.ts'
+import { DIESEL_PRICE_DAYS_MAX, type DieselPrice, type FuelPeriod } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { conversionsChanged } from './conversions.ts'
+import { insertRows } from './insert-rows.ts'
 
 /** A period of a schedule, with the name of its customer; an empty name for the schedule of the brokerage. */
 export interface CustomerFuelPeriod extends FuelPeriod {
@@ -36,11 +33,11 @@ export async function replaceFuelPeriods(
   customerName: string,
   periods: readonly FuelPeriod[],
 ): Promise<void> {
-  const customerKey = fuelCustomerKey(customerName)
+  const key = customerKey(customerName)
   await transaction
     .deleteFrom('fuel_periods')
     .where('tenant_id', '=', tenant)
-    .where('customer_key', '=', customerKey)
+    .where('customer_key', '=', key)
     .execute()
   if (periods.length > 0) {
     await transaction
@@ -48,7 +45,7 @@ export async function replaceFuelPeriods(
       .values(
         periods.map(({ fromDay, untilDay, rule }) => ({
           tenant_id: tenant,
-          customer_key: customerKey,
+          customer_key: key,
           customer_name: customerName.trim(),
           from_day: fromDay,
           until_day: untilDay,
@@ -57,7 +54,7 @@ export async function replaceFuelPeriods(
       )
       .execute()
   }
-  await computeFuelDays(transaction, tenant, { customerKey, since: firstDay })
+  await computeFuelDays(transaction, tenant, { scheduleKey: key, since: firstDay })
 }
 
 const firstDay = '0001-01-01'
@@ -66,16 +63,16 @@ const firstDay = '0001-01-01'
 async function computeFuelDays(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { customerKey, since }: { readonly customerKey: string | null; readonly since: string },
+  { scheduleKey, since }: { readonly scheduleKey: string | null; readonly since: string },
 ): Promise<void> {
   let stored = transaction
     .selectFrom('fuel_periods')
     .select(['customer_key', 'from_day as fromDay', 'until_day as untilDay', 'rule'])
     .where('tenant_id', '=', tenant)
   let old = transaction.deleteFrom('fuel_days').where('tenant_id', '=', tenant).where('day', '>=', since)
-  if (customerKey !== null) {
-    stored = stored.where('customer_key', '=', customerKey)
-    old = old.where('customer_key', '=', customerKey)
+  if (scheduleKey !== null) {
+    stored = stored.where('customer_key', '=', scheduleKey)
+    old = old.where('customer_key', '=', scheduleKey)
   }
   const periods = await stored.execute()
   const { numDeletedRows } = await old.executeTakeFirstOrThrow()
@@ -93,16 +90,11 @@ async function computeFuelDays(
     fuelDays(own, prices, since).map((one) => ({ key, ...one })),
   )
   if (days.length > 0) {
-    await sql`
-      insert into fuel_days (tenant_id, customer_key, day, mills_per_mile)
-      select one.tenant_id, made.customer_key, made.day, made.mills
-      from tenants as one cross join unnest(
-        ${days.map(({ key }) => key)}::text[],
-        ${days.map(({ day }) => day)}::date[],
-        ${days.map(({ millsPerMile }) => millsPerMile)}::float8[]
-      ) as made (customer_key, day, mills)
-      where one.tenant_id = ${tenant}
-    `.execute(transaction)
+    await insertRows(transaction, tenant, 'fuel_days', [
+      { name: 'customer_key', type: 'text', values: days.map(({ key }) => key) },
+      { name: 'day', type: 'date', values: days.map(({ day }) => day) },
+      { name: 'mills_per_mile', type: 'float8', values: days.map(({ millsPerMile }) => millsPerMile) },
+    ])
   }
   if (days.length === 0 && numDeletedRows === 0n) return
   await conversionsChanged(transaction, tenant)
@@ -123,7 +115,7 @@ export async function fuelOfDay(
   customerName: string | null,
   day: string,
 ): Promise<FuelOfDay> {
-  const key = fuelCustomerKey(customerName ?? '')
+  const key = customerKey(customerName ?? '')
   const rows = await transaction
     .selectFrom('fuel_days')
     .select(['customer_key', 'mills_per_mile'])
@@ -153,7 +145,7 @@ export async function putDieselPrices(
     .returning('week')
     .execute()
   const [first] = changed.map(({ week }) => week).sort()
-  if (first !== undefined) await computeFuelDays(transaction, tenant, { customerKey: null, since: first })
+  if (first !== undefined) await computeFuelDays(transaction, tenant, { scheduleKey: null, since: first })
   return changed.length
 }
 

@@ -6,6 +6,7 @@ import type { TenantTransaction } from '../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
 import { binaryArrays } from './binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
+import { type InsertedColumn, insertRows } from './insert-rows.ts'
 import { laneRef, type NewLane } from './lanes.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
@@ -263,30 +264,29 @@ async function insertSingleLanes<Lane extends NewSingleLane>(
       const { requestId = -1, laneId = -1 } = numbers[start + index] ?? {}
       return { ...lane, requestId, laneId }
     })
-    const own = [sql.raw('tenant_id'), ...wanted.same.map(([name]) => sql.raw(name))]
-    const same = [sql.raw('one.tenant_id'), ...wanted.same.map(([, value]) => value)]
-    // Select from the tenant's row, so that in a distributed database the tenant's worker runs the statement.
-    const sent = (columns: InsertedColumns<Lane>['ofLanes']) => sql`
-      from tenants as one cross join unnest(${sql.join(columns.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`))})
-        as sent (${sql.raw(columns.map(([name]) => name).join(', '))})
-      where one.tenant_id = ${tenant}
-    `
-    const names = (columns: InsertedColumns<Lane>['ofLanes'], at = '') =>
-      sql.raw(columns.map(([name, , , cast = '']) => `${at}${name}${at === '' ? '' : cast}`).join(', '))
+    const sent = (columns: InsertedColumns<Lane>['ofLanes']) =>
+      columns.map(([name, type, values, cast]) => ({
+        name,
+        type,
+        values: values(rows),
+        ...(cast && { cast }),
+      }))
     // The table of requests has the customer under another name.
-    const requestNames = sql.raw(
-      wanted.ofRequests
-        .map(([name]) => (name === 'quoted_customer_name' ? 'customer_name' : name))
-        .join(', '),
+    const inRequest = (column: InsertedColumn) =>
+      column.name === 'quoted_customer_name' ? { ...column, name: 'customer_name' } : column
+    await insertRows(
+      transaction,
+      tenant,
+      'quote_requests',
+      sent(wanted.ofRequests).map(inRequest),
+      wanted.same,
     )
-    await sql`
-      insert into quote_requests (${sql.join(own)}, ${requestNames})
-      select ${sql.join(same)}, ${names(wanted.ofRequests, 'sent.')} ${sent(wanted.ofRequests)}
-    `.execute(transaction)
-    await sql`
-      insert into lanes (${sql.join(own)}, lane_number, quote_count, updated_at, ${names(wanted.ofLanes)})
-      select ${sql.join(same)}, 1, 1, sent.created_at, ${names(wanted.ofLanes, 'sent.')} ${sent(wanted.ofLanes)}
-    `.execute(transaction)
+    await insertRows(transaction, tenant, 'lanes', sent(wanted.ofLanes), [
+      ...wanted.same,
+      ['lane_number', sql`1`],
+      ['quote_count', sql`1`],
+      ['updated_at', sql`sent.created_at`],
+    ])
   }
   quotesChanged(
     transaction,

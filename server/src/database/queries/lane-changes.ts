@@ -45,6 +45,7 @@ const quoted = {
   rep_name: 'rep_name',
   rate_type: 'rate_type',
   valid_until: 'valid_until',
+  counter_rate: 'counter_rate_cents',
 } as const satisfies Partial<Record<(typeof quoteFields)[number], string>>
 
 /** Columns that follow from others. They are in the trail so that a rollback or an undo restores them, but are never shown. */
@@ -80,6 +81,7 @@ const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
   quoted_fuel_cents: 'integer',
   quoted_accessorials_cents: 'integer',
   market_rate_cents: 'integer',
+  counter_rate_cents: 'integer',
   miles: 'double precision',
   pickup_date: 'date',
   created_at: 'timestamptz',

@@ -6,6 +6,7 @@ import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
 import {
   bookedAtALoss,
+  comparableAsBooked,
   landedMarginCents,
   lostToCostCents,
   lostToRateCents,
@@ -16,12 +17,17 @@ import {
 } from './landed-margin.ts'
 import { laneSeenByViewer } from './teams.ts'
 
-/** The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. */
-export type LaneFinding =
+/**
+ * The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. `mixed`: the brokerage
+ * has amounts on the other basis or in the other currency, so lanes are found by what the view converts, as the figure is.
+ */
+export type LaneFinding = { readonly mixed: boolean } & (
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
   | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
+)
 
-function withFinding(finding: LaneFinding): RawBuilder<boolean> {
+/** The condition of a finding, for amounts that can be compared as they are. */
+function comparedAsTheyAre(finding: LaneFinding): RawBuilder<boolean> {
   switch (finding.kind) {
     case 'lost_to_cost':
       return sql<boolean>`(${marginComparable} and ${lostToCostCents} > 0)`
@@ -32,6 +38,18 @@ function withFinding(finding: LaneFinding): RawBuilder<boolean> {
     case 'quoted_too_low':
       return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
   }
+}
+
+function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
+  if (!finding.mixed) return comparedAsTheyAre(finding)
+  // Each subquery names the tenant: see `isMixed`.
+  if (finding.kind === 'booked_at_a_loss') {
+    return sql<boolean>`(${bookedAtALoss} or (not ${comparableAsBooked} and exists (
+      select from counted_lanes as counted where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
+        and counted.truck_cost_cents > counted.customer_rate_cents)))`
+  }
+  return sql<boolean>`(lanes.lane_id in (
+    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding)}))`
 }
 
 export interface LaneFilter {
@@ -85,7 +103,7 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.carrier === undefined
         ? []
         : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),
-      ...(filter.finding === undefined ? [] : [withFinding(filter.finding)]),
+      ...(filter.finding === undefined ? [] : [withFinding(filter.finding, tenant)]),
       ...(filter.quotedBy === undefined
         ? []
         : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
@@ -123,8 +141,7 @@ interface SortKey {
 /** Amounts on two bases or in two currencies are not subtracted: such lanes are last. */
 const comparableMarginCents = sql<
   number | null
->`case when lanes.customer_basis is not distinct from lanes.truck_basis
-  and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD') then ${landedMarginCents} end`
+>`case when ${comparableAsBooked} then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 

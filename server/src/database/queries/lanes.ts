@@ -137,7 +137,12 @@ export async function insertQuoteRequests(
       ...(await transaction
         .insertInto('lanes')
         .values(rows)
-        .onConflict((conflict) => conflict.columns(['tenant_id', 'import_fingerprint']).doNothing())
+        .onConflict((conflict) =>
+          conflict
+            .columns(['tenant_id', 'import_fingerprint'])
+            .where('import_fingerprint', 'is not', null)
+            .doNothing(),
+        )
         .returningAll()
         .execute()),
     )

@@ -8,6 +8,8 @@ export interface PastQuoteRow {
   readonly customer_name: string
   readonly customer_keys: readonly string[]
   readonly tier: string | null
+  /** The teams that the person who quoted is in today. */
+  readonly team_ids: readonly number[]
   readonly origin: string
   readonly destination: string
   readonly origin_key: string
@@ -27,9 +29,7 @@ export interface PastQuoteRow {
   readonly expected_cost_cents: number | null
 }
 
-/**
- * The newest quotes since a time, without voided ones, and without those whose rate is on another basis than the brokerage's.
- */
+/** The newest quotes since a time that statistics count, with their amounts as statistics convert them. */
 export async function pastQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -37,20 +37,23 @@ export async function pastQuotes(
 ): Promise<PastQuoteRow[]> {
   const { rows } = await sql<PastQuoteRow>`
     select lanes.lane_ref, lanes.quoted_customer_name as customer_name,
-      array_remove(array[customer_key(lanes.quoted_customer_name), known.main_key], null) as customer_keys,
+      array_append(
+        array(select alias.customer_key from customer_aliases as alias
+          where alias.tenant_id = ${tenant} and alias.customer_id = known.customer_id),
+        customer_key(lanes.quoted_customer_name)
+      ) as customer_keys,
+      array(select of_rep.team_id from team_members as of_rep
+        where of_rep.tenant_id = ${tenant} and of_rep.user_id = lanes.created_by) as team_ids,
       customers.tier, lanes.origin, lanes.destination,
       lanes.origin_key, lanes.destination_key, lanes.origin_state, lanes.destination_state, lanes.origin_market,
       lanes.destination_market, lanes.equipment_code, lanes.miles, lanes.rate_type, lanes.created_by, lanes.created_at,
       lanes.outcome, lanes.quoted_rate_cents, nullif(lanes.estimated_cost_cents, 0) as estimated_cost_cents,
       nullif(lanes.expected_cost_cents, 0) as expected_cost_cents
-    from lanes
-    join tenants on tenants.tenant_id = ${tenant}
+    from counted_lanes as lanes
     left join customer_aliases as known
       on known.tenant_id = ${tenant} and known.customer_key = customer_key(lanes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
-    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.voided_at is null
-      and lanes.quoted_rate_cents > 0 and coalesce(lanes.quoted_basis, tenants.default_basis) = tenants.default_basis
-      and coalesce(lanes.quoted_currency, 'USD') = 'USD'
+    where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.quoted_rate_cents > 0
     order by lanes.created_at desc, lanes.lane_id desc
     limit ${limit}
   `.execute(transaction)

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { LaneRow, StoredExperiment, Tables, TenantTransaction } from '../schema/index.ts'
 import { accessChanged, chainMoved, type TenantId, tenantId } from '../session/index.ts'
 import { chainEnd, type HashChain, hashAfter } from './hash-chain.ts'
+import { insertRows } from './insert-rows.ts'
 import { readVersions } from './tenant-quotes.ts'
 
 export type PilotRow = Selectable<Tables['pilots']>
@@ -117,18 +118,24 @@ export async function appendPilotEntries(
     before = pilotHash(before, { ...row, atMicroseconds: at.getTime() * 1000 })
     return { ...row, hash: before }
   })
-  // Arrays, because a query builder takes a tenth of a millisecond per row. Selected from the row of the tenant, so that in a
-  // distributed database the tenant's worker runs the statement.
-  await sql`
-    insert into pilot_entries (tenant_id, entry_number, at, kind, lane_id, body, hash)
-    select one.tenant_id, sent.entry_number, ${at}::timestamptz, sent.kind, sent.lane_id, sent.body, decode(sent.hash, 'hex')
-    from tenants as one cross join unnest(
-      ${rows.map((row) => row.entry_number)}::bigint[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.lane_id)}::bigint[], ${rows.map((row) => row.body)}::text[],
-      ${rows.map((row) => row.hash.toString('hex'))}::text[]
-    ) as sent (entry_number, kind, lane_id, body, hash)
-    where one.tenant_id = ${tenant}
-  `.execute(transaction)
+  await insertRows(
+    transaction,
+    tenant,
+    'pilot_entries',
+    [
+      { name: 'entry_number', type: 'bigint', values: rows.map((row) => row.entry_number) },
+      { name: 'kind', type: 'text', values: rows.map((row) => row.kind) },
+      { name: 'lane_id', type: 'bigint', values: rows.map((row) => row.lane_id) },
+      { name: 'body', type: 'text', values: rows.map((row) => row.body) },
+      {
+        name: 'hash',
+        type: 'text',
+        values: rows.map((row) => `\\x${row.hash.toString('hex')}`),
+        cast: '::bytea',
+      },
+    ],
+    [['at', sql`${at}::timestamptz`]],
+  )
   chainMoved(transaction, { chain: 'pilot', tenant, entry: end.next + entries.length - 1, hash: before })
 }
 

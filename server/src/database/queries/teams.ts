@@ -39,6 +39,36 @@ export async function listTeams(transaction: TenantTransaction, tenant: TenantId
   }))
 }
 
+/** The teams that a person is in. */
+export async function teamsOfPerson(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+): Promise<number[]> {
+  const rows = await transaction
+    .selectFrom('team_members')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .execute()
+  return rows.map(({ team_id }) => team_id)
+}
+
+/** The name of a team; null if there is none. */
+export async function teamName(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  teamId: number,
+): Promise<string | null> {
+  const team = await transaction
+    .selectFrom('teams')
+    .select('name')
+    .where('tenant_id', '=', tenant)
+    .where('team_id', '=', teamId)
+    .executeTakeFirst()
+  return team?.name ?? null
+}
+
 /** Adds a team; null if another one has the name. */
 export async function insertTeam(
   transaction: TenantTransaction,
@@ -105,6 +135,28 @@ export async function setTeamCustomers(
     team_id: teamId,
     customer_id,
   }))
+  if (rows.length > 0) await transaction.insertInto('team_customers').values(rows).execute()
+  accessChanged(transaction)
+}
+
+/** Puts a customer into the teams of another one, and into no other team. */
+export async function copyCustomerTeams(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  await transaction
+    .deleteFrom('team_customers')
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', to)
+    .execute()
+  const teams = await transaction
+    .selectFrom('team_customers')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', from)
+    .execute()
+  const rows = teams.map(({ team_id }) => ({ tenant_id: tenant, team_id, customer_id: to }))
   if (rows.length > 0) await transaction.insertInto('team_customers').values(rows).execute()
   accessChanged(transaction)
 }

@@ -20,6 +20,14 @@ export interface CustomerAliasesTable {
   merged_by: number | null
 }
 
+export interface CustomerDistinctionsTable {
+  tenant_id: number
+  one_key: string
+  other_key: string
+  made_at: Date
+  made_by: number | null
+}
+
 export interface TeamsTable {
   tenant_id: number
   team_id: number

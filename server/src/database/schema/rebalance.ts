@@ -34,6 +34,8 @@ export interface ShardMove {
 export interface RebalanceOptions {
   readonly onMove: (move: ShardMove, nth: number) => void
   readonly onMoved: (move: ShardMove, tookMs: number) => void
+  /** Called with a sentence for each worker on which something of a transfer could not be removed. */
+  readonly onLeftover?: (fault: string) => void
   /** Whether to stop. Called before each move. */
   readonly stopped: () => boolean
   /** Aborted to cancel the move that runs: it is undone. */
@@ -74,7 +76,7 @@ export async function rebalance(superuser: pg.ClientConfig, options: RebalanceOp
     try {
       return await moveAll({ mover, aide }, options)
     } finally {
-      await removeLeftovers(aide).catch(() => {})
+      for (const fault of await removeLeftovers(aide)) options.onLeftover?.(fault)
     }
   } finally {
     await Promise.all([mover.end(), aide.end()])
@@ -90,7 +92,7 @@ interface Connections {
 
 async function moveAll(connections: Connections, options: RebalanceOptions): Promise<number> {
   const { mover } = connections
-  await removeLeftovers(mover)
+  for (const fault of await removeLeftovers(mover)) options.onLeftover?.(fault)
   let moves = 0
   for (;;) {
     if (options.stopped())
@@ -266,18 +268,24 @@ async function permitTransfers(client: pg.Client, over: AbortSignal): Promise<vo
 
 /**
  * Removes what an interrupted transfer left: Citus drops its own objects, and a role that it cannot drop yet loses
- * BYPASSRLS.
+ * BYPASSRLS. Returns a sentence for each worker on which this failed.
  */
-async function removeLeftovers(client: pg.Client): Promise<void> {
-  // Roles lose BYPASSRLS even if Citus cannot clean up yet.
-  await client.query('call citus_cleanup_orphaned_resources()').catch(() => {})
-  await onEveryWorker(
-    client,
-    `do $do$ declare its_role text; begin
-       for its_role in select rolname from pg_roles where rolname like '${transferRoles}' and rolbypassrls loop
-         set local citus.enable_ddl_propagation = off;
-         execute format('alter role %I nobypassrls', its_role);
-       end loop;
-     end $do$`,
-  )
+async function removeLeftovers(client: pg.Client): Promise<string[]> {
+  try {
+    // Roles lose BYPASSRLS even if Citus cannot clean up yet.
+    await client.query('call citus_cleanup_orphaned_resources()').catch(() => {})
+    const faults = await onEveryWorker(
+      client,
+      `do $do$ declare its_role text; begin
+         for its_role in select rolname from pg_roles where rolname like '${transferRoles}' and rolbypassrls loop
+           set local citus.enable_ddl_propagation = off;
+           execute format('alter role %I nobypassrls', its_role);
+         end loop;
+       end $do$`,
+    )
+    return faults.map((fault) => `A role of a transfer may still have BYPASSRLS on ${fault}`)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [`Roles of transfers may still have BYPASSRLS on the workers: ${reason}`]
+  }
 }

@@ -11,7 +11,7 @@ export interface StoredRule extends PricingRule {
 export interface ApprovalsTable {
   tenant_id: number
   approval_id: number
-  state: 'waiting' | 'approved' | 'rejected' | 'countered' | 'accepted' | 'withdrawn'
+  state: 'waiting' | 'approved' | 'rejected' | 'countered' | 'accepted' | 'withdrawn' | 'expired'
   asked: ColumnType<unknown, string, string>
   reasons: ColumnType<string[], string, string>
   note: string | null

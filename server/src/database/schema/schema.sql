@@ -32,10 +32,12 @@ create table approvals (
   constraint approvals_tenant_id_decided_by_fkey FOREIGN KEY (tenant_id, decided_by) REFERENCES users(tenant_id, user_id),
   constraint approvals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint approvals_tenant_id_requested_by_fkey FOREIGN KEY (tenant_id, requested_by) REFERENCES users(tenant_id, user_id),
-  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text])))
+  constraint approvals_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'countered'::text, 'accepted'::text, 'withdrawn'::text, 'expired'::text])))
 );
+CREATE INDEX approvals_undecided ON approvals USING btree (tenant_id, expires_at) WHERE (state = ANY (ARRAY['waiting'::text, 'countered'::text]));
 alter table approvals enable row level security;
 alter table approvals force row level security;
+create policy approvals_for_owner on approvals for select to lanewise_owner using (true);
 create policy tenant_isolation on approvals for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text)))))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(COALESCE((asked ->> 'customerName'::text), ((asked -> 'body'::text) ->> 'customer_name'::text))))));
 grant insert, select, update on approvals to lanewise_service;
 
@@ -105,6 +107,21 @@ alter table customer_aliases enable row level security;
 alter table customer_aliases force row level security;
 create policy tenant_isolation on customer_aliases for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
 grant insert, select, update on customer_aliases to lanewise_service;
+
+create table customer_distinctions (
+  tenant_id integer not null,
+  one_key text not null,
+  other_key text not null,
+  made_at timestamp with time zone not null,
+  made_by integer,
+  constraint customer_distinctions_pkey PRIMARY KEY (tenant_id, one_key, other_key),
+  constraint customer_distinctions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint customer_distinctions_check CHECK ((one_key < (other_key COLLATE "C")))
+);
+alter table customer_distinctions enable row level security;
+alter table customer_distinctions force row level security;
+create policy tenant_isolation on customer_distinctions for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(one_key) AND is_seen(other_key)));
+grant delete, insert, select on customer_distinctions to lanewise_service;
 
 create table customers (
   tenant_id integer not null,
@@ -501,13 +518,14 @@ create table lanes (
   voided_at timestamp with time zone,
   void_reason text,
   advice jsonb,
+  counter_rate_cents integer,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
-  constraint lanes_tenant_id_import_fingerprint_key UNIQUE (tenant_id, import_fingerprint),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
   constraint lanes_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES quote_requests(tenant_id, request_id),
   constraint lanes_check CHECK (((outcome = 'pending'::text) = (decided_at IS NULL))),
   constraint lanes_check1 CHECK (((voided_at IS NULL) = (void_reason IS NULL))),
+  constraint lanes_counter_rate_cents_check CHECK ((counter_rate_cents > 0)),
   constraint lanes_customer_accessorials_cents_check CHECK (((customer_accessorials_cents >= 0) AND (customer_accessorials_cents <= 999999999))),
   constraint lanes_customer_basis_check CHECK ((customer_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_customer_currency_check CHECK ((customer_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
@@ -543,6 +561,7 @@ CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 CREATE UNIQUE INDEX lanes_by_external_id ON lanes USING btree (tenant_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX lanes_by_import ON lanes USING btree (tenant_id, import_id, lane_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX lanes_by_import_fingerprint ON lanes USING btree (tenant_id, import_fingerprint) WHERE (import_fingerprint IS NOT NULL);
 CREATE INDEX lanes_by_request ON lanes USING btree (tenant_id, request_id);
 CREATE INDEX lanes_undecided ON lanes USING btree (tenant_id, valid_until, created_at) WHERE ((outcome = 'pending'::text) AND (voided_at IS NULL));
 CREATE INDEX lanes_with_all_in ON lanes USING btree (tenant_id, origin_key, destination_key) WHERE ((quoted_basis = 'all_in'::text) OR (customer_basis = 'all_in'::text) OR (truck_basis = 'all_in'::text));
@@ -1008,6 +1027,7 @@ create view counted_lanes with (security_invoker=true) as
     voided_at,
     void_reason,
     advice,
+    counter_rate_cents,
         CASE
             WHEN (cad_day IS NOT NULL) THEN 'exchange'::text
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
@@ -1085,6 +1105,7 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.voided_at,
             lanes_1.void_reason,
             lanes_1.advice,
+            lanes_1.counter_rate_cents,
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
@@ -1163,6 +1184,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.voided_at,
                     lanes_2.void_reason,
                     lanes_2.advice,
+                    lanes_2.counter_rate_cents,
                     owners.expired_counts_as_lost,
                     owners.wanted,
                         CASE
@@ -1179,10 +1201,58 @@ create view counted_lanes with (security_invoker=true) as
                             tenants.default_basis AS wanted
                            FROM tenants) owners ON ((owners.owner_id = lanes_2.tenant_id)))) lanes_1
              LEFT JOIN fuel_days of_brokerage ON (((of_brokerage.tenant_id = lanes_1.tenant_id) AND (of_brokerage.day = lanes_1.fuel_day) AND (of_brokerage.customer_key = ''::text))))
-             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key = lower(btrim(lanes_1.quoted_customer_name))) AND (of_customer.customer_key <> ''::text))))
+             LEFT JOIN fuel_days of_customer ON (((of_customer.tenant_id = lanes_1.tenant_id) AND (of_customer.day = lanes_1.fuel_day) AND (of_customer.customer_key =
+                CASE
+                    WHEN (lanes_1.fuel_day IS NULL) THEN NULL::text
+                    WHEN (lanes_1.customer_name IS NULL) THEN lanes_1.customer_key
+                    ELSE customer_key(lanes_1.quoted_customer_name)
+                END) AND (of_customer.customer_key <> ''::text))))
              LEFT JOIN exchange_days exchange ON (((exchange.tenant_id = lanes_1.tenant_id) AND (exchange.day = lanes_1.cad_day))))) lanes
   WHERE ((voided_at IS NULL) AND ((COALESCE(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency, truck_currency) IS NULL) OR ((on_basis(usd_cents(quoted_rate_cents, quoted_currency, usd_per_cad), quoted_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), rate_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted) IS NOT NULL) AND ((customer_rate_cents IS NULL) OR (on_basis(usd_cents(customer_rate_cents, customer_currency, usd_per_cad), customer_basis, COALESCE(usd_cents(customer_fuel_cents, customer_currency, usd_per_cad), rate_fuel), usd_cents(customer_accessorials_cents, customer_currency, usd_per_cad), wanted) IS NOT NULL)) AND ((truck_cost_cents IS NULL) OR (on_basis(usd_cents(truck_cost_cents, truck_currency, usd_per_cad), truck_basis, COALESCE(usd_cents(truck_fuel_cents, truck_currency, usd_per_cad), cost_fuel), usd_cents(truck_accessorials_cents, truck_currency, usd_per_cad), wanted) IS NOT NULL)))));
 grant select on counted_lanes to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.across_tenants(wanted text)
+ RETURNS SETOF integer[]
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+  -- In the database because the functions that read across tenants call it, as their owner. Nobody else may: it runs any text.
+  -- Citus fails a query if one worker does not answer, so the queries for single workers name the shards that these have.
+  declare
+    away constant text := nullif(current_setting('app.workers_away', true), '');
+  begin
+    if away is null then
+      return query execute regexp_replace(wanted, '\{(\w+)\}', 'public.\1', 'g');
+      return;
+    end if;
+    return query
+      with named as (
+        select distinct hit[1] as name from regexp_matches(wanted, '\{(\w+)\}', 'g') as hit
+      ), of_shard as (
+        select place.groupid, (
+          select array_agg(array['{' || named.name || '}', format('public.%I', named.name || '_' || other.shardid)])
+          from named join pg_dist_shard as other
+            on other.logicalrelid = to_regclass('public.' || named.name) and other.shardminvalue = shard.shardminvalue
+        ) as names
+        from pg_dist_shard as shard join pg_dist_placement as place on place.shardid = shard.shardid
+        where shard.logicalrelid = 'public.tenants'::regclass and place.groupid <> all (string_to_array(away, ',')::integer[])
+      ), of_worker as (
+        select node.nodename, node.nodeport, format(
+          'select string_agg(numbers::text, '';'') from (%s) as every_shard (numbers)',
+          string_agg('(' || public.with_names(wanted, of_shard.names) || ')', ' union all ')
+        ) as command
+        from of_shard join pg_dist_node as node on node.groupid = of_shard.groupid and node.noderole = 'primary'
+        group by node.nodename, node.nodeport
+      ), asked as (
+        select array_agg(nodename) as names, array_agg(nodeport) as ports, array_agg(command) as commands from of_worker
+      )
+      select rows_of.numbers::integer[]
+      from asked
+      cross join lateral master_run_on_worker(asked.names, asked.ports, asked.commands, true) as answer
+      cross join lateral string_to_table(answer.result, ';') as rows_of (numbers)
+      where answer.success and answer.result <> '';
+  end $function$;
+revoke all on function across_tenants(text) from public;
 
 CREATE OR REPLACE FUNCTION public.advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[])
  RETURNS jsonb
@@ -1780,14 +1850,16 @@ AS $function$
   begin
     if current_setting('citus.propagate_set_commands', true) is not null then
       -- Citus does not distribute a recursive query: one lookup per active endpoint.
-      return query
-        select e.tenant_id, e.endpoint_id from public.event_endpoints e
-        where e.state = 'active' and exists (
-          select from public.event_deliveries d
-          where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
-            and d.next_at <= clock_timestamp()
-        )
-        limit max_count;
+      return query select numbers[1], numbers[2] from public.across_tenants(format(
+        $query$
+          select array[e.tenant_id, e.endpoint_id] from {event_endpoints} as e
+          where e.state = 'active' and exists (
+            select from {event_deliveries} as d
+            where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
+              and d.next_at <= %L::timestamptz
+          )
+          limit %s
+        $query$, clock_timestamp(), max_count)) as one (numbers) limit max_count;
       return;
     end if;
     return query with recursive queue as (
@@ -1890,6 +1962,9 @@ AS $function$
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customer_aliases where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
+    delete from public.customer_distinctions where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
     delete from public.customers where tenant_id = sandbox;
@@ -2060,6 +2135,20 @@ AS $function$
   end $function$;
 revoke all on function hide_customers_on_workers(text) from public;
 grant execute on function hide_customers_on_workers(text) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.insert_rows(target text, names text, tuples text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  -- In the database because the text of the statement has the values: Citus reads from it which shard they belong to, and locks
+  -- no other shard. The service could run the same statement itself, so this is no way around its rights.
+  begin
+    if cardinality(tuples) > 0 then
+      execute format('insert into public.%I (%s) values (%s)', target, names, array_to_string(tuples, '),('));
+    end if;
+  end $function$;
+revoke all on function insert_rows(text, text, text[]) from public;
+grant execute on function insert_rows(text, text, text[]) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.is_seen(customer_key text)
  RETURNS boolean
@@ -2341,10 +2430,12 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but two numbers per undo.
   begin
-    return query select i.tenant_id, i.import_id from public.imports i
-    where i.status = 'undoing' and i.progress_at < silent_since
-    order by i.progress_at
-    limit 1000;
+    return query select numbers[1], numbers[2] from public.across_tenants(format(
+      $query$
+        select array[i.tenant_id, i.import_id] from {imports} as i
+        where i.status = 'undoing' and i.progress_at < %L::timestamptz
+        order by i.progress_at limit 1000
+      $query$, silent_since)) as one (numbers);
   end $function$;
 revoke all on function stalled_undos(timestamp with time zone) from public;
 grant execute on function stalled_undos(timestamp with time zone) to lanewise_service;
@@ -2400,15 +2491,33 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants.
   begin
-    return query
-      select known.tenant_id from public.tenant_facts as known
-      join public.tenants as one on one.tenant_id = known.tenant_id
-      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
-      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
-        and (checked.checked_at is null or checked.checked_at < before);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[known.tenant_id] from {tenant_facts} as known
+        join {tenants} as one on one.tenant_id = known.tenant_id
+        left join {calibration_checks} as checked on checked.tenant_id = known.tenant_id
+        where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+          and (checked.checked_at is null or checked.checked_at < %L::timestamptz)
+      $query$, before)) as one (numbers);
   end $function$;
 revoke all on function tenants_to_check(timestamp with time zone) from public;
 grant execute on function tenants_to_check(timestamp with time zone) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_ended_approvals()
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Undecided requests are few.
+  begin
+    return query
+      select distinct approval.tenant_id from public.approvals as approval
+      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+  end $function$;
+revoke all on function tenants_with_ended_approvals() from public;
+grant execute on function tenants_with_ended_approvals() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
  RETURNS SETOF integer
@@ -2419,21 +2528,22 @@ CREATE OR REPLACE FUNCTION public.tenants_with_ended_quotes()
 AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
-  declare
-    moment constant timestamptz := clock_timestamp();
   begin
-    return query
-      select one.tenant_id from public.tenants as one
-      where exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until <= moment
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      ) or exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
-          and created_at <= moment - make_interval(days => one.quote_valid_days)
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      );
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[one.tenant_id] from {tenants} as one
+        where exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null
+            and valid_until <= %1$L::timestamptz
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        ) or exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+            and created_at <= %1$L::timestamptz - make_interval(days => one.quote_valid_days)
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        )
+      $query$, clock_timestamp())) as one (numbers);
   end $function$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
@@ -2447,9 +2557,11 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Pilots are few.
   begin
-    return query
-      select pilot.tenant_id from public.pilots as pilot
-      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[pilot.tenant_id] from {pilots} as pilot
+        where pilot.active and (pilot.announced_at is null or pilot.announced_at < %L::timestamptz)
+      $query$, before)) as one (numbers);
   end $function$;
 revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
 grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
@@ -2463,10 +2575,11 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Pilots are few.
   begin
-    return query
-      select pilot.tenant_id from public.pilots as pilot
-      join public.tenant_facts as known on known.tenant_id = pilot.tenant_id
-      where known.facts_version > pilot.sealed_version;
+    return query select numbers[1] from public.across_tenants($query$
+      select array[pilot.tenant_id] from {pilots} as pilot
+      join {tenant_facts} as known on known.tenant_id = pilot.tenant_id
+      where known.facts_version > pilot.sealed_version
+    $query$) as one (numbers);
   end $function$;
 revoke all on function tenants_with_pilots_behind() from public;
 grant execute on function tenants_with_pilots_behind() to lanewise_service;
@@ -2483,26 +2596,30 @@ AS $function$
     moment constant timestamptz := clock_timestamp();
     until constant timestamptz := moment + make_interval(days => notice_days);
   begin
-    return query
-      select distinct t.tenant_id from public.service_tokens t
-      join public.event_endpoints e on e.tenant_id = t.tenant_id
-      where t.revoked_at is null and t.expires_at > moment and t.expires_at <= until
-        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
-        and not exists (
-          select from public.expiry_notices n
-          where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
-            and n.credential = 'service_token' and n.credential_id = t.token_id
-        );
-    return query
-      select distinct s.tenant_id from public.signing_secrets s
-      join public.event_endpoints e on e.tenant_id = s.tenant_id
-      where s.revoked_at is null and s.expires_at > moment and s.expires_at <= until
-        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
-        and not exists (
-          select from public.expiry_notices n
-          where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
-            and n.credential = 'signing_secret' and n.credential_id = s.secret_id
-        );
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[t.tenant_id] from {service_tokens} as t
+        join {event_endpoints} as e on e.tenant_id = t.tenant_id
+        where t.revoked_at is null and t.expires_at > %1$L::timestamptz and t.expires_at <= %2$L::timestamptz
+          and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+          and not exists (
+            select from {expiry_notices} as n
+            where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
+              and n.credential = 'service_token' and n.credential_id = t.token_id
+          )
+      $query$, moment, until)) as one (numbers);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[s.tenant_id] from {signing_secrets} as s
+        join {event_endpoints} as e on e.tenant_id = s.tenant_id
+        where s.revoked_at is null and s.expires_at > %1$L::timestamptz and s.expires_at <= %2$L::timestamptz
+          and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+          and not exists (
+            select from {expiry_notices} as n
+            where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
+              and n.credential = 'signing_secret' and n.credential_id = s.secret_id
+          )
+      $query$, moment, until)) as one (numbers);
   end $function$;
 revoke all on function unannounced_expiries(integer) from public;
 grant execute on function unannounced_expiries(integer) to lanewise_service;
@@ -2516,3 +2633,19 @@ AS $function$
   select case when currency is null or currency = 'USD' then cents else floor(cents * usd_per_cad + 0.5)::integer end $function$;
 revoke all on function usd_cents(integer, text, double precision) from public;
 grant execute on function usd_cents(integer, text, double precision) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.with_names(wanted text, pairs text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+  -- In the database because across_tenants calls it.
+  declare
+    pair text[];
+  begin
+    foreach pair slice 1 in array pairs loop
+      wanted := replace(wanted, pair[1], pair[2]);
+    end loop;
+    return wanted;
+  end $function$;
+revoke all on function with_names(text, text[]) from public;

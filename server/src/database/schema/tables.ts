@@ -6,6 +6,7 @@ import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
+  CustomerDistinctionsTable,
   CustomersTable,
   TeamCustomersTable,
   TeamMembersTable,
@@ -65,6 +66,7 @@ export interface Tables extends PilotTables {
   market_keys: MarketKeysTable
   customers: CustomersTable
   customer_aliases: CustomerAliasesTable
+  customer_distinctions: CustomerDistinctionsTable
   teams: TeamsTable
   team_members: TeamMembersTable
   team_customers: TeamCustomersTable
@@ -345,6 +347,8 @@ export interface LanesTable extends BookingColumns {
   void_reason: ColumnType<string | null, string | null | undefined, string | null>
   /** The advice that the desk showed when the quote was saved. */
   advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
+  /** The lower rate that the customer named instead of this quote. */
+  counter_rate_cents: Generated<number | null>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>

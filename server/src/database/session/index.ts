@@ -27,13 +27,14 @@ export {
   waitWithinDeadline,
   withDeadline,
 } from './request-deadline.ts'
-export { databaseSafetyFaults } from './row-level-security.ts'
+export { databaseSafety, databaseSafetyFaults } from './row-level-security.ts'
 export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
 export {
   accessChanged,
   type ChainName,
   chainMoved,
+  isDistributedTransaction,
   quotesChanged,
   quotesMade,
 } from './transaction-changes.ts'

@@ -25,7 +25,13 @@ import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
-import { type ChainHead, type Moves, movedChains, moves } from './transaction-changes.ts'
+import {
+  type ChainHead,
+  distributedTransactions,
+  type Moves,
+  movedChains,
+  moves,
+} from './transaction-changes.ts'
 import { currentViewer } from './viewer.ts'
 import { readWorkers, type Worker, WorkerWatch } from './workers.ts'
 
@@ -48,6 +54,11 @@ export interface Database {
   /** For the few queries that run before a tenant is known: sign-in by email, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
+   * The same for a query that finds tenants across all of them, for background work. While workers of Citus are away, it finds
+   * only tenants on the others.
+   */
+  acrossTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
+  /**
    * The tenants changed by transactions that were not visible at `since`, and the `since` of the next call. With null,
    * only the latter. Both are valid only for the `server` that answered. `watched` lists the tenants that the caller needs
    * to know about. It is called only while a worker of Citus is away: then only those are asked for whose worker answers.
@@ -55,6 +66,8 @@ export interface Database {
   changedTenants(since: string | null, watched?: () => readonly TenantId[]): Promise<ChangedTenants>
   /** The workers of Citus, asked within the last second; empty without Citus. */
   workers(): Promise<readonly Worker[]>
+  /** Calls the listener when a worker of Citus that was away answers again. */
+  onWorkerBack(listener: () => void): void
   /** The workers as they were when they were last asked; empty without Citus. */
   workersLastSeen(): readonly Worker[]
   /** Calls the listener for every commit of this process that changes a tenant, before the caller gets the result. */
@@ -144,6 +157,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     inTenant,
     callInTenant: functionCalls({ connections, isDistributed, onVersions: versions.notify }),
     outsideTenants,
+    acrossTenants: (work) =>
+      workers.around((away) =>
+        outsideTenants(async (transaction) => {
+          if (away !== null) await leaveOut(transaction, away)
+          return work(transaction)
+        }),
+      ),
     changedTenants: (since, watched = () => []) =>
       workers.around((reachable) =>
         askChangedTenants(
@@ -154,6 +174,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         ),
       ),
     workers: () => workers.recent(),
+    onWorkerBack: workers.onBack,
     workersLastSeen: () => workers.lastSeen(),
     onVersionsMoved: versions.add,
     ping: () =>
@@ -282,6 +303,7 @@ class Transactions {
       queries = queriesOn(client)
       this.#queryBuilders.set(client, queries)
     }
+    if (this.isDistributed) distributedTransactions.add(queries)
     moves.delete(queries)
     movedChains.delete(queries)
     return queries
@@ -334,6 +356,11 @@ async function timeAndMigrations(transaction: TenantTransaction) {
   const [row] = rows
   if (row === undefined) throw new DatabaseUnavailable('no row')
   return row
+}
+
+/** Queries across all tenants then leave out the rows on these workers of Citus, for this transaction. */
+async function leaveOut(transaction: TenantTransaction, away: readonly number[]): Promise<void> {
+  await sql`select set_config('app.workers_away', ${away.join(',')}, true)`.execute(transaction)
 }
 
 async function makeInstallation(transaction: TenantTransaction): Promise<void> {

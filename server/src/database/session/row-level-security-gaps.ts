@@ -16,6 +16,7 @@ const reviewedFunctions = sql.raw(
     'sign_in_of',
     'stalled_undos',
     'tenants_to_check',
+    'tenants_with_ended_approvals',
     'tenants_with_ended_quotes',
     'tenants_with_heads_to_announce',
     'tenants_with_pilots_behind',

@@ -3,6 +3,7 @@ import { hasWorkers, notSpread, type TenantTransaction } from '../schema/index.t
 import { roleTimeouts } from './connection.ts'
 import type { Database } from './open-database.ts'
 import { gapsQuery, rowLevelSecurityGaps } from './row-level-security-gaps.ts'
+import { limitWorkerConnect } from './workers.ts'
 
 /** The longest session timeout that is still useful for a waiting caller, in milliseconds. */
 const roleTimeoutMsMax = 60_000
@@ -10,27 +11,45 @@ const roleTimeoutMsMax = 60_000
 /** Settings that make acknowledged changes durable. */
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 
+/** What a check of a database found, as sentences for an operator. */
+export interface DatabaseSafety {
+  /** The reasons why this database is not safe to serve from. */
+  readonly faults: readonly string[]
+  /** The workers of Citus that are away, so that nobody knows whether their shards are isolated. */
+  readonly unchecked: readonly string[]
+}
+
 /**
- * The reasons why this database is not safe to serve from, as sentences for an operator; empty if it is safe. Checked once
- * at start. Row-level security does not restrict a superuser, a role with BYPASSRLS, or the owner of a table. A database
- * without fsync loses acknowledged changes. Without timeouts of the role, a call that is a single message may never end.
+ * Checks whether this database is safe to serve from: at the start, and when a worker of Citus comes back. Row-level security
+ * does not restrict a superuser, a role with BYPASSRLS, or the owner of a table. A database without fsync loses acknowledged
+ * changes. Without timeouts of the role, a call that is a single message may never end.
  */
-export async function databaseSafetyFaults(database: Database): Promise<string[]> {
+export async function databaseSafety(database: Database): Promise<DatabaseSafety> {
   return database.outsideTenants(async (transaction) => {
     const { rows } = await serverQuery.execute(transaction)
     const servers = rows.map(serverFaults)
     const isUnrestricted = servers.some((server) => server.isUnrestricted)
-    return [
-      ...servers.flatMap(({ faults }) => faults),
-      ...(isUnrestricted ? [] : await missingTimeouts(transaction)),
-      ...(isUnrestricted ? [] : await rowLevelSecurityGaps(transaction)),
-      ...((await notSpread(transaction)) ?? []).map(
-        (table) =>
-          `The table ${table} is not distributed over the workers like the others. Run npm run distribute.`,
-      ),
-      ...(await workerFaults(transaction)),
-    ]
+    const workers = await workersSafety(transaction)
+    return {
+      faults: [
+        ...servers.flatMap(({ faults }) => faults),
+        ...(isUnrestricted ? [] : await missingTimeouts(transaction)),
+        ...(isUnrestricted ? [] : await rowLevelSecurityGaps(transaction)),
+        ...((await notSpread(transaction)) ?? []).map(
+          (table) =>
+            `The table ${table} is not distributed over the workers like the others. Run npm run distribute.`,
+        ),
+        ...workers.faults,
+      ],
+      unchecked: workers.unchecked,
+    }
   })
+}
+
+/** All that `databaseSafety` finds; empty if the database and every worker are safe. */
+export async function databaseSafetyFaults(database: Database): Promise<string[]> {
+  const { faults, unchecked } = await databaseSafety(database)
+  return [...faults, ...unchecked]
 }
 
 interface Server {
@@ -70,24 +89,34 @@ function serverFaults({ role, superuser, bypasses, owner, off }: Server) {
   return { faults, isUnrestricted: superuser || bypasses || owner }
 }
 
-/**
- * The same faults on the workers of Citus. Each worker has roles, settings and shards of its own. A worker that cannot be
- * checked is a fault, too: its shards may not be isolated.
- */
-async function workerFaults(transaction: TenantTransaction): Promise<string[]> {
-  if (!(await hasWorkers(transaction))) return []
+/** The same faults on the workers of Citus. Each worker has roles, settings and shards of its own. */
+async function workersSafety(transaction: TenantTransaction): Promise<DatabaseSafety> {
+  if (!(await hasWorkers(transaction))) return { faults: [], unchecked: [] }
+  await limitWorkerConnect(transaction)
   const servers = await askWorkers<Server>(transaction, serverQuery)
   const reachable = servers.filter(({ rows }) => rows !== null)
   const restricted = reachable.every(({ rows }) => rows?.every((row) => !serverFaults(row).isUnrestricted))
   const gaps = restricted ? await askWorkers(transaction, gapsQuery) : []
-  return [
-    ...servers.flatMap(({ worker, rows, error }) =>
-      rows === null
-        ? [`The worker ${worker} cannot be checked: ${error}`]
-        : rows.flatMap((row) => serverFaults(row).faults).map((fault) => `The worker ${worker}: ${fault}`),
-    ),
-    ...gaps.flatMap(({ worker, rows }) => (rows ?? []).map(({ fault }) => `The worker ${worker}: ${fault}`)),
-  ]
+  const notAsked = servers.filter(({ rows }) => rows === null)
+  // A worker that answers, but not this question, may be unsafe.
+  const answering = notAsked.length === 0 ? [] : await askWorkers(transaction, sql`select 1 as one`)
+  const isAway = (worker: string) => answering.some((one) => one.worker === worker && one.rows === null)
+  const cannot = ({ worker, error }: (typeof servers)[number]) =>
+    `The worker ${worker} cannot be checked: ${error}`
+  return {
+    faults: [
+      ...notAsked.filter(({ worker }) => !isAway(worker)).map(cannot),
+      ...reachable.flatMap(({ worker, rows }) =>
+        (rows ?? [])
+          .flatMap((row) => serverFaults(row).faults)
+          .map((fault) => `The worker ${worker}: ${fault}`),
+      ),
+      ...gaps.flatMap(({ worker, rows }) =>
+        (rows ?? []).map(({ fault }) => `The worker ${worker}: ${fault}`),
+      ),
+    ],
+    unchecked: notAsked.filter(({ worker }) => isAway(worker)).map(cannot),
+  }
 }
 
 /** Runs a query without parameters on every worker, with the role of the transaction. `rows` is null if a worker failed. */

@@ -1,6 +1,14 @@
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from './tenant.ts'
 
+/** The transactions of a database that Citus distributes over workers. */
+export const distributedTransactions = new WeakSet<TenantTransaction>()
+
+/** Whether this transaction is in a database that Citus distributes over workers. */
+export function isDistributedTransaction(transaction: TenantTransaction): boolean {
+  return distributedTransactions.has(transaction)
+}
+
 /** What a transaction has changed for its tenant. The versions of the tenant increase when it commits. */
 export interface Moves {
   facts: 0 | 1

@@ -84,6 +84,7 @@ export function watchedDatabase(database: Database, watch: TransactionWatch): Da
     callInTenant: (tenant, name, values) =>
       watched('function', () => database.callInTenant(tenant, name, values)),
     outsideTenants: (work) => watched('no-tenant', () => database.outsideTenants(work)),
+    acrossTenants: (work) => watched('no-tenant', () => database.acrossTenants(work)),
     ping: () => watched('ping', () => database.ping()),
     changedTenants: (since, tenants) =>
       watched('version-look', () => database.changedTenants(since, tenants)),

@@ -16,16 +16,30 @@ export interface Worker {
   readonly transferWalBytes: number
   /** The most that it keeps; null without a limit, or if it is away. */
   readonly transferWalBytesMax: number | null
+  /** Roles of transfers with BYPASSRLS: that of a running transfer, or what an interrupted one left. */
+  readonly transferRoles: readonly string[]
 }
 
-/** Run on a worker: the bytes that the slots of transfers keep, and the limit in megabytes, -1 for none. */
+/**
+ * Run on a worker: the bytes that the slots of transfers keep, the limit in megabytes, -1 for none, and the roles of transfers
+ * with BYPASSRLS.
+ */
 const keptWal = `
   select coalesce(sum(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint
     || ' ' || (select setting from pg_settings where name = 'max_slot_wal_keep_size')
+    || ' ' || (select coalesce(string_agg(rolname, ',' order by rolname), '') from pg_roles
+               where rolname like 'citus\\_shard\\_%' and rolbypassrls)
   from pg_replication_slots where slot_name like 'citus\\_shard\\_%'`
 
 /** A connection to a worker takes a few milliseconds. Without this limit, a machine that is off takes 30 seconds. */
 const workerConnectMs = 500
+
+/** Limits the time for a connection to a worker in this transaction. */
+export async function limitWorkerConnect(transaction: TenantTransaction): Promise<void> {
+  await sql`select set_config('citus.node_connection_timeout', ${String(workerConnectMs)}, true)`.execute(
+    transaction,
+  )
+}
 
 /**
  * The workers of this database, in the order of their numbers; empty without Citus. It connects to each worker, as the role
@@ -33,15 +47,14 @@ const workerConnectMs = 500
  */
 export async function readWorkers(transaction: TenantTransaction): Promise<readonly Worker[]> {
   if (!(await hasWorkers(transaction))) return []
-  await sql`select set_config('citus.node_connection_timeout', ${String(workerConnectMs)}, true)`.execute(
-    transaction,
-  )
+  await limitWorkerConnect(transaction)
   const { rows } = await sql<Worker>`
     select known.worker as name, known.group_id as group, coalesce(asked.success, false) as up,
       known.brokerages::int as brokerages,
       case when asked.success then split_part(asked.result, ' ', 1)::bigint else 0 end as "transferWalBytes",
       case when asked.success
-        then nullif(split_part(asked.result, ' ', 2), '-1')::bigint * 1048576 end as "transferWalBytesMax"
+        then nullif(split_part(asked.result, ' ', 2), '-1')::bigint * 1048576 end as "transferWalBytesMax",
+      string_to_array(coalesce(nullif(split_part(asked.result, ' ', 3), ''), ''), ',') as "transferRoles"
     from brokerages_of_workers() as known
     left join run_command_on_workers(${keptWal}) as asked on asked.nodename || ':' || asked.nodeport = known.worker
     order by known.group_id
@@ -62,9 +75,9 @@ export function workersAway(workers: readonly Worker[]): string | null {
     .join(' ')
 }
 
-/** A sentence for each worker whose disk a transfer of shards could fill; empty if there is none. */
+/** A sentence for what a transfer of shards needs or keeps on a worker: disk space, or a role that row-level security does not restrict. */
 export function transferFaults(workers: readonly Worker[]): readonly string[] {
-  return workers.flatMap(({ name, up, transferWalBytes, transferWalBytesMax }) => [
+  return workers.flatMap(({ name, up, transferWalBytes, transferWalBytesMax, transferRoles }) => [
     ...(up && transferWalBytesMax === null
       ? [
           `The worker ${name} has no max_slot_wal_keep_size: a transfer of shards that cannot finish would fill its disk.`,
@@ -75,6 +88,9 @@ export function transferFaults(workers: readonly Worker[]): readonly string[] {
           `The worker ${name} keeps ${Math.ceil(transferWalBytes / 1e6)} MB of write-ahead log for a transfer of shards.`,
         ]
       : []),
+    ...transferRoles.map(
+      (role) => `The worker ${name} has the role ${role} with BYPASSRLS, for a transfer of shards.`,
+    ),
   ])
 }
 
@@ -86,10 +102,16 @@ export class WorkerWatch {
   readonly #read: (() => Promise<readonly Worker[]>) | null
   #workers: readonly Worker[] = []
   #askedAt = Number.NEGATIVE_INFINITY
+  readonly #onBack: (() => void)[] = []
 
   /** `read` asks the workers; null without Citus. */
   constructor(read: (() => Promise<readonly Worker[]>) | null) {
     this.#read = read
+  }
+
+  /** Calls the listener when a worker that was away answers again. */
+  readonly onBack = (listener: () => void): void => {
+    this.#onBack.push(listener)
   }
 
   lastSeen(): readonly Worker[] {
@@ -103,8 +125,11 @@ export class WorkerWatch {
 
   async #ask(): Promise<readonly Worker[]> {
     if (this.#read === null) return []
+    const before = this.#workers
     this.#workers = await this.#read()
     this.#askedAt = performance.now()
+    const isBack = ({ group, up }: Worker) => up && before.some((one) => one.group === group && !one.up)
+    if (this.#workers.some(isBack)) for (const listener of this.#onBack) listener()
     return this.#workers
   }
 

@@ -82,6 +82,77 @@ create policy tenant_isolation on tenant_facts
 create policy tenant_versions_for_owner on tenant_facts for select to current_user using (true);
 grant select, insert, update on tenant_facts to lanewise_service;
 
+-- Inserts rows. Each of `tuples` has the values of one row as literals, separated by commas, in the order of `names`.
+create function insert_rows(target text, names text, tuples text[]) returns void
+  language plpgsql volatile
+  as $$
+  -- In the database because the text of the statement has the values: Citus reads from it which shard they belong to, and locks
+  -- no other shard. The service could run the same statement itself, so this is no way around its rights.
+  begin
+    if cardinality(tuples) > 0 then
+      execute format('insert into public.%I (%s) values (%s)', target, names, array_to_string(tuples, '),('));
+    end if;
+  end $$;
+revoke all on function insert_rows(text, text, text[]) from public;
+grant execute on function insert_rows(text, text, text[]) to lanewise_service;
+
+-- Runs a query across all tenants. Its text has the name of each table in braces, and each of its rows is one array of numbers.
+-- While workers of Citus are away (app.workers_away has their numbers), it asks each other worker for its own rows.
+create function across_tenants(wanted text) returns setof integer[]
+  language plpgsql stable
+  as $$
+  -- In the database because the functions that read across tenants call it, as their owner. Nobody else may: it runs any text.
+  -- Citus fails a query if one worker does not answer, so the queries for single workers name the shards that these have.
+  declare
+    away constant text := nullif(current_setting('app.workers_away', true), '');
+  begin
+    if away is null then
+      return query execute regexp_replace(wanted, '\{(\w+)\}', 'public.\1', 'g');
+      return;
+    end if;
+    return query
+      with named as (
+        select distinct hit[1] as name from regexp_matches(wanted, '\{(\w+)\}', 'g') as hit
+      ), of_shard as (
+        select place.groupid, (
+          select array_agg(array['{' || named.name || '}', format('public.%I', named.name || '_' || other.shardid)])
+          from named join pg_dist_shard as other
+            on other.logicalrelid = to_regclass('public.' || named.name) and other.shardminvalue = shard.shardminvalue
+        ) as names
+        from pg_dist_shard as shard join pg_dist_placement as place on place.shardid = shard.shardid
+        where shard.logicalrelid = 'public.tenants'::regclass and place.groupid <> all (string_to_array(away, ',')::integer[])
+      ), of_worker as (
+        select node.nodename, node.nodeport, format(
+          'select string_agg(numbers::text, '';'') from (%s) as every_shard (numbers)',
+          string_agg('(' || public.with_names(wanted, of_shard.names) || ')', ' union all ')
+        ) as command
+        from of_shard join pg_dist_node as node on node.groupid = of_shard.groupid and node.noderole = 'primary'
+        group by node.nodename, node.nodeport
+      ), asked as (
+        select array_agg(nodename) as names, array_agg(nodeport) as ports, array_agg(command) as commands from of_worker
+      )
+      select rows_of.numbers::integer[]
+      from asked
+      cross join lateral master_run_on_worker(asked.names, asked.ports, asked.commands, true) as answer
+      cross join lateral string_to_table(answer.result, ';') as rows_of (numbers)
+      where answer.success and answer.result <> '';
+  end $$;
+
+-- Replaces each first text of the pairs by the second one.
+create function with_names(wanted text, pairs text[]) returns text
+  language plpgsql immutable
+  as $$
+  -- In the database because across_tenants calls it.
+  declare
+    pair text[];
+  begin
+    foreach pair slice 1 in array pairs loop
+      wanted := replace(wanted, pair[1], pair[2]);
+    end loop;
+    return wanted;
+  end $$;
+revoke all on function across_tenants(text), with_names(text, text[]) from public;
+
 -- Returns the versions of all tenants that were changed in transaction `since` or a later one.
 create function changed_tenants(since xid8)
   returns table (tenant_id integer, facts_version bigint, access_version bigint)

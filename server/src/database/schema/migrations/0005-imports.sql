@@ -70,10 +70,12 @@ create function stalled_undos(silent_since timestamptz) returns table (tenant_id
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but two numbers per undo.
   begin
-    return query select i.tenant_id, i.import_id from public.imports i
-    where i.status = 'undoing' and i.progress_at < silent_since
-    order by i.progress_at
-    limit 1000;
+    return query select numbers[1], numbers[2] from public.across_tenants(format(
+      $query$
+        select array[i.tenant_id, i.import_id] from {imports} as i
+        where i.status = 'undoing' and i.progress_at < %L::timestamptz
+        order by i.progress_at limit 1000
+      $query$, silent_since)) as one (numbers);
   end $$;
 revoke all on function stalled_undos(timestamptz) from public;
 grant execute on function stalled_undos(timestamptz) to lanewise_service;

@@ -142,16 +142,18 @@ create table lanes (
   -- The advice that the desk showed when the quote was saved: {"win_probability", "low", "high", "going_rate", "best_rate",
   -- "trust"}, amounts in dollars.
   advice jsonb,
+  -- The lower rate that the customer named instead of this quote, in the quote's currency and on its basis.
+  counter_rate_cents integer check (counter_rate_cents > 0),
   primary key (tenant_id, lane_id),
   unique (tenant_id, lane_ref),
-  unique (tenant_id, import_fingerprint),
   foreign key (tenant_id, request_id) references quote_requests,
   foreign key (tenant_id, import_id) references imports,
   check ((outcome = 'pending') = (decided_at is null)),
   check ((voided_at is null) = (void_reason is null))
 ) with (fillfactor = 90);
--- An update of a column that an index contains, also in its condition, writes an entry in every index. So only two indexes
--- contain an outcome or an amount: a lane's first booking changes both.
+-- An update of a column that an index contains, also in its condition, writes an entry in every index that has the row: an
+-- amount (lanes_booked_or_cancelled, lanes_at_a_loss), an outcome (lanes_undecided), and the time of the update
+-- (lanes_at_a_loss). So every update of a lane writes about seven entries.
 -- The record of a lane, its places in performance, and lists of a pair of places.
 create index lanes_by_corridor on lanes (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
 -- Lists and exports, newest first, and the places of the newest quotes.
@@ -178,6 +180,8 @@ create index lanes_undecided on lanes (tenant_id, valid_until, created_at) where
 create index lanes_by_request on lanes (tenant_id, request_id);
 -- A pushed quote by its id in the other system.
 create unique index lanes_by_external_id on lanes (tenant_id, external_id) where external_id is not null;
+-- A row of a file is imported once. Partial: most lanes were not imported, and each would have an entry.
+create unique index lanes_by_import_fingerprint on lanes (tenant_id, import_fingerprint) where import_fingerprint is not null;
 -- Undoing an import in batches by lane_id, and its foreign key.
 create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
 alter table lanes enable row level security;
@@ -195,21 +199,22 @@ create function tenants_with_ended_quotes() returns setof integer
   as $$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. It reads one entry of lanes_undecided for each tenant.
-  declare
-    moment constant timestamptz := clock_timestamp();
   begin
-    return query
-      select one.tenant_id from public.tenants as one
-      where exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until <= moment
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      ) or exists (
-        select from public.lanes
-        where lanes.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
-          and created_at <= moment - make_interval(days => one.quote_valid_days)
-          and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
-      );
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[one.tenant_id] from {tenants} as one
+        where exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null
+            and valid_until <= %1$L::timestamptz
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        ) or exists (
+          select from {lanes} as lane
+          where lane.tenant_id = one.tenant_id and outcome = 'pending' and voided_at is null and valid_until is null
+            and created_at <= %1$L::timestamptz - make_interval(days => one.quote_valid_days)
+            and outcome_source is distinct from 'dashboard' and customer_rate_cents is null and truck_cost_cents is null
+        )
+      $query$, clock_timestamp())) as one (numbers);
   end $$;
 revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
@@ -290,7 +295,7 @@ select
   signed_at, created_by, created_at, updated_at, import_id,
   import_fingerprint, expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, search_text,
   customer_key, cancelled_at, cancel_reason, outcome_before_booking, import_said, external_id, rep_name, rate_type, valid_until,
-  quote_signed_at, voided_at, void_reason, advice,
+  quote_signed_at, voided_at, void_reason, advice, counter_rate_cents,
   -- How amounts on the other basis or in the other currency were converted.
   case when cad_day is not null then 'exchange' when fuel_day is not null then 'schedule'
     when quoted_basis <> wanted or customer_basis <> wanted or truck_basis <> wanted then 'charges' end as converted_by
@@ -317,7 +322,8 @@ from (
     on of_brokerage.tenant_id = lanes.tenant_id and of_brokerage.day = fuel_day and of_brokerage.customer_key = ''
   left join fuel_days as of_customer
     on of_customer.tenant_id = lanes.tenant_id and of_customer.day = fuel_day
-      and of_customer.customer_key = lower(btrim(quoted_customer_name))
+      and of_customer.customer_key = case when fuel_day is null then null
+        when customer_name is null then lanes.customer_key else customer_key(quoted_customer_name) end
       and of_customer.customer_key <> ''
   left join exchange_days as exchange on exchange.tenant_id = lanes.tenant_id and exchange.day = cad_day
 ) as lanes

@@ -359,14 +359,16 @@ create function due_endpoints(max_count integer) returns table (tenant_id intege
   begin
     if current_setting('citus.propagate_set_commands', true) is not null then
       -- Citus does not distribute a recursive query: one lookup per active endpoint.
-      return query
-        select e.tenant_id, e.endpoint_id from public.event_endpoints e
-        where e.state = 'active' and exists (
-          select from public.event_deliveries d
-          where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
-            and d.next_at <= clock_timestamp()
-        )
-        limit max_count;
+      return query select numbers[1], numbers[2] from public.across_tenants(format(
+        $query$
+          select array[e.tenant_id, e.endpoint_id] from {event_endpoints} as e
+          where e.state = 'active' and exists (
+            select from {event_deliveries} as d
+            where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
+              and d.next_at <= %L::timestamptz
+          )
+          limit %s
+        $query$, clock_timestamp(), max_count)) as one (numbers) limit max_count;
       return;
     end if;
     return query with recursive queue as (
@@ -426,26 +428,30 @@ create function unannounced_expiries(notice_days integer) returns setof integer
     moment constant timestamptz := clock_timestamp();
     until constant timestamptz := moment + make_interval(days => notice_days);
   begin
-    return query
-      select distinct t.tenant_id from public.service_tokens t
-      join public.event_endpoints e on e.tenant_id = t.tenant_id
-      where t.revoked_at is null and t.expires_at > moment and t.expires_at <= until
-        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
-        and not exists (
-          select from public.expiry_notices n
-          where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
-            and n.credential = 'service_token' and n.credential_id = t.token_id
-        );
-    return query
-      select distinct s.tenant_id from public.signing_secrets s
-      join public.event_endpoints e on e.tenant_id = s.tenant_id
-      where s.revoked_at is null and s.expires_at > moment and s.expires_at <= until
-        and e.state = 'active' and 'credential.expiring' = any (e.event_types)
-        and not exists (
-          select from public.expiry_notices n
-          where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
-            and n.credential = 'signing_secret' and n.credential_id = s.secret_id
-        );
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[t.tenant_id] from {service_tokens} as t
+        join {event_endpoints} as e on e.tenant_id = t.tenant_id
+        where t.revoked_at is null and t.expires_at > %1$L::timestamptz and t.expires_at <= %2$L::timestamptz
+          and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+          and not exists (
+            select from {expiry_notices} as n
+            where n.tenant_id = t.tenant_id and n.endpoint_id = e.endpoint_id
+              and n.credential = 'service_token' and n.credential_id = t.token_id
+          )
+      $query$, moment, until)) as one (numbers);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[s.tenant_id] from {signing_secrets} as s
+        join {event_endpoints} as e on e.tenant_id = s.tenant_id
+        where s.revoked_at is null and s.expires_at > %1$L::timestamptz and s.expires_at <= %2$L::timestamptz
+          and e.state = 'active' and 'credential.expiring' = any (e.event_types)
+          and not exists (
+            select from {expiry_notices} as n
+            where n.tenant_id = s.tenant_id and n.endpoint_id = e.endpoint_id
+              and n.credential = 'signing_secret' and n.credential_id = s.secret_id
+          )
+      $query$, moment, until)) as one (numbers);
   end $$;
 revoke all on function unannounced_expiries(integer) from public;
 grant execute on function unannounced_expiries(integer) to lanewise_service;

@@ -184,6 +184,9 @@ create function erase_sandbox_rows(sandbox integer, most integer) returns jsonb
     delete from public.customer_aliases where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;
+    delete from public.customer_distinctions where tenant_id = sandbox;
+    get diagnostics counted = row_count;
+    erased := erased + counted;
     delete from public.customers where tenant_id = sandbox;
     get diagnostics counted = row_count;
     erased := erased + counted;

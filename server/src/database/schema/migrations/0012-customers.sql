@@ -49,6 +49,23 @@ create policy tenant_isolation on customer_aliases
   with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
 grant select, insert, update on customer_aliases to lanewise_service;
 
+-- Two names that a person said are different customers: they are not offered for merging again. Keys of names, in the order of "C".
+create table customer_distinctions (
+  tenant_id integer not null references tenants,
+  one_key text not null,
+  other_key text not null,
+  made_at timestamptz not null,
+  made_by integer,
+  primary key (tenant_id, one_key, other_key),
+  check (one_key < other_key collate "C")
+);
+alter table customer_distinctions enable row level security;
+alter table customer_distinctions force row level security;
+create policy tenant_isolation on customer_distinctions
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on customer_distinctions to lanewise_service;
+
 -- A team: people, and the customers that only they see. Admins and owners see every customer.
 create table teams (
   tenant_id integer not null references tenants,
@@ -175,6 +192,15 @@ alter policy tenant_isolation on customers
   with check (
     tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
     and is_seen(customer_key(name))
+  );
+alter policy tenant_isolation on customer_distinctions
+  using (
+    tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+    and is_seen(one_key) and is_seen(other_key)
+  )
+  with check (
+    tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
+    and is_seen(one_key) and is_seen(other_key)
   );
 alter policy tenant_isolation on fuel_periods
   using (

@@ -3,8 +3,10 @@
 create table approvals (
   tenant_id integer not null references tenants,
   approval_id integer not null,
-  -- Expired is not stored: it follows from expires_at.
-  state text not null check (state in ('waiting', 'approved', 'rejected', 'countered', 'accepted', 'withdrawn')),
+  -- A request is expired from expires_at on; that is stored within a minute or two.
+  state text not null check (
+    state in ('waiting', 'approved', 'rejected', 'countered', 'accepted', 'withdrawn', 'expired')
+  ),
   -- The request as it was sent: a quote request, or the lane_ref and a further quote of it.
   asked jsonb not null,
   -- Why it needs approval, in words.
@@ -24,6 +26,8 @@ create table approvals (
   foreign key (tenant_id, requested_by) references users,
   foreign key (tenant_id, decided_by) references users
 );
+-- Requests that may have expired.
+create index approvals_undecided on approvals (tenant_id, expires_at) where state in ('waiting', 'countered');
 alter table approvals enable row level security;
 alter table approvals force row level security;
 -- With the condition of teams (0012-customers.sql).
@@ -37,3 +41,19 @@ create policy tenant_isolation on approvals
     and is_seen(customer_key(coalesce(asked ->> 'customerName', asked -> 'body' ->> 'customer_name')))
   );
 grant select, insert, update on approvals to lanewise_service;
+-- For tenants_with_ended_approvals.
+create policy approvals_for_owner on approvals for select to current_user using (true);
+
+-- The tenants with a request that nobody decided in time.
+create function tenants_with_ended_approvals() returns setof integer
+  language plpgsql stable security definer set search_path = pg_catalog, public
+  as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants. Undecided requests are few.
+  begin
+    return query
+      select distinct approval.tenant_id from public.approvals as approval
+      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+  end $$;
+revoke all on function tenants_with_ended_approvals() from public;
+grant execute on function tenants_with_ended_approvals() to lanewise_service;

@@ -53,10 +53,11 @@ create function tenants_with_pilots_behind() returns setof integer
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Pilots are few.
   begin
-    return query
-      select pilot.tenant_id from public.pilots as pilot
-      join public.tenant_facts as known on known.tenant_id = pilot.tenant_id
-      where known.facts_version > pilot.sealed_version;
+    return query select numbers[1] from public.across_tenants($query$
+      select array[pilot.tenant_id] from {pilots} as pilot
+      join {tenant_facts} as known on known.tenant_id = pilot.tenant_id
+      where known.facts_version > pilot.sealed_version
+    $query$) as one (numbers);
   end $$;
 revoke all on function tenants_with_pilots_behind() from public;
 grant execute on function tenants_with_pilots_behind() to lanewise_service;
@@ -68,9 +69,11 @@ create function tenants_with_heads_to_announce(before timestamptz) returns setof
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Pilots are few.
   begin
-    return query
-      select pilot.tenant_id from public.pilots as pilot
-      where pilot.active and (pilot.announced_at is null or pilot.announced_at < before);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[pilot.tenant_id] from {pilots} as pilot
+        where pilot.active and (pilot.announced_at is null or pilot.announced_at < %L::timestamptz)
+      $query$, before)) as one (numbers);
   end $$;
 revoke all on function tenants_with_heads_to_announce(timestamptz) from public;
 grant execute on function tenants_with_heads_to_announce(timestamptz) to lanewise_service;
@@ -105,12 +108,14 @@ create function tenants_to_check(before timestamptz) returns setof integer
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants.
   begin
-    return query
-      select known.tenant_id from public.tenant_facts as known
-      join public.tenants as one on one.tenant_id = known.tenant_id
-      left join public.calibration_checks as checked on checked.tenant_id = known.tenant_id
-      where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
-        and (checked.checked_at is null or checked.checked_at < before);
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select array[known.tenant_id] from {tenant_facts} as known
+        join {tenants} as one on one.tenant_id = known.tenant_id
+        left join {calibration_checks} as checked on checked.tenant_id = known.tenant_id
+        where one.status = 'active' and known.facts_version > coalesce(checked.checked_version, 0)
+          and (checked.checked_at is null or checked.checked_at < %L::timestamptz)
+      $query$, before)) as one (numbers);
   end $$;
 revoke all on function tenants_to_check(timestamptz) from public;
 grant execute on function tenants_to_check(timestamptz) to lanewise_service;

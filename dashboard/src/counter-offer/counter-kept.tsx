@@ -1,0 +1,80 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
+import { pagePaths } from '#contract/pages.ts'
+import type { Answer } from '../api/index.ts'
+import { asLinkToQuote, CopyButton, dollars, reasonNames, TextLink } from '../shared-ui/index.ts'
+
+/** What was kept of a counter-offer. */
+export type Kept =
+  | { readonly kind: 'quoted'; readonly lane: Answer<'requote'> }
+  | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
+  | { readonly kind: 'lost'; readonly lane: Lane; readonly counterRate: number }
+
+/** Says what was kept, and where it is. */
+export function CounterKept({ kept, onClose }: { kept: Kept; onClose: () => void }) {
+  return (
+    <Stack role="status">
+      <KeptWords kept={kept} />
+      <Group justify="flex-end">
+        {kept.kind === 'quoted' && (
+          <Button variant="default" renderRoot={asLinkToQuote(kept.lane.lane_ref)} onClick={onClose}>
+            Open the new quote
+          </Button>
+        )}
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function KeptWords({ kept }: { kept: Kept }) {
+  if (kept.kind === 'lost') {
+    const { outcome_reason } = kept.lane
+    return (
+      <Text>
+        {kept.lane.lane_ref} is lost
+        {outcome_reason === null ? '' : ` (${reasonNames[outcome_reason].toLowerCase()})`}, with the
+        counter-offer of <b>{dollars(kept.counterRate)}</b> in its history.
+      </Text>
+    )
+  }
+  if (kept.kind === 'asked') {
+    return (
+      <Text>
+        Approval {kept.approvalId} is requested for <b>{dollars(kept.rate)}</b>. The quote is made when
+        somebody approves it.{' '}
+        <TextLink to={pagePaths.rules} query={{ view: 'approvals' }}>
+          Approvals
+        </TextLink>
+      </Text>
+    )
+  }
+  const { lane } = kept
+  return (
+    <>
+      <Text>
+        {lane.outcome === 'won' ? (
+          <>
+            Accepted: the new quote at <b>{dollars(lane.quoted_rate)}</b> is won.
+          </>
+        ) : (
+          <>
+            Countered with <b>{dollars(lane.quoted_rate)}</b>: the new quote is pending.
+          </>
+        )}{' '}
+        The earlier quote keeps the counter-offer in its history and is lost for its price.
+      </Text>
+      {lane.warnings.map(({ code, detail }) => (
+        <Text key={code} size="sm" fw={600} className="loss">
+          Check the rate: {detail}
+        </Text>
+      ))}
+      <Group gap="xs">
+        <Text fw={600}>{lane.lane_ref}</Text>
+        <CopyButton text={lane.lane_ref} what="lane_ref" />
+      </Group>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import { call, type Integration, makeIntegration, pushSigned, requireStatus } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let integration: Integration
+
+const cities = ['Atlanta, GA', 'Denver, CO', 'Laredo, TX', 'Memphis, TN', 'Chicago, IL', 'Omaha, NE']
+const hour = 3_600_000
+
+/** 48 quotes. An hour later, all but two are decided; the cheaper ones are won more often. */
+async function pushDecided(name: string) {
+  const quotes = Array.from({ length: 48 }, (_, nth) => ({
+    external_id: `${name}-${nth}`,
+    origin: 'Dallas, TX',
+    destination: cities[nth % cities.length],
+    equipment: 'V',
+    quoted_rate: 1800 + 9 * nth,
+    estimated_cost: 1600,
+    customer_name: 'Harvest Table Foods',
+  }))
+  requireStatus('quotes', await pushSigned(app, integration, pushQuotes, { quotes }), 200)
+  app.now += hour
+  const outcomes = quotes.slice(0, 46).map(({ external_id }, nth) => ({
+    external_id,
+    outcome: (nth * 7) % 46 < 46 - nth ? 'won' : 'lost',
+  }))
+  requireStatus('outcomes', await pushSigned(app, integration, pushOutcomes, { outcomes }), 200)
+  await app.sealPilots()
+}
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  integration = await makeIntegration(app, 'quotes:write')
+  await pushDecided('before')
+  const { owner } = integration.tenant
+  requireStatus(
+    'pilot',
+    await call(app, 'PATCH', '/api/pilot', { token: owner, body: { active: true } }),
+    200,
+  )
+  await pushDecided('sealed')
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+test('the pilot shows its scores; an experiment starts, changes the rate on the desk, and ends', async () => {
+  const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+  await page.goto('/performance?view=pilot')
+  await page.getByText('48 forecasts recorded, 46 quotes scored').waitFor()
+  await page.getByText('Not scored: 2 undecided.').waitFor()
+  const scores = page.getByRole('table', { name: 'Scores of the recorded forecasts' })
+  expect(await scores.getByRole('row').count()).toBe(5)
+  await page.getByRole('button', { name: 'Start the experiment' }).click()
+  await page.getByText(/^Running since .* 0 of 1,000 quotes/).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  await page.goto('/?origin=Dallas,+TX&destination=Atlanta,+GA&equipment=V')
+  await page.getByText("the experiment's rate for this lane today, nearly as good as the best one").waitFor()
+
+  await page.goto('/performance?view=pilot')
+  await page.getByRole('button', { name: 'End the experiment' }).click()
+  await page.getByRole('button', { name: 'End it' }).click()
+  await page.getByText('The last one was ended early, so it has no result.').waitFor()
+  expect(troubles).toEqual([])
+})

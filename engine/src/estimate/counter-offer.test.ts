@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bestBetween, counterChances } from './counter-offer.ts'
+import { estimateOffer, offerBelief } from './estimate-offer.ts'
+import { prepareEstimator } from './estimator.ts'
+import { freightLane } from './lane-identity.ts'
+
+const now = Date.UTC(2026, 5, 1, 15)
+const lane = freightLane({
+  origin: { city: 'dallas tx', state: 'TX', region: 'SC' },
+  destination: { city: 'atlanta ga', state: 'GA', region: 'SE' },
+  equipment: 'V',
+})
+/** Won up to $1,950, lost from $2,000, with one exception. */
+const quotes = [1800, 1850, 1900, 1950, 2000, 2050, 2100, 2150, 2200, 2250].map((dollars, nth) => ({
+  laneId: nth + 1,
+  rateCents: dollars * 100,
+  costCents: null,
+  outcome: dollars < 2000 || dollars === 2050 ? ('won' as const) : ('lost' as const),
+  quotedAt: now - (20 - nth) * 86_400_000,
+  miles: 780,
+  lane,
+}))
+const estimator = prepareEstimator({ quotes, now })
+const chanceOf = (rateCents: number) =>
+  estimateOffer({ estimator, lane, offerRateCents: rateCents, miles: 780, expectedCostCents: null })
+    .probability ?? Number.NaN
+const found = offerBelief({ estimator, lane, miles: 780 })
+if (found === null) throw new Error('There is no belief.')
+const belief = found
+
+describe('the chance after a counter-offer', () => {
+  const offer = { quotedCents: 220_000, counterCents: 190_000 }
+  const chance = counterChances(belief, offer)
+
+  test('is one at and below the rate that the customer named, and none from the quoted rate up', () => {
+    expect([180_000, 190_000, 220_000, 250_000].map((rate) => chance(rate).probability)).toEqual([1, 1, 0, 0])
+  })
+
+  test('between them is the share of the curve that is left: of 100 such customers, those whose limit is at least the rate', () => {
+    for (const rate of [195_000, 205_000, 215_000]) {
+      const share =
+        (chanceOf(rate) - chanceOf(offer.quotedCents)) /
+        (chanceOf(offer.counterCents) - chanceOf(offer.quotedCents))
+      expect(chance(rate).probability).toBeCloseTo(share, 6)
+    }
+  })
+
+  test('falls with the rate, stays within its range, and is defined on any curve', () => {
+    const cents = fc.integer({ min: 30_000, max: 900_000 })
+    fc.assert(
+      fc.property(cents, cents, fc.double({ min: 0, max: 1, noNaN: true }), (one, other, at) => {
+        fc.pre(one !== other)
+        const [counterCents, quotedCents] = one < other ? [one, other] : [other, one]
+        const of = counterChances(belief, { quotedCents, counterCents })
+        const rate = counterCents + at * (quotedCents - counterCents)
+        const [here, above] = [of(rate), of(rate + 1_000)]
+        expect(above.probability).toBeLessThanOrEqual(here.probability + 1e-9)
+        const { low, high } = here.interval80
+        expect(0 <= low && low <= here.probability && here.probability <= high && high <= 1).toBe(true)
+      }),
+    )
+  })
+
+  test('falls evenly where the curve says nothing', () => {
+    const far = counterChances(belief, { quotedCents: 9_000_000, counterCents: 8_000_000 })
+    expect(far(8_250_000)).toEqual({ probability: 0.75, interval80: { low: 0, high: 1 } })
+  })
+})
+
+describe('the rate to counter with', () => {
+  const terms = {
+    quotedCents: 220_000,
+    counterCents: 190_000,
+    lowCents: null,
+    highCents: null,
+    roundToCents: null,
+  }
+  const chance = counterChances(belief, terms)
+  const worth = (rate: number) => chance(rate).probability * (rate - 170_000)
+
+  test('has the best expected margin of all whole dollars between the two', () => {
+    const best = bestBetween(terms, worth) ?? 0
+    for (let rate = 190_100; rate < 220_000; rate += 100)
+      expect(worth(rate)).toBeLessThanOrEqual(worth(best) + 1e-9)
+  })
+
+  test('is within the rules, or else as close to them as a rate between the two can be', () => {
+    expect(bestBetween({ ...terms, lowCents: 215_050 }, worth)).toBe(215_100)
+    expect(bestBetween({ ...terms, highCents: 190_950 }, worth)).toBe(190_900)
+    expect((bestBetween({ ...terms, roundToCents: 2_500 }, worth) ?? 1) % 2_500).toBe(0)
+    expect(bestBetween({ ...terms, lowCents: 230_000 }, worth)).toBe(bestBetween(terms, worth))
+    expect(bestBetween({ ...terms, roundToCents: 50_000 }, worth)).toBe(200_000)
+    expect(bestBetween({ ...terms, roundToCents: 1_000_000 }, worth)).toBe(bestBetween(terms, worth))
+  })
+
+  test('is in the middle without a cost, and does not exist without a dollar between them', () => {
+    expect(bestBetween(terms, null)).toBe(205_000)
+    expect(bestBetween({ ...terms, counterCents: 219_950 }, null)).toBeNull()
+    expect(bestBetween({ ...terms, counterCents: 219_850 }, null)).toBe(219_900)
+  })
+})

@@ -1,0 +1,84 @@
+import { confidence } from '#engine/confidence.ts'
+import { customerKey } from '#engine/customer-name.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
+import type { QuoteFacts } from '#engine/rules/rule-conditions.ts'
+import { customers, teams } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+
+/** Who a quote is for and from, as it is known without the brokerage's tables. */
+export interface QuotedFor {
+  readonly customerName: string | null
+  readonly repId: number | null
+  readonly rateType?: 'spot' | 'contract' | null
+}
+
+/** Who a quote is for and from. */
+export type QuoteParties = Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds' | 'rateType'>
+
+/** Whether rules ask for what is in the tables of customers or of teams. The rules of most brokerages do not. */
+export function asksForParties(rules: readonly PricingRule[]): boolean {
+  return rules.some(
+    ({ conditions: { customer, tier, team } }) =>
+      customer !== undefined || tier !== undefined || team !== undefined,
+  )
+}
+
+/** The parties of a quote if the rules do not ask for more. */
+export function namedParties({ repId, rateType }: QuotedFor): QuoteParties {
+  return { customerKeys: [], tier: null, teamIds: [], repId, rateType: rateType ?? null }
+}
+
+/** The customer of a quote with all names that count for it, and the teams of its rep, as far as the rules ask for them. */
+export async function partiesIn(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  rules: readonly PricingRule[],
+  quoted: QuotedFor,
+): Promise<QuoteParties> {
+  const { customerName, repId } = quoted
+  const asks = (wanted: 'customer' | 'tier' | 'team') =>
+    rules.some(({ conditions }) => conditions[wanted] !== undefined)
+  const parties = {
+    ...namedParties(quoted),
+    teamIds: repId === null || !asks('team') ? [] : await teams.teamsOfPerson(transaction, tenant, repId),
+  }
+  if (customerName === null || !(asks('customer') || asks('tier'))) return parties
+  const known = await customers.findCustomer(transaction, tenant, customerName)
+  const aliases = known === null ? [] : await customers.aliasesOf(transaction, tenant, [known.customerId])
+  const keys = [customerName, ...aliases.map(({ name }) => name)].map(customerKey)
+  return {
+    ...parties,
+    customerKeys: known === null ? keys : [known.key, ...keys],
+    tier: known?.tier ?? null,
+  }
+}
+
+/** The facts of a quote from the columns of its lane. `decided`: the lane's decided quotes that count. */
+export function factsOf(
+  lane: {
+    readonly origin_key: string
+    readonly destination_key: string
+    readonly origin_state: string
+    readonly destination_state: string
+    readonly origin_market?: string | null
+    readonly destination_market?: string | null
+    readonly equipment_code: string | null
+    readonly miles?: number | null
+  },
+  parties: QuoteParties,
+  decided: number,
+): QuoteFacts {
+  return {
+    ...parties,
+    origin: { place: lane.origin_key, market: lane.origin_market ?? null, state: lane.origin_state },
+    destination: {
+      place: lane.destination_key,
+      market: lane.destination_market ?? null,
+      state: lane.destination_state,
+    },
+    equipmentCode: lane.equipment_code,
+    miles: lane.miles ?? null,
+    confidence: confidence(decided),
+  }
+}

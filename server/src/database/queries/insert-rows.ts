@@ -1,0 +1,49 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { TenantTransaction } from '../schema/index.ts'
+import { isDistributedTransaction, type TenantId } from '../session/index.ts'
+
+/** A column to insert, with a value for each row. */
+export interface InsertedColumn {
+  readonly name: string
+  readonly type: string
+  /** An array: a query builder takes a tenth of a millisecond per row. */
+  readonly values: unknown
+  /** Converts a value to the type of the column, such as "::jsonb". */
+  readonly cast?: string
+}
+
+/** Columns with the same value in every row. */
+type SameColumns = readonly (readonly [name: string, value: RawBuilder<unknown>])[]
+
+/**
+ * Inserts rows of a tenant from arrays.
+ *
+ * Citus plans an insert from a query for all shards and locks them, so it would wait for the move of any brokerage. There, the
+ * database makes an insert of values from the arrays. On one PostgreSQL, that would take 1.6 times as long.
+ */
+export async function insertRows(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  table: string,
+  columns: readonly InsertedColumn[],
+  same: SameColumns = [],
+): Promise<void> {
+  const names = ['tenant_id', ...same.map(([name]) => name), ...columns.map(({ name }) => name)].join(', ')
+  const sent = sql`unnest(${sql.join(columns.map(({ type, values }) => sql`${values}::${sql.raw(type)}[]`))})
+    as sent (${sql.raw(columns.map(({ name }) => name).join(', '))})`
+  const values = [
+    ...same.map(([, value]) => value),
+    ...columns.map(({ name, cast = '' }) => sql.raw(`sent.${name}${cast}`)),
+  ]
+  await (isDistributedTransaction(transaction)
+    ? sql`
+        select insert_rows(${table}, ${names}, array(
+          select concat_ws(',', ${sql.join([sql`${tenant}::integer`, ...values].map((value) => sql`quote_nullable(${value})`))})
+          from ${sent}
+        ))`
+    : sql`
+        insert into ${sql.table(table)} (${sql.raw(names)})
+        select one.tenant_id, ${sql.join(values)} from tenants as one cross join ${sent}
+        where one.tenant_id = ${tenant}`
+  ).execute(transaction)
+}

@@ -1,0 +1,87 @@
+import type { askApproval } from '#contract/approvals.ts'
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { type ApprovalState, approvalEmail } from '#engine/rules/approval.ts'
+import type { ApprovalRow } from '../database/schema/index.ts'
+
+type Approval = AnswerOf<typeof askApproval>
+
+interface ShownLane {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment: string
+}
+
+/** What was asked for, as it is stored. */
+export type AskedQuote =
+  | { readonly kind: 'quote'; readonly body: BodyOf<typeof createQuoteRequest> }
+  | {
+      readonly kind: 'requote'
+      readonly laneRef: string
+      readonly customerName: string
+      readonly lane: ShownLane
+      readonly body: BodyOf<typeof requote>
+    }
+
+export const askedQuote = (row: Pick<ApprovalRow, 'asked'>) => row.asked as AskedQuote
+
+/** The state of a request. One that is past its end is expired, also before that is stored. */
+export function approvalState({ state, expires_at }: ApprovalRow, now: number): ApprovalState {
+  return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
+}
+
+/** The lanes of a request with the rates that were asked for. */
+export function askedRates(request: AskedQuote): { readonly lane: ShownLane; readonly rateCents: number }[] {
+  const quoted =
+    request.kind === 'quote'
+      ? request.body.lanes
+      : [{ ...request.lane, quoted_rate: request.body.quoted_rate }]
+  return quoted.map((lane) => ({ lane, rateCents: centsFromDollars(lane.quoted_rate) ?? 0 }))
+}
+
+/** A request for approval in the form of the API. `names`: those of people, by id. */
+export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
+  const request = askedQuote(row)
+  const nameOf = (id: number) => names.get(id) ?? `person ${id}`
+  const shown = askedRates(request).map(({ lane, rateCents }, index) => ({
+    origin: lane.origin,
+    destination: lane.destination,
+    equipment: lane.equipment,
+    rateCents,
+    counterCents: row.counter_cents?.[index] ?? null,
+  }))
+  const told = {
+    approvalId: row.approval_id,
+    state: approvalState(row, now),
+    customerName: request.kind === 'quote' ? request.body.customer_name : request.customerName,
+    requestedBy: nameOf(row.requested_by),
+    decidedBy: row.decided_by === null ? null : nameOf(row.decided_by),
+    note: row.note,
+    decisionNote: row.decision_note,
+    reasons: row.reasons,
+    lanes: shown,
+    laneRefs: row.lane_refs ?? [],
+  }
+  return {
+    approval_id: row.approval_id,
+    state: told.state,
+    customer_name: told.customerName,
+    lane_ref: request.kind === 'quote' ? null : request.laneRef,
+    lanes: shown.map(({ rateCents, counterCents, ...lane }) => ({
+      ...lane,
+      rate: dollarsFromCents(rateCents),
+      counter_rate: dollarsIfKnown(counterCents),
+    })),
+    reasons: row.reasons,
+    note: row.note,
+    requested_by: { user_id: row.requested_by, name: told.requestedBy },
+    requested_at: row.requested_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    decided_by: row.decided_by === null ? null : { user_id: row.decided_by, name: nameOf(row.decided_by) },
+    decided_at: row.decided_at?.toISOString() ?? null,
+    decision_note: row.decision_note,
+    lane_refs: told.laneRefs.slice(),
+    email: approvalEmail(told),
+  }
+}
