@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { BacktestTooFew } from './backtest.ts'
+import { BacktestRunning, BacktestTooFew } from './backtest.ts'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, recordId, text } from './fields.ts'
 import { exampleLane, Lane } from './lane.ts'
@@ -49,30 +49,32 @@ export const MissedRow = Type.Object({
 
 const count = (description: string) => Type.Integer({ description })
 
-/** The parts of an answer that do not depend on the selection. */
-const judged = {
-  window_days: count('Quotes of the last window_days days are judged'),
-  judged: count('Won and pending quotes that were judged, whether they missed margin or not'),
-  not_judged: Type.Object({
-    without_cost: count('No truck cost was entered, and none could be expected from AP of earlier days'),
-    without_rate: count('No going rate was known on that morning'),
-    unlikely_cost: count('The cost is over four times the expected cost, or under a quarter of it'),
-    at_edge: count('The best rate was at the end of the rates that are tried'),
-  }),
-}
-
-const running = Type.Object({
-  status: Type.Literal('running'),
-  progress: Type.Number({ description: 'From 0 to 1' }),
+export const NotJudged = Type.Object({
+  without_cost: count('No truck cost was entered, and none could be expected from AP of earlier days'),
+  without_rate: count('No going rate was known on that morning'),
+  unlikely_cost: count('The cost is over four times the expected cost, or under a quarter of it'),
+  at_edge: count('The best rate was at the end of the rates that are tried'),
 })
-const done = {
-  status: Type.Literal('done'),
+
+const asOf = {
   as_of: Type.String({ format: 'date-time', description: 'Time at which the quotes were read' }),
   current: Type.Boolean({
     description: 'false: quotes have changed since then; the result is at most ten minutes old',
   }),
 }
-const tooFew = Type.Object({ ...done, result: BacktestTooFew })
+const done = {
+  status: Type.Literal('done'),
+  ...asOf,
+  window_days: count('Quotes of the last window_days days are judged'),
+  judged: count('Won and pending quotes that were judged, whether they missed margin or not'),
+  not_judged: NotJudged,
+}
+
+export const MissedTooFew = Type.Object({
+  status: Type.Literal('too_few'),
+  ...asOf,
+  too_few: BacktestTooFew,
+})
 
 const honest =
   'Each quote is judged by the estimate of the morning of its day: win curve, going rate and expected truck cost come from earlier days only. The figures are estimates by the model itself, not an experiment. They come from the same walk through your quotes as get-backtest: the first request starts it and returns status running; repeat the request to get the result.'
@@ -101,19 +103,15 @@ export const getMissedMargin = endpoint({
   }),
   status: 200,
   answer: Type.Union([
-    running,
+    BacktestRunning,
     Type.Object({
       ...done,
-      result: Type.Object({
-        enough: Type.Literal(true),
-        ...judged,
-        totals: Type.Object({ won_too_low: MissedSums, not_worth: MissedSums }),
-        rows: Type.Array(MissedRow),
-        rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
-        next_cursor: nullable(Type.String()),
-      }),
+      totals: Type.Object({ won_too_low: MissedSums, not_worth: MissedSums }),
+      rows: Type.Array(MissedRow),
+      rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
+      next_cursor: nullable(Type.String()),
     }),
-    tooFew,
+    MissedTooFew,
   ]),
   examples: {
     query: { by: 'customer', kind: 'won_too_low' },
@@ -121,25 +119,22 @@ export const getMissedMargin = endpoint({
       status: 'done',
       as_of: '2026-06-01T12:00:00.000Z',
       current: true,
-      result: {
-        enough: true,
-        window_days: 180,
-        judged: 1604,
-        not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
-        totals: {
-          won_too_low: exampleSums,
-          not_worth: {
-            quotes: 9,
-            amount: 870,
-            range_80: { low: 340, high: 1400 },
-            booked: 7,
-            booked_margin: -512,
-          },
+      window_days: 180,
+      judged: 1604,
+      not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+      totals: {
+        won_too_low: exampleSums,
+        not_worth: {
+          quotes: 9,
+          amount: 870,
+          range_80: { low: 340, high: 1400 },
+          booked: 7,
+          booked_margin: -512,
         },
-        rows: [{ key: 'harvest table foods', label: 'Harvest Table Foods', lane: null, ...exampleSums }],
-        rows_total: 1,
-        next_cursor: null,
       },
+      rows: [{ key: 'harvest table foods', label: 'Harvest Table Foods', lane: null, ...exampleSums }],
+      rows_total: 1,
+      next_cursor: null,
     },
   },
 })
@@ -177,18 +172,14 @@ export const listMissedQuotes = endpoint({
   }),
   status: 200,
   answer: Type.Union([
-    running,
+    BacktestRunning,
     Type.Object({
       ...done,
-      result: Type.Object({
-        enough: Type.Literal(true),
-        ...judged,
-        totals: MissedSums,
-        quotes: Type.Array(MissedQuote),
-        next_cursor: nullable(Type.String()),
-      }),
+      totals: MissedSums,
+      quotes: Type.Array(MissedQuote),
+      next_cursor: nullable(Type.String()),
     }),
-    tooFew,
+    MissedTooFew,
   ]),
   examples: {
     query: { kind: 'won_too_low' },
@@ -196,25 +187,22 @@ export const listMissedQuotes = endpoint({
       status: 'done',
       as_of: '2026-06-01T12:00:00.000Z',
       current: true,
-      result: {
-        enough: true,
-        window_days: 180,
-        judged: 1604,
-        not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
-        totals: { ...exampleSums, quotes: 1, amount: 121, range_80: { low: 40, high: 202 } },
-        quotes: [
-          {
-            lane: exampleLane,
-            amount: 121,
-            quoted_rate: 1900,
-            cost: 1700,
-            better_rate: 2095,
-            win_probability: 0.83,
-            win_probability_better: 0.61,
-          },
-        ],
-        next_cursor: null,
-      },
+      window_days: 180,
+      judged: 1604,
+      not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+      totals: { ...exampleSums, quotes: 1, amount: 121, range_80: { low: 40, high: 202 } },
+      quotes: [
+        {
+          lane: exampleLane,
+          amount: 121,
+          quoted_rate: 1900,
+          cost: 1700,
+          better_rate: 2095,
+          win_probability: 0.83,
+          win_probability_better: 0.61,
+        },
+      ],
+      next_cursor: null,
     },
   },
 })

@@ -26,10 +26,10 @@ import { AsOf, JudgingProgress, TooFewQuotes } from './performance-calibration.t
 import { selectionOf as selectionOfAll } from './performance-query.ts'
 
 type Kind = Query<'get-missed-margin'>['kind']
-type Found = Extract<Answer<'get-missed-margin'>, { result: { enough: true } }>
-type Sums = Found['result']['totals'][Kind]
-type Row = Found['result']['rows'][number]
-type Listed = Extract<Answer<'list-missed-quotes'>, { result: { enough: true } }>['result']
+type Found = Extract<Answer<'get-missed-margin'>, { status: 'done' }>
+type Sums = Found['totals'][Kind]
+type Row = Found['rows'][number]
+type Listed = Extract<Answer<'list-missed-quotes'>, { status: 'done' }>
 type MissedQuote = Listed['quotes'][number]
 
 const kindNames: Readonly<Record<Kind, string>> = {
@@ -159,36 +159,35 @@ function Groups({ kind, search, change }: Shown) {
     <Judged answer={answer} what="The missed margin">
       {(data) => {
         if (data.status === 'running') return <JudgingProgress progress={data.progress} />
-        const { result } = data
-        if (!result.enough) return <TooFewQuotes result={result} />
-        if (result.judged === 0) return <NoCosts />
+        if (data.status === 'too_few') return <TooFewQuotes result={data.too_few} />
+        if (data.judged === 0) return <NoCosts />
         const rows = { one: by, many: `${by}s` }
         return (
           <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
-            <Totals kind={kind} totals={result.totals} />
+            <Totals kind={kind} totals={data.totals} />
             <Group justify="space-between" gap="sm">
-              <NotJudged result={result} />
+              <NotJudged result={data} />
               <ExportLink
                 href={addressOfCall('export-missed-margin', { kind, ...shared })}
-                isEmpty={result.rows_total === 0}
+                isEmpty={data.rows_total === 0}
               />
             </Group>
-            {result.rows_total === 0 ? (
+            {data.rows_total === 0 ? (
               <NoneFound kind={kind} />
             ) : (
               <DataTable
                 caption={`${kindNames[kind]}, by ${by}`}
                 columns={groupColumns(kind, by, search)}
-                rows={result.rows}
+                rows={data.rows}
                 rowKey={(row) => row.key}
               />
             )}
             <PageTurner
               search={search}
               change={change}
-              nextCursor={result.next_cursor}
-              rows={result.rows.length}
-              total={result.rows_total}
+              nextCursor={data.next_cursor}
+              rows={data.rows.length}
+              total={data.rows_total}
               {...rows}
             />
             <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />
@@ -223,7 +222,7 @@ function NoCosts() {
   )
 }
 
-function NotJudged({ result }: { result: Found['result'] | Listed }) {
+function NotJudged({ result }: { result: Found | Listed }) {
   const { without_cost: cost, without_rate: rate, unlikely_cost: unlikely, at_edge: edge } = result.not_judged
   const reasons = [
     cost > 0 && `${cost.toLocaleString('en-US')} without a cost`,
@@ -244,7 +243,7 @@ const range = ({ range_80: { low, high } }: Sums, sign: 1 | -1 = 1) =>
     ? `${roundDollars(low)} to ${roundDollars(high)}`
     : `${roundDollars(-high)} to ${roundDollars(-low)}`
 
-function Totals({ kind, totals }: { kind: Kind; totals: Found['result']['totals'] }) {
+function Totals({ kind, totals }: { kind: Kind; totals: Found['totals'] }) {
   const shown = totals[kind]
   const note = (sums: Sums, sign: 1 | -1) =>
     sums.quotes === 0 ? 'no quotes' : `80% range ${range(sums, sign)}; ${counted(sums.quotes, 'quote')}`
@@ -356,23 +355,22 @@ function QuotesOfFigure({ kind, search, change }: Shown) {
     <Judged answer={answer} what="The quotes">
       {(data) => {
         if (data.status === 'running') return <JudgingProgress progress={data.progress} />
-        const { result } = data
-        if (!result.enough) return <TooFewQuotes result={result} />
-        if (result.judged === 0) return <NoCosts />
-        if (result.totals.quotes === 0) return <NoneFound kind={kind} />
+        if (data.status === 'too_few') return <TooFewQuotes result={data.too_few} />
+        if (data.judged === 0) return <NoCosts />
+        if (data.totals.quotes === 0) return <NoneFound kind={kind} />
         return (
           <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
             <Text>
-              <b>{counted(result.totals.quotes, 'quote')}</b>
+              <b>{counted(data.totals.quotes, 'quote')}</b>
               {lane.origin == null ? '' : ` of ${laneName(lane.origin, lane.destination ?? '')}`}
               {shared.customer == null ? '' : ` of ${shared.customer}`}:{' '}
               <b>
-                <Amount kind={kind} amount={result.totals.amount} />
+                <Amount kind={kind} amount={data.totals.amount} />
               </b>{' '}
-              (estimate; 80% range {range(result.totals, kind === 'not_worth' ? -1 : 1)}).
+              (estimate; 80% range {range(data.totals, kind === 'not_worth' ? -1 : 1)}).
             </Text>
             <Group justify="space-between" gap="sm">
-              <NotJudged result={result} />
+              <NotJudged result={data} />
               <ExportLink
                 href={addressOfCall('export-missed-margin', { kind, ...shared, ...lane })}
                 isEmpty={false}
@@ -381,15 +379,15 @@ function QuotesOfFigure({ kind, search, change }: Shown) {
             <DataTable
               caption={`${kindNames[kind]}: quotes, the largest amount first`}
               columns={quoteColumns(kind)}
-              rows={result.quotes}
+              rows={data.quotes}
               rowKey={(quote) => quote.lane.lane_ref}
             />
             <PageTurner
               search={search}
               change={change}
-              nextCursor={result.next_cursor}
-              rows={result.quotes.length}
-              total={result.totals.quotes}
+              nextCursor={data.next_cursor}
+              rows={data.quotes.length}
+              total={data.totals.quotes}
               one="quote"
             />
             <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />

@@ -22,11 +22,9 @@ import type { Parts } from './parts.ts'
 import { csvPages, exportedAtOnce, namesOf, readSelection } from './performance.ts'
 
 type Selection = QueryOf<typeof exportMissedMargin>
-type Sums = Extract<AnswerOf<typeof listMissedQuotes>, { result: { enough: true } }>['result']['totals']
-type Quote = Extract<
-  AnswerOf<typeof listMissedQuotes>,
-  { result: { enough: true } }
->['result']['quotes'][number]
+type Listed = Extract<AnswerOf<typeof listMissedQuotes>, { status: 'done' }>
+type Sums = Listed['totals']
+type Quote = Listed['quotes'][number]
 
 function filterOf(query: Partial<Omit<Selection, 'kind'>>, tenant: TenantId): LaneFilter {
   const errors: FieldError[] = []
@@ -60,16 +58,15 @@ function sumsAnswer({ quotes, amountCents, sdSum, sdSquares, ...sums }: missedMa
 const noSums = { quotes: 0, amountCents: 0, sdSum: 0, sdSquares: 0, booked: 0, bookedMarginCents: 0 }
 
 const judgedAnswer = ({ windowDays, judged, notJudged }: BacktestResult) => ({
-  enough: true as const,
+  status: 'done' as const,
   window_days: windowDays,
   judged,
   not_judged: notJudged,
 })
 
 const tooFewAnswer = (found: TooFewQuotes) => ({
-  ...found,
-  needed: { ...found.needed },
-  sentence: backtestSentence(found),
+  status: 'too_few' as const,
+  too_few: { ...found, needed: { ...found.needed }, sentence: backtestSentence(found) },
 })
 
 /** A page of the judged quotes of one kind: each as it is now, with what was estimated on its morning. */
@@ -187,8 +184,8 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const state = await backtests.look(tenant, now)
     if (state.status === 'running') return state
     const { result, asOf, current } = state
-    const done = { status: 'done' as const, as_of: new Date(asOf).toISOString(), current }
-    if (!result.enough) return { ...done, result: tooFewAnswer(result) }
+    const read = { as_of: new Date(asOf).toISOString(), current }
+    if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     return staleReads.inTenant(tenant, async (transaction) => {
       const kind = missedKinds.indexOf(query.kind)
       const asked = { by: query.by, kind, filter, cursor, limit: limit + 1 }
@@ -198,14 +195,12 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
       const last = found.rows.length > limit ? page.at(-1) : undefined
       const [low = noSums, notWorth = noSums] = found.totals
       return {
-        ...done,
-        result: {
-          ...judgedAnswer(result),
-          totals: { won_too_low: sumsAnswer(low), not_worth: sumsAnswer(notWorth) },
-          rows: names.map((named, index) => ({ ...named, ...sumsAnswer(page[index] ?? noSums) })),
-          rows_total: found.rowsTotal,
-          next_cursor: last === undefined ? null : cursorText([order, last.amountCents, last.key]),
-        },
+        ...read,
+        ...judgedAnswer(result),
+        totals: { won_too_low: sumsAnswer(low), not_worth: sumsAnswer(notWorth) },
+        rows: names.map((named, index) => ({ ...named, ...sumsAnswer(page[index] ?? noSums) })),
+        rows_total: found.rowsTotal,
+        next_cursor: last === undefined ? null : cursorText([order, last.amountCents, last.key]),
       }
     })
   }),
@@ -216,8 +211,8 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const state = await backtests.look(tenant, now)
     if (state.status === 'running') return state
     const { result, asOf, current } = state
-    const done = { status: 'done' as const, as_of: new Date(asOf).toISOString(), current }
-    if (!result.enough) return { ...done, result: tooFewAnswer(result) }
+    const read = { as_of: new Date(asOf).toISOString(), current }
+    if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     const asked = {
       kind: missedKinds.indexOf(query.kind),
       filter,
@@ -227,12 +222,10 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     return staleReads.inTenant(tenant, async (transaction) => {
       const { next, ...page } = await quotesPage(transaction, tenant, result.missed, asked)
       return {
-        ...done,
-        result: {
-          ...judgedAnswer(result),
-          ...page,
-          next_cursor: next === null ? null : cursorText([order, next.amountCents, next.laneId]),
-        },
+        ...read,
+        ...judgedAnswer(result),
+        ...page,
+        next_cursor: next === null ? null : cursorText([order, next.amountCents, next.laneId]),
       }
     })
   }),
