@@ -14,6 +14,7 @@ import {
   performance,
   pushedLanes as pushed,
   readBasisCounts,
+  readComparedBasis,
   laneRecord as record,
   sealAnew,
   firstSteps as steps,
@@ -149,6 +150,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
+  ),
+  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
+    readComparedBasis(transaction, tenant),
   ),
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
