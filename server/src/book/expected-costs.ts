@@ -2,15 +2,12 @@ import { Problem } from '#contract/errors.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import type { BookSettings, NewLane } from '../database/queries/index.ts'
+import type { BookSettings, ExpectedColumn, NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook } from './brokerage-book.ts'
 
-type CostExpected = Pick<
-  NewLane,
-  'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents' | 'expected_basis'
->
+type CostExpected = Pick<NewLane, ExpectedColumn>
 
 /** The expected truck cost of a lane, from the tenant's AP history, in the columns of the lane. */
 export function costExpected(

@@ -6,6 +6,13 @@ import { laneSeenByViewer, seenByViewer } from './teams.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
+/** The truck cost that was expected at the time of the quote, with its range and its basis. */
+export type ExpectedColumn =
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
+  | 'expected_basis'
+
 /** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<
   Insertable<LanesTable>,
@@ -29,10 +36,7 @@ export type NewLane = Pick<
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
-  | 'expected_cost_cents'
-  | 'expected_cost_low_cents'
-  | 'expected_cost_high_cents'
-  | 'expected_basis'
+  | ExpectedColumn
 > &
   Partial<
     Pick<
@@ -283,10 +287,7 @@ export async function insertRequote(
     | 'quoted_charges'
     | 'market_rate_cents'
     | 'pickup_date'
-    | 'expected_cost_cents'
-    | 'expected_cost_low_cents'
-    | 'expected_cost_high_cents'
-    | 'expected_basis'
+    | ExpectedColumn
     | 'valid_until'
   > & {
     createdBy: number
