@@ -157,9 +157,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
   ),
-  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
-    readComparedBasis(transaction, tenant),
-  ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
