@@ -60,7 +60,7 @@ function newLane(
 }
 
 /** What a quoted rate includes, in the columns of a lane. */
-function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
+export function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
   return {
     quoted_basis: sent.quoted_basis ?? null,
     quoted_fuel_cents: cents(sent.quoted_fuel),
