@@ -199,6 +199,11 @@ describe('tampering is detected', () => {
     expect(problems.map(({ what }: { what: string }) => what).join('; ')).toContain(says)
   })
 
+  test('an empty file is not a verified pilot', () => {
+    const { verified: isVerified, problems } = verified({ entries: [] })
+    expect([isVerified, problems[0].what]).toEqual([false, 'is missing: the file has no entries'])
+  })
+
   test('a forecast that is recorded after its outcome is not scored', () => {
     const at = indexOf('outcome')
     const { lane_ref } = JSON.parse(rows[at]?.body ?? '{}')

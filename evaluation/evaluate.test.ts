@@ -6,7 +6,7 @@ import { evaluateSample } from './src/sample.ts'
 import { logisticBroker, sealedTenders } from './src/simulated-sellers.ts'
 import { simulateCoverage } from './src/simulation.ts'
 import { after, walkForward } from './src/walk.ts'
-import { groupCoverage, isotonicBrier, walkedQuality } from './src/walked-tables.ts'
+import { groupCoverage, isotonicBrier, orderCorrelations, walkedQuality } from './src/walked-tables.ts'
 
 describe('the seeded sample', () => {
   let sample: ReturnType<typeof evaluateSample>
@@ -81,6 +81,7 @@ describe('late outcomes, in short', () => {
     const { groups, within80, within95 } = groupCoverage('', walked, {
       keyOf: ({ quote }) => quote.lane.key,
       least: 3,
+      correlations: orderCorrelations(walked),
     })
     expect(groups).toBeGreaterThan(15)
     expect(within80).toBeGreaterThan(0.68)

@@ -15,6 +15,7 @@ import {
   performance,
   pushedLanes as pushed,
   readBasisCounts,
+  readComparedBasis,
   laneRecord as record,
   sealAnew,
   firstSteps as steps,
@@ -157,6 +158,9 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
+  ),
+  'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
+    readComparedBasis(transaction, tenant),
   ),
   'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
     readBasisCounts(transaction, tenant, {}),
@@ -399,7 +403,7 @@ export const methods: Readonly<Record<string, Method>> = {
       'customer',
       {},
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { minimum: {}, timeZone: 'UTC', expiredCountsAsLost: false },
+      { rules: [], timeZone: 'UTC', expiredCountsAsLost: false },
     ),
   ),
   'missed-margin.missedBy': returnsCanary(({ transaction, tenant, ids }) =>

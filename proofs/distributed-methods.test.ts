@@ -86,6 +86,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     await client.query(`
       update event_deliveries set state = 'due', next_at = '2020-01-01';
       update event_endpoints set state = 'active';
+      update approvals set state = 'waiting', expires_at = '2020-01-01';
       update imports set status = 'undoing', progress_at = '2020-01-01';
       update pilots set active = true, sealed_version = -1, announced_at = null;
       update calibration_checks set checked_version = 0;

@@ -270,6 +270,27 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
     expect(await databaseSafetyFaults(app.database)).toEqual([])
   }, 60_000)
 
+  test('the workers are asked, and their brokerages counted, in time with 20,000 brokerages', async () => {
+    const { href } = Object.assign(new URL(citusUrl ?? ''), { pathname: `/${database.name}` })
+    const superuser = new pg.Client({ connectionString: href })
+    await superuser.connect()
+    try {
+      await superuser.query(
+        `insert into sign_in_emails (email_folded, tenant_id, user_id)
+         select format('person-%s@example.com', nth), 900000000 + nth, 1 from generate_series(1, 20000) as nth`,
+      )
+      const workers = await app.database.workers()
+      expect(workers.map(({ up }) => up)).toEqual([true, true])
+      const counted = workers.reduce((sum, { brokerages }) => sum + brokerages, 0)
+      expect(counted).toBeGreaterThan(20_000)
+    } finally {
+      await superuser.query(
+        'delete from sign_in_emails where tenant_id > 900000000 and tenant_id <= 900020000',
+      )
+      await superuser.end()
+    }
+  }, 60_000)
+
   test('the rate limit is exact across connections', async () => {
     const permits = await Promise.all(
       Array.from({ length: 25 }, () =>

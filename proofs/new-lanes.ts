@@ -4,6 +4,7 @@ export const noCosts = {
   expected_cost_cents: null,
   expected_cost_low_cents: null,
   expected_cost_high_cents: null,
+  expected_basis: null,
 }
 /** A lane to insert. */
 export const newLane: lanes.NewLane = {

@@ -10,6 +10,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'pilots.tenantsWithPilotsBehind':
     'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
   'landed-margin.tooLowCents': 'makes an expression without a query',
+  'rule-conditions.byMinimumOfLane': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',

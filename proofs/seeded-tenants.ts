@@ -80,6 +80,7 @@ function rowsOf(
     expected_cost_cents: cents - 20_000,
     expected_cost_low_cents: cents - 30_000,
     expected_cost_high_cents: cents - 10_000,
+    expected_basis: null,
     market_rate_cents: cents,
     miles: 780,
     outcome: 'won',

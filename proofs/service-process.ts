@@ -11,6 +11,8 @@ export interface ServiceProcesses {
     databaseUrl?: string
     fault?: FaultName
     env?: Record<string, string>
+    /** The main file of another version. */
+    main?: string
   }): Promise<RunningService>
   /** Kills the processes that still run. */
   remove(): Promise<void>
@@ -21,7 +23,7 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
   const folder = proofFolder()
   const started: RunningService[] = []
   return {
-    async start({ databaseUrl = postgres.url('service'), fault, env: more = {} } = {}) {
+    async start({ databaseUrl = postgres.url('service'), fault, env: more = {}, main } = {}) {
       const env = {
         DATABASE_URL: databaseUrl,
         MIGRATION_DATABASE_URL: postgres.url('owner'),
@@ -32,7 +34,7 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
         ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
       }
       // On a very busy machine a start can time out; a supervisor would start the service again.
-      const service = await runService(folder, env).catch(() => runService(folder, env))
+      const service = await runService(folder, env, main).catch(() => runService(folder, env, main))
       started.push(service)
       return service
     },

@@ -105,10 +105,11 @@ function verifyChain(entries, heads) {
   let newestAt = Number.NEGATIVE_INFINITY
   let brokerage = null
   const hashes = new Map()
+  if (entries.length === 0) wrong(1, 'is missing: the file has no entries')
   for (const [index, row] of entries.entries()) {
     const expected = index + 1
     if (row.entry !== expected) {
-      wrong(expected, `entry ${expected} is missing or not in its place: entry ${row.entry} follows`)
+      wrong(expected, `is missing or not in its place: entry ${row.entry} is there`)
       return { problems, parsed, brokerage }
     }
     const at = Date.parse(row.at)
@@ -131,7 +132,7 @@ function verifyChain(entries, heads) {
     if (hash.toString('hex') !== row.hash) {
       wrong(
         row.entry,
-        'was changed after it was recorded, or entries before it were: its hash does not match',
+        'was changed after it was recorded (its content, its time or its hash): its hash does not match',
       )
       return { problems, parsed, brokerage }
     }
@@ -150,7 +151,10 @@ function verifyChain(entries, heads) {
     if (found === undefined) {
       wrong(parsed.length + 1, `is missing, and all entries up to ${noted.entry}, whose hash you noted`)
     } else if (found !== noted.hash) {
-      wrong(noted.entry, 'is not the entry whose hash you noted: this chain was written anew')
+      wrong(
+        noted.entry,
+        'is not the entry whose hash you noted: this chain was written anew, or what you noted is wrong',
+      )
     }
   }
   return { problems, parsed, brokerage }
@@ -482,7 +486,8 @@ function differences(report, own, path = '') {
 // The result as text
 
 const percent = (share) => `${(100 * share).toFixed(1)} %`
-const money = (dollars) => `$${Math.round(dollars).toLocaleString('en-US')}`
+const money = (dollars) =>
+  `${Math.round(dollars) < 0 ? '-' : ''}$${Math.abs(Math.round(dollars)).toLocaleString('en-US')}`
 const rangeText = (range, write) =>
   range === null ? 'no range: fewer than 5 lanes' : `${write(range.low)} to ${write(range.high)}`
 

@@ -37,7 +37,7 @@ export const BacktestDollars = Type.Object({
   }),
   expected_margin_best: Type.Number({
     description:
-      'Expected margin at the best rates that the model would have shown that day, not below the floors',
+      'Expected margin at the best rates that the model would have shown that day, not below the floors of the settings',
   }),
   difference: Type.Number({
     description: 'expected_margin_best minus expected_margin_quoted: an estimate by the model itself',

@@ -52,6 +52,7 @@ import {
 } from './lane.ts'
 import { InsightQuery, laneInsight, laneScopes } from './lane-insight.ts'
 import { LaneEnd } from './lane-record.ts'
+import { LaneConversion } from './lanes-advice.ts'
 import { MarketRateResult, resultsAnswer, sentMarketRate } from './market-rates.ts'
 import { MarketRate, MarketReference, OwnRates } from './market-reference.ts'
 import { AgainstMarket } from './market-standing.ts'
@@ -247,6 +248,7 @@ export const components: Readonly<
   PricingRule: { schema: PricingRule, description: 'A pricing rule of the brokerage' },
   PricingRules: { schema: PricingRules, description: 'The pricing rules of the brokerage' },
   RuleLimit: { schema: RuleLimit, description: 'A limit of a quote by the pricing rules' },
+  LaneConversion: { schema: LaneConversion, description: 'How amounts of a lane are compared' },
   CounterChoice: { schema: CounterChoice, description: 'A way to answer a counter-offer' },
   AppliedRules: { schema: AppliedRules, description: 'The pricing rules that apply to a quote' },
   OutsideRule: { schema: OutsideRule, description: 'A limit that a rate is outside of' },

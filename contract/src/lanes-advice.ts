@@ -5,6 +5,7 @@ import { equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax, quoteRequestKeysMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
+import { quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 const exampleRules = {
@@ -32,6 +33,18 @@ export const deskLane = Type.Object({
     ),
   ),
   estimated_cost: Type.Optional(positiveDollars('The truck cost that you expect')),
+  ...quotedCharges,
+})
+
+/** How the amounts of a lane are compared with those of the brokerage. */
+export const LaneConversion = Type.Object({
+  times: Type.Number({ description: 'US dollars per dollar of the lane' }),
+  plus: Type.Number({ description: 'Then this is added: the charges, or minus the charges' }),
+  by: {
+    ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),
+    description:
+      'What it is converted by: its own fuel charge, the fuel schedule of today, or the exchange rate of today; null: as it is',
+  },
 })
 
 export const adviseLanes = endpoint({
@@ -71,6 +84,11 @@ export const adviseLanes = endpoint({
           warnings: RateWarnings,
           outside_rules: OutsideRules,
           rules: AppliedRules,
+          conversion: {
+            ...nullable(LaneConversion),
+            description:
+              'How quoted_rate and estimated_cost become amounts on the default basis of the brokerage in US dollars, which all other amounts of the result are. null: they cannot be compared, because the fuel charge or the exchange rate of today is not known',
+          },
         }),
         Type.Object({
           index: Type.Integer(),
@@ -105,6 +123,7 @@ export const adviseLanes = endpoint({
           ],
           outside_rules: [],
           rules: exampleRules,
+          conversion: { times: 1, plus: 0, by: null },
         },
         {
           index: 1,

@@ -97,7 +97,7 @@ export const performanceFigures = {
   quotes_with_cost: Type.Integer({ description: 'Quotes with an expected cost at quote time' }),
   quoted_too_low: Type.Integer({
     description:
-      'Quotes with a rate below the expected cost at quote time plus the floors of the brokerage: an estimate, because the cost was expected and the floors are those of today',
+      'Quotes with a rate below the expected cost at quote time, or below the minimum of the pricing rule that applies to the quote: an estimate, because the cost was expected and the rules are those of today. Rules with a condition on the confidence are left out',
   }),
   quoted_too_low_won: Type.Integer({ description: 'The won ones of quoted_too_low' }),
   quoted_too_low_amount: {

@@ -4,6 +4,7 @@ import {
   customerShift,
   shiftedPosterior,
 } from '#engine/estimate/customer-effect.ts'
+import { dayOf } from '#engine/estimate/day.ts'
 import {
   type Estimator,
   laneOf,
@@ -12,7 +13,7 @@ import {
   prepareEstimator,
   referenceRateCents,
 } from '#engine/estimate/estimator.ts'
-import { intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
+import { type Interval, intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
 import { emptyKnots } from '#engine/estimate/knots.ts'
 import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { winMean } from '#engine/estimate/posterior.ts'
@@ -22,6 +23,13 @@ import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { finished } from '#engine/steps.ts'
 import type { Bar } from './bar.ts'
 import { normal } from './simulation.ts'
+import {
+  type GroupCoverage,
+  type Grouped,
+  groupCoverage,
+  monthOf,
+  orderCorrelations,
+} from './walked-tables.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
@@ -71,13 +79,16 @@ function bothEstimates(
   const estimates = [posterior, shift === null ? posterior : shiftedPosterior(posterior, shift)].map(
     (one) => {
       const mean = winMean(one, x)
-      return { mean, interval: intervalsAt(intervalCurve(one), { x, mean }).interval80 }
+      // Computed only if asked for, because it takes longer than all the rest.
+      return { mean, interval: () => intervalsAt(intervalCurve(one), { x, mean }).interval80 }
     },
   )
   const [without, withCustomer] = estimates
   if (without === undefined || withCustomer === undefined) throw new Error('Two estimates were made.')
-  return { without, withCustomer }
+  return { without, withCustomer, posterior, x, shift }
 }
+
+const contains = ({ low, high }: Interval, value: number) => low <= value && value <= high
 
 /** Simulates brokerages whose customers differ by known amounts, and compares both estimates with the truth. */
 export function checkCustomers(plan: CustomerPlan): CustomerResult {
@@ -133,8 +144,8 @@ export function checkCustomers(plan: CustomerPlan): CustomerResult {
       sums.offers++
       sums.without += (without.mean - actual) ** 2
       sums.with += (withCustomer.mean - actual) ** 2
-      if (without.interval.low <= actual && actual <= without.interval.high) sums.in80Without++
-      if (withCustomer.interval.low <= actual && actual <= withCustomer.interval.high) sums.in80With++
+      if (contains(without.interval(), actual)) sums.in80Without++
+      if (contains(withCustomer.interval(), actual)) sums.in80With++
     }
   }
   return {
@@ -156,6 +167,8 @@ export interface CustomerForecasts {
   readonly logLossWith: number
   /** The mean estimated spread of customers. */
   readonly spread: number
+  /** Each forecast with the customer. */
+  readonly forecasts: readonly Grouped[]
 }
 
 /**
@@ -171,6 +184,7 @@ export function forecastCustomers(
   const last = sorted.at(-1)?.quotedAt ?? 0
   const customerOf = new Map(quotes.map(({ laneId, customer }) => [laneId, customer]))
   const sums = { count: 0, brierWithout: 0, brierWith: 0, logLossWithout: 0, logLossWith: 0, spread: 0 }
+  const forecasts: Grouped[] = []
   const loss = (p: number, won: boolean) => -Math.log(Math.max(1e-9, won ? p : 1 - p))
   for (let from = first + warmUpDays * DAY; from <= last; from += everyDays * DAY) {
     const past = sorted.filter(({ quotedAt }) => quotedAt < from)
@@ -184,7 +198,8 @@ export function forecastCustomers(
     const effects = finished(
       customerEffectsInSteps(model, (row) => customerOf.get(columns.laneId[row] as number) ?? -1),
     )
-    for (const { lane: identity, customer, rateCents, outcome } of next) {
+    for (const quote of next) {
+      const { lane: identity, customer, rateCents, outcome } = quote
       const won = outcome === 'won'
       const both = bothEstimates(model, effects, { identity, customer, rateCents })
       sums.count++
@@ -193,6 +208,19 @@ export function forecastCustomers(
       sums.logLossWithout += loss(both.without.mean, won)
       sums.logLossWith += loss(both.withCustomer.mean, won)
       sums.spread += effects.spread
+      const { posterior, x, shift } = both
+      forecasts.push({
+        quote,
+        day: dayOf(quote.quotedAt),
+        won,
+        x,
+        posterior,
+        model: both.withCustomer.mean,
+        customer:
+          shift === null
+            ? undefined
+            : { number: customer, level: shift.level, sd: Math.sqrt(shift.variance) },
+      })
     }
   }
   const { count } = sums
@@ -203,11 +231,12 @@ export function forecastCustomers(
     logLossWithout: sums.logLossWithout / count,
     logLossWith: sums.logLossWith / count,
     spread: sums.spread / count,
+    forecasts,
   }
 }
 
 /** Quotes of products in countries as lanes and customers: the lane is the product, and the customer the country. */
-function countriesAsCustomers(quotes: readonly LaneQuote[]): (LaneQuote & { customer: number })[] {
+export function countriesAsCustomers(quotes: readonly LaneQuote[]): (LaneQuote & { customer: number })[] {
   const numbers = new Map<string, number>()
   return quotes.map((quote) => {
     const country = quote.lane.scopes[0]?.key ?? ''
@@ -241,4 +270,22 @@ export function customerBars(copper: readonly LaneQuote[] | null, seed: number):
       most: 0.0005,
     },
   ]
+}
+
+/** How often the share won of a customer's quotes was within the range that the estimate with the customer gives for it. */
+export function customerCoverages(
+  name: string,
+  quotes: readonly (LaneQuote & { readonly customer: number })[],
+): GroupCoverage[] {
+  const { forecasts } = forecastCustomers(quotes, { warmUpDays: 30, everyDays: 14 })
+  const customers = new Map(quotes.map(({ laneId, customer }) => [laneId, customer]))
+  const customerOf = ({ quote }: Grouped) => `${customers.get(quote.laneId)}`
+  const correlations = orderCorrelations(forecasts)
+  return [
+    { group: 'customers', keyOf: customerOf },
+    { group: 'customers by month', keyOf: (one: Grouped) => `${customerOf(one)} ${monthOf(one)}` },
+  ].flatMap(({ group, keyOf }) => [
+    groupCoverage(`${name}, ${group}`, forecasts, { keyOf, least: 5, correlations: new Map() }),
+    groupCoverage(`${name}, ${group}, by orders`, forecasts, { keyOf, least: 5, correlations }),
+  ])
 }

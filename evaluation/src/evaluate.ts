@@ -16,7 +16,7 @@ import {
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
-import { customerBars } from './customer-check.ts'
+import { countriesAsCustomers, customerBars, customerCoverages } from './customer-check.ts'
 import { simulateExperiments } from './experiment-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
@@ -288,8 +288,8 @@ const walkWithProgress: Walk = (name, quotes, plan) =>
   withProgress(name.padEnd(18), daysOf(quotes), (done) => walkForward(quotes, { ...plan, onDay: done }))
 
 /**
- * The tables of the long form (`npm run evaluate -- --long`, about ten minutes of processor time): other shapes, late
- * outcomes, thin lanes, groups and the calendar.
+ * The tables of the long form (`npm run evaluate -- --long`, about five minutes of processor time): other shapes, late
+ * outcomes, thin lanes, groups, the calendar and alarms.
  */
 function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   const everyDays = Number(process.env.EVALUATE_EVERY_DAYS ?? 1)
@@ -298,6 +298,14 @@ function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
     ...shapeTables(walkWithProgress, SEED, everyDays),
     ...lateTables(walkWithProgress, { name: 'simulated broker', quotes: broker.quotes }, everyDays),
     ...(quotes === null ? [] : lateTables(walkWithProgress, { name: 'copper', quotes }, everyDays)),
+    ...(quotes === null
+      ? []
+      : [
+          {
+            title: 'Share won of customers within their ranges',
+            rows: customerCoverages('copper, countries as customers', countriesAsCustomers(quotes)),
+          },
+        ]),
   ]
 }
 

@@ -1,18 +1,21 @@
+import { dayOf } from '#engine/estimate/day.ts'
 import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import type { Bar } from './bar.ts'
+import { reportingRow } from './reporting-rates.ts'
 import { logisticBroker, sealedSeller, sealedTenders } from './simulated-sellers.ts'
 import { after, afterMeans, type Reporting, type Walked, withoutLosses } from './walk.ts'
 import {
   byKnownQuotes,
   byRate,
-  type CalendarTerm,
   calendarTerms,
-  type GroupCoverage,
+  calibrationAlarms,
   groupCoverages,
   isotonicBrier,
+  sameOutcomes,
   type WalkedQuality,
   walkedQuality,
 } from './walked-tables.ts'
+import { worthOfAWeek } from './worth-of-a-week.ts'
 
 const WARM_UP_DAYS = 60
 
@@ -125,20 +128,32 @@ export function lateTables(
 ): LongTable[] {
   const late: WalkedQuality[] = []
   const thin: WalkedQuality[] = []
-  let groups: GroupCoverage[] = []
-  let calendar: CalendarTerm[] = []
+  const reported: object[] = []
+  const runs: Walked[][] = []
+  const end = Math.max(...history.quotes.map(({ quotedAt }) => dayOf(quotedAt))) + 1
   for (const { name, reporting } of REPORTINGS) {
     const walked = walk(name, history.quotes, { reporting, warmUpDays: 30, everyDays })
+    runs.push(walked)
     late.push(walkedQuality(name, walked))
     thin.push(...byKnownQuotes(name, walked))
-    if (groups.length > 0) continue
-    groups = groupCoverages(history.name, walked)
-    calendar = calendarTerms(history.name, walked)
+    const known = history.quotes.map((quote) => ({ ...quote, outcome: reporting(quote, end) }))
+    reported.push(reportingRow(name, known, walked))
   }
+  const [atOnce = [], weekLater = []] = runs
   return [
     { title: `${history.name}, by when outcomes are known (Brier scores)`, rows: late },
     { title: `${history.name}, by known quotes of the lane (Brier scores)`, rows: thin },
-    { title: 'Share won of groups within their ranges', rows: groups },
-    { title: 'Calendar terms (Brier scores)', rows: calendar },
+    {
+      title: `${history.name}, what the outcomes of a week are worth (Brier scores)`,
+      rows: worthOfAWeek(history.quotes, { atOnce, late: weekLater }),
+    },
+    { title: `${history.name}, shares of wins and losses that are reported, by EM`, rows: reported },
+    {
+      title: 'Pairs of decided quotes with the same outcome',
+      rows: [sameOutcomes(history.name, history.quotes)],
+    },
+    { title: 'Share won of groups within their ranges', rows: groupCoverages(history.name, atOnce) },
+    { title: 'Calendar terms (Brier scores)', rows: calendarTerms(history.name, atOnce) },
+    { title: 'Alarms of the daily test of the calibration', rows: [calibrationAlarms(history.name, atOnce)] },
   ]
 }

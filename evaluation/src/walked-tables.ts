@@ -5,7 +5,11 @@ import {
   type Forecast,
   reliability,
 } from '#engine/backtest/measures.ts'
+import { calibrationStanding, type DecidedForecast } from '#engine/calibration-alarm.ts'
+import { dayOf } from '#engine/estimate/day.ts'
+import type { Posterior } from '#engine/estimate/posterior.ts'
 import { brake, effectiveRate, sigmoid } from '#engine/estimate/price-response.ts'
+import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { isotonicForecasts } from './isotonic.ts'
 import { normal } from './simulation.ts'
@@ -51,12 +55,31 @@ const KNOWN = [
   [31, Number.POSITIVE_INFINITY],
 ] as const
 
+/** A group of tests, with how much the model's Brier score exceeds that of the scope, and its standard error over lanes. */
+interface KnownQuality extends WalkedQuality {
+  readonly overScope: number
+  readonly standardError: number
+}
+
+function overScope(walked: readonly Walked[]): Pick<KnownQuality, 'overScope' | 'standardError'> {
+  const more = ({ model, scopeRate, won }: Walked) =>
+    (model - (won ? 1 : 0)) ** 2 - (scopeRate - (won ? 1 : 0)) ** 2
+  const mean = walked.reduce((sum, one) => sum + more(one), 0) / walked.length
+  const ofLanes = [...Map.groupBy(walked, ({ quote }) => quote.lane.key).values()].map((of) =>
+    of.reduce((sum, one) => sum + more(one) - mean, 0),
+  )
+  const standardError = Math.sqrt(ofLanes.reduce((sum, one) => sum + one * one, 0)) / walked.length
+  return { overScope: mean, standardError }
+}
+
 /** By the number of the lane's decided quotes that were known. */
-export function byKnownQuotes(name: string, walked: readonly Walked[]): WalkedQuality[] {
+export function byKnownQuotes(name: string, walked: readonly Walked[]): KnownQuality[] {
   return KNOWN.flatMap(([least, most]) => {
     const group = walked.filter(({ known }) => known >= least && known <= most)
     const range = most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`
-    return group.length < 20 ? [] : [walkedQuality(`${name}, ${range} known quotes`, group)]
+    return group.length < 20
+      ? []
+      : [{ ...walkedQuality(`${name}, ${range} known quotes`, group), ...overScope(group) }]
   })
 }
 
@@ -74,28 +97,136 @@ export interface GroupCoverage {
   readonly width80: number
 }
 
+/** A forecast in a group. */
+export interface Grouped extends Pick<Walked, 'quote' | 'day' | 'won' | 'x' | 'posterior' | 'model'> {
+  /** The effect of the customer, whose error all quotes of the customer share. */
+  readonly customer?: { readonly number: number; readonly level: number; readonly sd: number } | undefined
+}
+
+const MONTH_DAYS = 30
+export const monthOf = ({ day }: Grouped) => Math.floor(day / MONTH_DAYS)
+const scopeOf = ({ quote }: Grouped) => quote.lane.scopes.map(({ key }) => key).join('/')
+const orderOf = ({ quote, day, customer }: Grouped) => `${customer?.number ?? quote.lane.key} ${day}`
+
+/** Pairs of quotes that are assumed to be independent. */
+const INDEPENDENT_PAIRS = 10
+
+/**
+ * By day: the correlation between the outcomes of a lane (or customer) on a day, such as several lines of one order, from the forecasts of
+ * earlier days. 0 if quotes are won independently.
+ */
+export function orderCorrelations(walked: readonly Grouped[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>()
+  let [products, sizes] = [0, INDEPENDENT_PAIRS * 0.2]
+  for (const [day, ofDay] of Map.groupBy(walked, (one) => one.day)) {
+    found.set(day, Math.min(1, Math.max(0, products / sizes)))
+    for (const order of Map.groupBy(ofDay, orderOf).values()) {
+      let [surprise, surprises, deviation, deviations] = [0, 0, 0, 0]
+      for (const { model, won } of order) {
+        const error = (won ? 1 : 0) - model
+        const sd = Math.sqrt(model * (1 - model))
+        surprise += error
+        surprises += error * error
+        deviation += sd
+        deviations += sd * sd
+      }
+      products += surprise * surprise - surprises
+      sizes += deviation * deviation - deviations
+    }
+  }
+  return found
+}
+
+/** How often two decided quotes have the same outcome, on one lane and day and in general. */
+export function sameOutcomes(name: string, quotes: readonly LaneQuote[]) {
+  const decided = quotes.filter(({ outcome }) => outcome !== 'pending')
+  const share = (keyOf: (quote: LaneQuote) => string) => {
+    let [same, pairs] = [0, 0]
+    for (const of of Map.groupBy(decided, keyOf).values()) {
+      const won = of.filter(({ outcome }) => outcome === 'won').length
+      const lost = of.length - won
+      same += won * (won - 1) + lost * (lost - 1)
+      pairs += of.length * (of.length - 1)
+    }
+    return same / pairs
+  }
+  return {
+    name,
+    onLaneAndDay: share(({ lane, quotedAt }) => `${lane.key} ${dayOf(quotedAt)}`),
+    onLane: share(({ lane }) => lane.key),
+    inGeneral: share(() => ''),
+  }
+}
+
 const DRAWS = 300
 
-/** The shares won of a group, drawn from the model: a curve and a noise for each lane, and then each outcome. */
-function drawnShares(group: readonly Walked[], random: () => number): number[] {
+/** The place of each key among the different keys. */
+function placesOf(keys: readonly string[]): { readonly places: Int32Array; readonly count: number } {
+  const known = new Map<string, number>()
+  const places = Int32Array.from(keys, (key) => {
+    const place = known.get(key) ?? known.size
+    known.set(key, place)
+    return place
+  })
+  return { places, count: known.size }
+}
+
+/** By posterior: the sums of its weights up to each curve. */
+const sums = new WeakMap<Posterior, Float64Array>()
+
+/** The curve of a posterior at a place from 0 to 1. */
+function curveAt(posterior: Posterior, place: number): number {
+  let cumulated = sums.get(posterior)
+  if (cumulated === undefined) {
+    let sum = 0
+    cumulated = posterior.weights.map((weight) => (sum += weight))
+    sums.set(posterior, cumulated)
+  }
+  let [low, high] = [0, cumulated.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((cumulated[middle] as number) < place) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/**
+ * The shares won of a group, drawn from the model: a curve for each lane, a noise for each scope (or customer) and month, the error
+ * of each customer's effect, and then each outcome. With the correlation of a lane and day, its outcomes are drawn by one number.
+ */
+function drawnShares(
+  group: readonly Grouped[],
+  correlations: ReadonlyMap<number, number>,
+  random: () => number,
+): number[] {
+  const swingerOf = (one: Grouped) => (one.customer ? `${one.customer.number}` : scopeOf(one))
+  const lanes = placesOf(group.map(({ quote }) => quote.lane.key))
+  const swingers = placesOf(group.map(swingerOf))
+  const months = placesOf(group.map((one) => `${swingerOf(one)} ${monthOf(one)}`))
+  const orders = placesOf(group.map(orderOf))
+  const correlation = new Float64Array(orders.count)
+  for (const [at, { day }] of group.entries())
+    correlation[orders.places[at] as number] = correlations.get(day) ?? 0
+  const fixed = group.map(({ x, posterior }) => ({ rate: effectiveRate(x, posterior.shape), stop: brake(x) }))
   const shares: number[] = []
   for (let draw = 0; draw < DRAWS; draw++) {
-    const lanes = new Map<string, { place: number; noise: number }>()
+    const ofLane = Float64Array.from({ length: lanes.count }, random)
+    const ofSwinger = Float64Array.from({ length: swingers.count }, () => normal(random))
+    const ofMonth = Float64Array.from({ length: months.count }, () => normal(random))
+    const ofOrder = correlation.map((of) => (random() < of ? random() : Number.NaN))
     let won = 0
-    for (const { quote, posterior, x } of group) {
-      const lane = lanes.get(quote.lane.key) ?? { place: random(), noise: normal(random) }
-      lanes.set(quote.lane.key, lane)
-      let curve = 0
-      for (let sum = posterior.weights[0] ?? 0; sum < lane.place && curve < posterior.weights.length - 1; ) {
-        curve++
-        sum += posterior.weights[curve] ?? 0
-      }
+    for (const [at, { posterior, customer }] of group.entries()) {
+      const curve = curveAt(posterior, ofLane[lanes.places[at] as number] as number)
+      const { rate = 0, stop = 0 } = fixed[at] ?? {}
       const logOdds =
-        (posterior.levels[curve] ?? 0) -
-        (posterior.steepness[curve] ?? 0) * effectiveRate(x, posterior.shape) -
-        brake(x) +
-        posterior.noise * lane.noise
-      if (random() < posterior.shape.ceiling * sigmoid(logOdds)) won++
+        (posterior.levels[curve] as number) +
+        (customer ? customer.level + customer.sd * (ofSwinger[swingers.places[at] as number] as number) : 0) -
+        (posterior.steepness[curve] as number) * rate -
+        stop +
+        posterior.noise * (ofMonth[months.places[at] as number] as number)
+      const common = ofOrder[orders.places[at] as number] as number
+      if ((Number.isNaN(common) ? random() : common) < posterior.shape.ceiling * sigmoid(logOdds)) won++
     }
     shares.push(won / group.length)
   }
@@ -113,21 +244,24 @@ function partWithin(shares: readonly number[], came: number, [low, high]: readon
 /** Coverage of the ranges for groups of at least `least` quotes. */
 export function groupCoverage(
   name: string,
-  walked: readonly Walked[],
-  { keyOf, least }: { readonly keyOf: (one: Walked) => string; readonly least: number },
+  walked: readonly Grouped[],
+  {
+    keyOf,
+    least,
+    correlations,
+  }: {
+    readonly keyOf: (one: Grouped) => string
+    readonly least: number
+    /** By day; see `orderCorrelations`. */
+    readonly correlations: ReadonlyMap<number, number>
+  },
 ): GroupCoverage {
-  const groups = new Map<string, Walked[]>()
-  for (const one of walked) {
-    const key = keyOf(one)
-    const group = groups.get(key)
-    if (group) group.push(one)
-    else groups.set(key, [one])
-  }
+  const groups = Map.groupBy(walked, keyOf)
   const random = seededNumbers(1)
   const sums = { groups: 0, within80: 0, within95: 0, width80: 0 }
   for (const group of groups.values()) {
     if (group.length < least) continue
-    const shares = drawnShares(group, random)
+    const shares = drawnShares(group, correlations, random)
     const came = group.filter(({ won }) => won).length / group.length
     sums.groups++
     sums.within80 += partWithin(shares, came, [0.1, 0.9])
@@ -143,25 +277,22 @@ export function groupCoverage(
   }
 }
 
-const MONTH_DAYS = 30
-
+/** Coverage for groups of a history, with the quotes of a lane and day taken as independent, and then as orders. */
 export function groupCoverages(name: string, walked: readonly Walked[]): GroupCoverage[] {
-  const month = ({ day }: Walked) => Math.floor(day / MONTH_DAYS)
-  const scope = ({ quote }: Walked) => quote.lane.scopes.map(({ key }) => key).join('/')
-  const cover = (group: string, of: readonly Walked[], keyOf: (one: Walked) => string, least: number) =>
-    groupCoverage(`${name}, ${group}`, of, { keyOf, least })
+  const correlations = orderCorrelations(walked)
+  const lane = ({ quote }: Grouped) => quote.lane.key
+  const byMonth = (keyOf: (one: Grouped) => string) => (one: Grouped) => `${keyOf(one)} ${monthOf(one)}`
+  const neverQuoted = walked.filter(({ known }) => known === 0)
   return [
-    cover('lanes', walked, ({ quote }) => quote.lane.key, 5),
-    cover('lanes by month', walked, (one) => `${one.quote.lane.key} ${month(one)}`, 5),
-    cover('scopes by month', walked, (one) => `${scope(one)} ${month(one)}`, 5),
-    cover('months', walked, (one) => `${month(one)}`, 5),
-    cover(
-      'lanes never quoted',
-      walked.filter(({ known }) => known === 0),
-      ({ quote }) => quote.lane.key,
-      1,
-    ),
-  ]
+    { group: 'lanes', of: walked, keyOf: lane, least: 5 },
+    { group: 'lanes by month', of: walked, keyOf: byMonth(lane), least: 5 },
+    { group: 'lanes never quoted', of: neverQuoted, keyOf: lane, least: 1 },
+    { group: 'scopes by month', of: walked, keyOf: byMonth(scopeOf), least: 5 },
+    { group: 'months', of: walked, keyOf: byMonth(() => ''), least: 5 },
+  ].flatMap(({ group, of, keyOf, least }) => [
+    groupCoverage(`${name}, ${group}`, of, { keyOf, least, correlations: new Map() }),
+    groupCoverage(`${name}, ${group}, by orders`, of, { keyOf, least, correlations }),
+  ])
 }
 
 /** What a calendar term would add: the Brier score with and without the earlier surprises of the same group. */
@@ -232,4 +363,29 @@ export function byRate(
     const [row] = reliability(modelForecasts(group), 1)
     return row ? [{ x: `${least} to ${most}`, tests: row.count, forecast: row.forecast, came: row.came }] : []
   })
+}
+
+/** How often the daily test of the calibration would have been raised, on forecasts whose outcomes are known a day later. */
+export function calibrationAlarms(name: string, walked: readonly Walked[]) {
+  const forecasts = walked.map(({ quote, day, model, won }) => ({
+    day: day + 1,
+    lane: quote.lane.key,
+    probability: model,
+    won,
+  }))
+  const alarms = (of: readonly DecidedForecast[]) => {
+    let [raised, isBroken] = [0, false]
+    for (let today = (of[0]?.day ?? 0) + 1; today <= (of.at(-1)?.day ?? 0); today++) {
+      const { state } = calibrationStanding(of, { today, wasBroken: isBroken })
+      if (state === 'broken' && !isBroken) raised++
+      isBroken = state === 'broken'
+    }
+    return raised
+  }
+  return {
+    name,
+    days: (forecasts.at(-1)?.day ?? 0) - (forecasts[0]?.day ?? 0),
+    alarms: alarms(forecasts),
+    alarmsByQuote: alarms(forecasts.map((one, at) => ({ ...one, lane: `${at}` }))),
+  }
 }

@@ -39,13 +39,17 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Starts the service and waits until it is ready. Throws with its output if it exits first or takes longer than 45 s. */
+/**
+ * Starts the service and waits until it is ready. Throws with its output if it exits first or takes longer than 45 s. `main` is
+ * the main file of another version.
+ */
 export async function runService(
   dataDirectory: string,
   env: Record<string, string> = {},
+  main = mainFile,
 ): Promise<RunningService> {
   const port = await freePort()
-  const child = spawn(process.execPath, [...startOptions, mainFile], {
+  const child = spawn(process.execPath, [...startOptions, main], {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: compiledFolder,

@@ -10,6 +10,7 @@ import {
   basedOn,
   basisNames,
   count,
+  currencyNames,
   dollars,
   Failed,
   laneName,
@@ -166,8 +167,6 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
     </Stack>
   )
 }
-
-const currencyNames = { USD: 'US dollars', CAD: 'Canadian dollars' } as const
 
 /** What the chances are based on. */
 function Basis({ advice }: { advice: Answer<'counter-advice'> }) {

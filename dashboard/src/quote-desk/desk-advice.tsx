@@ -15,6 +15,7 @@ import type { DeskLane } from './desk-draft.ts'
 import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
 import { DeskRules } from './desk-rules.tsx'
+import type { ComparedLane } from './desk-terms.ts'
 import { Why } from './desk-why.tsx'
 import { spokenAdvice } from './desk-words.ts'
 
@@ -24,6 +25,8 @@ interface AdviceProps {
   readonly answer: DeskAnswer
   /** The rates of the lane; null while there is nothing to say. */
   readonly pricing: Pricing | null
+  /** How the lane is compared with the other quotes of the brokerage. */
+  readonly terms: ComparedLane
   readonly onRate: (rate: number) => void
   /** Takes a rate over and continues in the rate field. */
   readonly onUse: (rate: number) => void
@@ -32,7 +35,7 @@ interface AdviceProps {
 const curveSpace = 372
 
 /** The advice for one lane: the answer first, then the curve, and the reasons on request. */
-export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: AdviceProps) {
+export function DeskAdvice({ lane, number, answer, pricing, terms, onRate, onUse }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
   const typed = advice === null || pricing === null ? null : typedValue(advice, pricing, rate)
   return (
@@ -48,7 +51,7 @@ export function DeskAdvice({ lane, number, answer, pricing, onRate, onUse }: Adv
         {failure !== null && failure.status !== 422 && (
           <Failed error={failure} retry={retry} title="No advice right now" />
         )}
-        <AnswerLines answer={answer} pricing={pricing} typed={typed} onUse={onUse} />
+        <AnswerLines answer={answer} pricing={pricing} typed={typed} terms={terms} onUse={onUse} />
         {(advice === null || pricing !== null) && (
           <Paper withBorder p="sm" mih={curveSpace}>
             <Curve lane={lane} answer={answer} pricing={pricing} onRate={onRate} />

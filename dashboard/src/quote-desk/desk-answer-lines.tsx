@@ -4,6 +4,7 @@ import type { Answer } from '../api/index.ts'
 import { ButtonLink, dollars, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
+import type { ComparedLane } from './desk-terms.ts'
 import { basisInWords, customerInWords, standingInWords, trustInWords } from './desk-words.ts'
 
 type Estimate = NonNullable<Answer<'quote-advice'>['estimate']>
@@ -12,6 +13,7 @@ interface LinesProps {
   readonly answer: DeskAnswer
   readonly pricing: Pricing | null
   readonly typed: RateValue | null
+  readonly terms: ComparedLane
   readonly onUse: (rate: number) => void
 }
 
@@ -19,16 +21,19 @@ interface LinesProps {
  * The answer for a lane in three lines: the rate to quote, the typed rate compared with it, and the trust in both. The frame
  * keeps its size while data loads.
  */
-export function AnswerLines({ answer, pricing, typed, onUse }: LinesProps) {
+export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps) {
   const { advice, asking, failure } = answer
   const estimate = advice?.estimate
   return (
     <Paper withBorder p="sm" className="desk-answer">
       {pricing !== null && estimate !== undefined ? (
         <>
-          <QuoteLine pricing={pricing} onUse={onUse} />
+          <QuoteLine pricing={pricing} terms={terms} onUse={onUse} />
           <TypedLine pricing={pricing} typed={typed} />
           <TrustLine estimate={estimate} interval80={(typed ?? pricing.quote).interval80} />
+          <Text size="xs" c="dimmed">
+            {terms.words}
+          </Text>
         </>
       ) : advice !== null ? (
         <Group justify="space-between" gap="sm">
@@ -52,8 +57,9 @@ export function AnswerLines({ answer, pricing, typed, onUse }: LinesProps) {
   )
 }
 
-function QuoteLine({ pricing, onUse }: Pick<LinesProps, 'onUse'> & { pricing: Pricing }) {
+function QuoteLine({ pricing, terms, onUse }: Pick<LinesProps, 'terms' | 'onUse'> & { pricing: Pricing }) {
   const { quote } = pricing
+  const own = terms.own(quote.rate)
   return (
     <div className="desk-quote-line">
       <div>
@@ -71,6 +77,7 @@ function QuoteLine({ pricing, onUse }: Pick<LinesProps, 'onUse'> & { pricing: Pr
         size="sm"
         style={{ flex: 'none' }}
         aria-keyshortcuts="Alt+U"
+        disabled={own === null}
         rightSection={
           <Kbd size="xs" aria-hidden visibleFrom="sm">
             Alt+U
@@ -78,7 +85,7 @@ function QuoteLine({ pricing, onUse }: Pick<LinesProps, 'onUse'> & { pricing: Pr
         }
         onClick={() => onUse(quote.rate)}
       >
-        Use {dollars(quote.rate)}
+        Use {dollars(own ?? quote.rate)}
       </Button>
     </div>
   )

@@ -1,8 +1,8 @@
 import type { Body } from '../api/index.ts'
-import { readDollars } from '../shared-ui/index.ts'
+import { noTerms, type RateTerms, readDollars, termsBody, termsErrors } from '../shared-ui/index.ts'
 
 /** One lane on the desk, with every field as typed. */
-export interface DeskLane {
+export interface DeskLane extends RateTerms {
   /** Identifies the row. Unique within the draft. */
   readonly id: number
   readonly origin: string
@@ -25,7 +25,17 @@ export interface Draft {
 const defaultEquipment = 'V'
 
 export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
-  return { id, origin: '', destination: '', equipment, rate: '', cost: '', market: '', pickup: '' }
+  return {
+    id,
+    origin: '',
+    destination: '',
+    equipment,
+    rate: '',
+    cost: '',
+    market: '',
+    pickup: '',
+    ...noTerms,
+  }
 }
 
 export function blankDraft(): Draft {
@@ -36,8 +46,8 @@ export function nextId(lanes: readonly DeskLane[]): number {
   return Math.max(0, ...lanes.map(({ id }) => id)) + 1
 }
 
-/** True when nothing is typed. The equipment does not count, because it has a default. */
-export function isBlank({ id: _, equipment: __, ...typed }: DeskLane): boolean {
+/** True when nothing is typed. Fields with a default do not count. */
+export function isBlank({ id: _, equipment: __, basis: ___, currency: ____, ...typed }: DeskLane): boolean {
   return Object.values(typed).every((text) => text.trim() === '')
 }
 
@@ -111,9 +121,20 @@ export function unreadableIn(lane: DeskLane): DeskError[] {
   const unread = (['rate', 'cost', 'market'] as const).filter(
     (field) => /[^$\s]/.test(lane[field]) && readDollars(lane[field]) === null,
   )
-  return unread.map((field) =>
-    missing(lane.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
-  )
+  return [
+    ...unread.map((field) =>
+      missing(lane.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
+    ),
+    ...unreadableTerms(lane),
+  ]
+}
+
+function unreadableTerms(lane: DeskLane): DeskError[] {
+  const errors = termsErrors(lane)
+  return (['fuel', 'charges'] as const).flatMap((field) => {
+    const text = errors[field]
+    return text === undefined ? [] : [missing(lane.id, field, text)]
+  })
 }
 
 /** The lane in the address parameters of a link from another page; null if there is none. */
@@ -148,6 +169,7 @@ export function gapsIn(draft: Draft): DeskError[] {
         gaps.push(missing(lane.id, field, 'Enter the amount in dollars, such as 1,800'))
       }
     }
+    gaps.push(...unreadableTerms(lane))
   }
   return gaps
 }
@@ -175,6 +197,7 @@ export function requestOf(draft: Draft, acceptUnknownPlaces: boolean): Body<'cre
         ...(cost === null ? {} : { estimated_cost: cost }),
         ...(market === null ? {} : { market_rate: market }),
         ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
+        ...termsBody(lane),
       }
     }),
   }
@@ -188,6 +211,11 @@ const laneFields: Readonly<Record<string, readonly [field: LaneField, label: str
   estimated_cost: ['cost', 'Estimated cost'],
   market_rate: ['market', 'Market rate'],
   pickup_date: ['pickup', 'Pickup date'],
+  quoted_basis: ['basis', 'The basis'],
+  quoted_fuel: ['fuel', 'Fuel charge'],
+  quoted_accessorials: ['charges', 'Accessorials'],
+  quoted_charges: ['charges', 'Accessorials'],
+  quoted_currency: ['currency', 'Currency'],
 }
 
 interface SentError {

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
-import { readDollars } from '../shared-ui/index.ts'
+import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
 import { type DeskLane, type Draft, hasState, lanesToSave } from './desk-draft.ts'
 import { laneRules, type QuotableRate, quotableRate } from './desk-ruled-rate.ts'
 
@@ -12,7 +12,8 @@ type Result = Answer<'advise-lanes'>['results'][number]
 export type RowAdvice = Extract<Result, { status: 200 }>
 
 /** A row as the request for advice; null while its places are incomplete. */
-function askedOf({ origin, destination, equipment, rate, cost }: DeskLane): AskedLane | null {
+function askedOf(lane: DeskLane): AskedLane | null {
+  const { origin, destination, equipment, rate, cost } = lane
   if (!hasState(origin) || !hasState(destination)) return null
   const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
   return {
@@ -21,6 +22,7 @@ function askedOf({ origin, destination, equipment, rate, cost }: DeskLane): Aske
     ...(code === '' ? {} : { equipment: code }),
     ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
     ...(typedCost === null ? {} : { estimated_cost: typedCost }),
+    ...termsBody(lane),
   }
 }
 
@@ -149,19 +151,30 @@ export function bestRateOf(lane: Pick<DeskLane, 'cost'>, result: RowAdvice): Quo
   const wanted = optimum?.experiment?.rate ?? optimum?.rate ?? estimate?.reference_rate ?? null
   if (wanted === null || estimate === null) return null
   const facts = {
-    typedCost: readDollars(lane.cost),
+    typedCost: comparedCost(lane, result),
     expectedCost: estimate.expected_cost,
     miles: estimate.miles,
   }
   return quotableRate(laneRules(rules, facts), wanted)
 }
 
+/** The entered cost on the terms of the brokerage; null without one, or if it cannot be converted. */
+function comparedCost(
+  { cost }: Pick<DeskLane, 'cost'>,
+  { conversion }: Pick<RowAdvice, 'conversion'>,
+): number | null {
+  const typed = readDollars(cost)
+  return typed === null || conversion === null ? null : converted(conversion, typed)
+}
+
 /** The margin of a row over the entered cost, or else over the expected one; null when neither is known. */
 export function marginOf(
   lane: DeskLane,
-  { rate, estimate }: Pick<RowAdvice, 'rate' | 'estimate'>,
+  advice: Pick<RowAdvice, 'rate' | 'estimate' | 'conversion'>,
 ): number | null {
-  const cost = readDollars(lane.cost) ?? estimate?.expected_cost?.amount ?? null
+  const { rate, estimate, conversion } = advice
+  if (conversion === null) return null
+  const cost = comparedCost(lane, advice) ?? estimate?.expected_cost?.amount ?? null
   return rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
 }
 
@@ -180,14 +193,15 @@ export function totalsOf(
   rows: readonly { readonly lane: DeskLane; readonly advice: RowAdvice | null }[],
 ): LanesTotals {
   const rated = rows.flatMap(({ lane, advice }) => {
-    const rate = readDollars(lane.rate)
-    if (rate === null) return []
+    const typed = readDollars(lane.rate)
+    if (typed === null) return []
+    const rate = advice?.conversion == null ? typed : converted(advice.conversion, typed)
     const margin = advice === null ? null : marginOf(lane, advice)
     return [
       {
         rate,
         margin,
-        worth: advice?.estimate?.expected_margin ?? null,
+        worth: margin === null ? null : (advice?.estimate?.expected_margin ?? null),
         toCheck: (advice?.warnings.length ?? 0) > 0,
       },
     ]

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import { counted, InRed, percent, roundDollars } from '../shared-ui/index.ts'
+import { counted, InRed, onOwnTerms, percent, roundDollars } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, isBlank } from './desk-draft.ts'
 import { bestRateOf, type RowAdvice, totalsOf } from './desk-lanes-advice.ts'
 import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
@@ -65,7 +65,9 @@ export function LanesTotals({
   const totals = totalsOf(rows)
   const best = new Map(
     rows.flatMap(({ lane, advice }) => {
-      const rate = advice === null ? null : (bestRateOf(lane, advice)?.rate ?? null)
+      const best = advice === null ? null : bestRateOf(lane, advice)
+      const rate =
+        best === null || advice?.conversion == null ? null : onOwnTerms(advice.conversion, best.rate)
       return rate === null ? [] : [[lane.id, rate] as const]
     }),
   )

@@ -40,6 +40,7 @@ export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
   const { id: _, ...blank } = blankLane(0)
   const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))
   return {
+    ...blank,
     origin: row.origin ?? '',
     destination: row.destination ?? '',
     equipment: row.equipment ?? blank.equipment,

@@ -11,6 +11,8 @@ interface QuoteForCustomer {
     readonly destination: string
     readonly equipment: string
     readonly quoted_rate: number
+    readonly quoted_basis?: 'linehaul' | 'all_in' | null
+    readonly quoted_currency?: 'USD' | 'CAD' | null
     readonly pickup_date: string | null
   }[]
 }
@@ -42,6 +44,22 @@ export function validUntil(createdAt: string, hours: number): string {
   return zonedMoment(Date.parse(createdAt) + hours * 3_600_000).replace(/:\d\d (?=[AP]M)/, ' ')
 }
 
+type QuotedRate = Pick<QuoteForCustomer['lanes'][number], 'quoted_rate' | 'quoted_basis' | 'quoted_currency'>
+
+const saysMore = ({ quoted_basis, quoted_currency }: QuotedRate) =>
+  quoted_basis === 'linehaul' || quoted_currency === 'CAD'
+
+/** @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' }) // '$2,150 CAD linehaul, plus fuel and accessorials' */
+export function rateText({ quoted_rate, quoted_basis, quoted_currency }: QuotedRate): string {
+  return `${dollars(quoted_rate)}${quoted_currency === 'CAD' ? ' CAD' : ''}${
+    quoted_basis === 'linehaul'
+      ? ' linehaul, plus fuel and accessorials'
+      : quoted_basis === 'all_in'
+        ? ' all-in'
+        : ''
+  }`
+}
+
 /**
  * The text of an e-mail to the customer: a subject, then lane, equipment, rate, validity and reference. It contains nothing
  * that only the brokerage may know, such as cost, margin or chance.
@@ -57,7 +75,7 @@ export function emailText(
       ? `Quote from ${brokerage}: ${lanes.length} lanes`
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
   const lines = lanes.flatMap((lane) => [
-    `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${dollars(lane.quoted_rate)}`,
+    `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${rateText(lane)}`,
     ...(lane.pickup_date === null ? [] : [`  Pickup ${lane.pickup_date}`]),
     `  Our reference ${lane.lane_ref}`,
   ])
@@ -69,7 +87,9 @@ export function emailText(
     ...(reference === null ? [] : [`Your reference: ${reference}`]),
     '',
     ...lines,
-    ...(lanes.length === 1 ? [] : [`Total: ${dollars(Math.round(total * 100) / 100)}`]),
+    ...(lanes.length === 1 || lanes.some(saysMore)
+      ? []
+      : [`Total: ${dollars(Math.round(total * 100) / 100)}`]),
     '',
     `Valid until ${validUntil(created_at, validHours)}.`,
     '',

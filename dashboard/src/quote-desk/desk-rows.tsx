@@ -1,17 +1,23 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
-import { useAnswer } from '../api/index.ts'
+import { useAnswer, useSession } from '../api/index.ts'
 import {
+  basisNames,
   dollars,
   EquipmentInput,
   InRed,
+  noTerms,
+  onOwnTerms,
   PlaceInput,
   percent,
   probability,
+  RateTermsFields,
   range,
   readEquipment,
   roundDollars,
+  saysTerms,
+  termsInWords,
 } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
 import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
@@ -44,26 +50,22 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
+const moreFields = ['cost', 'market', 'pickup'] as const
+
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
   const { lane, number, active, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
   const [opened, setOpened] = useState(false)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
-  const hasMore =
-    opened ||
-    lane.cost !== '' ||
-    lane.market !== '' ||
-    lane.pickup !== '' ||
-    errors.some(({ field }) => field === 'cost' || field === 'market' || field === 'pickup')
+  const [termsOpened, setTermsOpened] = useState(false)
+  const { default_basis: assumed } = useSession().tenant
+  const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
+  const hasMore = opened || moreFields.some((field) => lane[field] !== '' || errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
-  const enter = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    on.enter(lane)
-  }
+  const enter = onPlainEnter(() => on.enter(lane))
   const input = (field: LaneField) => ({
     value: lane[field],
     error: errorAt(field)?.text,
@@ -103,16 +105,29 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
           if (read !== text) onChange('equipment', read)
         }}
       />
-      <TextInput
-        label="Rate"
-        leftSection="$"
-        inputMode="decimal"
-        autoComplete="off"
+      <RateField
         {...input('rate')}
-        onChange={(event) => onChange('rate', event.currentTarget.value)}
-        onKeyDown={hasMore ? undefined : enter}
+        lane={lane}
+        number={number}
+        assumed={assumed}
+        hasTerms={hasTerms}
+        onTerms={() => setTermsOpened(!termsOpened)}
+        onChange={(text) => onChange('rate', text)}
+        onKeyDown={hasMore || hasTerms ? undefined : enter}
       />
       <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
+      {hasTerms && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
+        <div className="desk-more desk-terms" onKeyDown={hasMore ? undefined : enter}>
+          <RateTermsFields
+            terms={lane}
+            assumed={assumed}
+            errors={termsErrorsOf(errors)}
+            nameOf={(field) => `${lane.id}-${field}`}
+            onChange={onChange}
+          />
+        </div>
+      )}
       {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
       {advice !== null && (
         <RowAdviceLine lane={lane} advice={advice} onUse={(rate) => onChange('rate', String(rate))} />
@@ -120,6 +135,63 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
     </div>
   )
 })
+
+const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+  event.preventDefault()
+  run()
+}
+
+function termsErrorsOf(errors: readonly DeskError[]) {
+  return Object.fromEntries(errors.map(({ field, text }) => [field, text]))
+}
+
+/** The rate, with a small button that says what it includes and opens the fields for that. */
+function RateField({
+  lane,
+  number,
+  assumed,
+  hasTerms,
+  onTerms,
+  onChange,
+  ...input
+}: {
+  lane: DeskLane
+  number: number
+  assumed: 'linehaul' | 'all_in'
+  hasTerms: boolean
+  onTerms: () => void
+  value: string
+  error: string | undefined
+  'data-field': string
+  onChange: (text: string) => void
+  onKeyDown: ((event: KeyboardEvent) => void) | undefined
+}) {
+  const words = termsInWords(lane, assumed)
+  return (
+    <TextInput
+      label="Rate"
+      leftSection="$"
+      inputMode="decimal"
+      autoComplete="off"
+      {...input}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      rightSectionWidth={lane.currency === 'CAD' ? 92 : 68}
+      rightSection={
+        <UnstyledButton
+          className="desk-terms-button"
+          aria-expanded={hasTerms}
+          aria-label={`Lane ${number} is ${words}: change`}
+          title={words}
+          onClick={onTerms}
+        >
+          {basisNames[lane.basis === '' ? assumed : lane.basis]}
+          {lane.currency === 'CAD' ? ' CAD' : ''}
+        </UnstyledButton>
+      }
+    />
+  )
+}
 
 /** The chance, the margin and the best rate of a row, and the warnings about its rate. */
 function RowAdviceLine({
@@ -134,7 +206,8 @@ function RowAdviceLine({
   const { estimate, rate, warnings } = advice
   const best = bestRateOf(lane, advice)
   const margin = marginOf(lane, advice)
-  const isTyped = lane.rate.trim() !== ''
+  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
+  const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
   return (
     <Text size="sm" component="div" className="desk-row-advice desk-figures">
       {estimate?.probability != null && isTyped && (
@@ -156,14 +229,19 @@ function RowAdviceLine({
         <span>
           best <b>{dollars(best.rate)}</b>
           {best.changed === '' ? '' : ` (${best.changed})`}{' '}
-          <UnstyledButton
-            className="desk-suggestion"
-            aria-label={`Use ${dollars(best.rate)}`}
-            onClick={() => onUse(best.rate)}
-          >
-            Use
-          </UnstyledButton>
+          {own !== null && (
+            <UnstyledButton
+              className="desk-suggestion"
+              aria-label={`Use ${dollars(own)}`}
+              onClick={() => onUse(own)}
+            >
+              Use{own === best.rate ? '' : ` ${dollars(own)}`}
+            </UnstyledButton>
+          )}
         </span>
+      )}
+      {advice.conversion === null && (
+        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
       )}
       {warnings.map(({ code, detail }) => (
         <span key={code} className="desk-flag">

@@ -10,7 +10,6 @@ import {
   counted,
   DataTable,
   type Decision,
-  dollars,
   equipmentName,
   laneName,
   lostQuote,
@@ -20,7 +19,14 @@ import {
   useOutcomeMarks,
   useShortcuts,
 } from '../shared-ui/index.ts'
-import { emailText, newestRounds, usualValidityHours, validities, validUntil } from './desk-quote-text.ts'
+import {
+  emailText,
+  newestRounds,
+  rateText,
+  usualValidityHours,
+  validities,
+  validUntil,
+} from './desk-quote-text.ts'
 
 type Request = Answer<'create-quote-request'>
 
@@ -208,7 +214,7 @@ function SavedLanes({
           ),
         },
         { key: 'equipment', header: 'Equipment', cell: ({ equipment }) => equipmentName(equipment) },
-        { key: 'rate', header: 'Rate', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: (lane) => rateText(lane) },
         {
           key: 'outcome',
           header: 'Outcome',
@@ -279,7 +285,7 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
                 <td>{laneName(lane.origin, lane.destination)}</td>
                 <td>{equipmentName(lane.equipment)}</td>
                 <td>{lane.pickup_date ?? ''}</td>
-                <td>{dollars(lane.quoted_rate)}</td>
+                <td>{rateText(lane)}</td>
                 <td>{lane.lane_ref}</td>
               </tr>
             ))}

@@ -35,6 +35,7 @@ import { PasteDialog } from './desk-paste-dialog.tsx'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
+import { useComparedLane } from './desk-terms.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
@@ -172,25 +173,35 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
+/** The advice for the active lane, and taking over its rates on the terms of the lane. */
+function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, customer: string) {
+  const compared = useComparedLane(active, customer)
+  const answer = useDeskAnswer(compared.lane, customer)
+  const pricing = usePricing(compared.lane, answer)
+  const setRate = (rate: number) => {
+    const own = compared.own(rate)
+    if (own !== null) change(active, 'rate', String(own))
+  }
+  const takeRate = (rate: number) => {
+    setRate(rate)
+    focusLane(active.id, 'rate')
+  }
+  return { compared, answer, pricing, setRate, takeRate }
+}
+
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving } = props
   const lanes = useLanes(props)
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useLaneInAddress(lanes.active)
-  const answer = useDeskAnswer(lanes.active, draft.customer)
-  const pricing = usePricing(lanes.active, answer)
+  const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
   const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
-  const takeRate = (rate: number) => {
-    setRate(rate)
-    focusLane(lanes.active.id, 'rate')
-  }
   useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), lanes.lanes)
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const paste = (text: string) => {
@@ -235,6 +246,7 @@ function Desk(props: DeskProps) {
           number={lanes.lanes.indexOf(lanes.active) + 1}
           answer={answer}
           pricing={pricing}
+          terms={compared}
           onRate={setRate}
           onUse={takeRate}
         />

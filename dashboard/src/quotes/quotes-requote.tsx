@@ -1,21 +1,30 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { type Answer, useAnswer } from '../api/index.ts'
+import { type Answer, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
   asLinkToQuote,
   CopyButton,
+  converted,
   dollars,
   Failed,
   InRed,
   laneName,
+  noTerms,
   percent,
+  type RateTerms,
+  RateTermsFields,
   ratePerMile,
   readDollars,
+  saysTerms,
   signedDollars,
+  termsBody,
+  termsErrors,
+  termsInWords,
+  useRateConversion,
 } from '../shared-ui/index.ts'
 import { RateAdvice } from './quotes-advice.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
@@ -56,19 +65,23 @@ function RequoteForm({
   const [rate, setRate] = useState('')
   const [cost, setCost] = useState('')
   const [isAsked, setIsAsked] = useState(false)
+  const [terms, setTerms] = useState(noTerms)
+  const termsWrong = termsErrors(terms)
   const { requote, send } = useRequote(lane, onMade)
   const [quotedRate, estimatedCost] = [readDollars(rate), cost.trim() === '' ? null : readDollars(cost)]
   const wrongCost = cost.trim() !== '' && estimatedCost === null
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setIsAsked(true)
-    if (quotedRate === null || wrongCost) return
+    if (quotedRate === null || wrongCost || Object.keys(termsWrong).length > 0) return
     send({
       quoted_rate: quotedRate,
       ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
+      ...termsBody(terms),
     })
   }
   const lastQuote = quotedMargin(lane)
+  const keptCost = saysTerms(terms) ? null : (lastQuote?.cost ?? null)
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
@@ -102,8 +115,9 @@ function RequoteForm({
             }
           />
         </Group>
-        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? lastQuote?.cost ?? null} />
-        <Advice lane={lane} rate={quotedRate} />
+        <RequoteTerms lane={lane} terms={terms} errors={termsWrong} onTerms={setTerms} />
+        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? keptCost} />
+        <Advice lane={lane} rate={quotedRate} terms={termsAfter(lane, terms)} />
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -156,8 +170,67 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
   )
 }
 
-/** The advice on the new rate, requested after a pause in typing. */
-function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
+/** The terms of the further quote: those of the quote before it, unless others are said. */
+function termsAfter(
+  { quoted_basis, quoted_currency, quoted_fuel, quoted_charges }: Lane,
+  terms: RateTerms,
+): RateTerms {
+  const charges = quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ') ?? ''
+  const keeps = !saysTerms(terms)
+  return {
+    basis: terms.basis === '' ? (quoted_basis ?? '') : terms.basis,
+    currency: terms.currency === '' ? (quoted_currency ?? '') : terms.currency,
+    fuel: keeps && quoted_fuel !== null ? String(quoted_fuel) : terms.fuel,
+    charges: keeps ? charges : terms.charges,
+  }
+}
+
+/** A small control for what the new rate includes, its charges and its currency. */
+function RequoteTerms({
+  lane,
+  terms,
+  errors,
+  onTerms,
+}: {
+  lane: Lane
+  terms: RateTerms
+  errors: ReturnType<typeof termsErrors>
+  onTerms: (terms: RateTerms) => void
+}) {
+  const { default_basis } = useSession().tenant
+  const [isOpen, setIsOpen] = useState(false)
+  const assumed = lane.quoted_basis ?? default_basis
+  const currency = lane.quoted_currency ?? 'USD'
+  const shown = termsInWords(
+    { basis: terms.basis, currency: terms.currency === '' ? currency : terms.currency },
+    assumed,
+  )
+  return (
+    <div>
+      <Button size="compact-sm" variant="subtle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        The rate is {shown}
+      </Button>
+      {isOpen && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          <RateTermsFields
+            terms={terms}
+            assumed={assumed}
+            assumedCurrency={currency}
+            why="as before"
+            errors={errors}
+            nameOf={(field) => `requote-${field}`}
+            onChange={(field, text) => onTerms({ ...terms, [field]: text })}
+          />
+        </SimpleGrid>
+      )}
+    </div>
+  )
+}
+
+/** The advice on the new rate, on the basis of the brokerage, requested after a pause in typing. */
+function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null; terms: RateTerms }) {
+  const conversion = useRateConversion({ ...lane, customer: lane.quoted_customer_name }, terms)
+  const rate = typed === null || conversion == null ? null : converted(conversion, typed)
   const [asked] = useDebouncedValue(rate, typingPauseMs)
   const answer = useAnswer(
     'quote-advice',
@@ -180,6 +253,12 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
       aria-busy={isOld || answer.isFetching}
       style={{ minHeight: '9.5rem' }}
     >
+      {typed !== null && conversion === null && (
+        <Text size="sm">
+          There is no advice: the fuel charge or the exchange rate of today is not known, so this rate cannot
+          be compared with your other quotes.
+        </Text>
+      )}
       {rate === null ? null : answer.error !== null && answer.data === undefined ? (
         <Text size="sm">Advice is not available: {answer.error.message} You can requote without advice.</Text>
       ) : answer.data === undefined ? (

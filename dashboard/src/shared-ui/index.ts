@@ -61,6 +61,21 @@ export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodOf } from './periods.ts'
 export { type Method, methods } from './price-methods.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
+export {
+  converted,
+  onOwnTerms,
+  useRateConversion,
+} from './rate-conversion.ts'
+export {
+  currencyNames,
+  noTerms,
+  type RateTerms,
+  RateTermsFields,
+  saysTerms,
+  termsBody,
+  termsErrors,
+  termsInWords,
+} from './rate-terms.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'

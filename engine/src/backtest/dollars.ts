@@ -4,6 +4,7 @@ import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { type MinimumTerms, minimumRateCents } from '../rules/pricing-rules.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
+import { finished, type Steps } from '../steps.ts'
 import type { TestDay } from './walk-forward.ts'
 
 /** Minimum numbers of quotes and lanes for a dollar figure. With fewer, its range would be meaningless. */
@@ -117,12 +118,24 @@ export function dollarEstimate(priced: readonly PricedQuote[]): DollarEstimate |
  * @example rangeOfSum([500, 500, 500]) // { lowCents: 1500, highCents: 1500 }
  */
 export function rangeOfSum(byLane: readonly number[]): { lowCents: number; highCents: number } {
+  return finished(rangeOfSumInSteps(byLane))
+}
+
+/** Lanes that are drawn per step. */
+const DRAWN_PER_STEP = 50_000
+
+/** Like `rangeOfSum`, in steps. */
+export function* rangeOfSumInSteps(
+  byLane: readonly number[],
+): Steps<{ lowCents: number; highCents: number }> {
+  const drawsPerStep = Math.max(1, Math.floor(DRAWN_PER_STEP / Math.max(1, byLane.length)))
   const random = seededNumbers(SEED)
   const sums = new Float64Array(DRAWS)
   for (let draw = 0; draw < DRAWS; draw++) {
     let sum = 0
     for (let i = 0; i < byLane.length; i++) sum += byLane[Math.floor(random() * byLane.length)] ?? 0
     sums[draw] = sum
+    if (draw % drawsPerStep === 0) yield
   }
   sums.sort()
   const at = (share: number) => sums[Math.round(share * (DRAWS - 1))] ?? 0

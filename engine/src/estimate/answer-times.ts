@@ -12,6 +12,8 @@ const SETTLED_TO = 240
 const SETTLED_MIN = 100
 /** Quotes that are assumed in each group, whose wins and losses are answered equally fast. */
 const EQUALLY_FAST = 40
+/** Shares of wins and losses differ by this much between months without any difference in how fast they are answered. */
+const USUAL_DIFFERENCE = 0.03
 
 /** What an undecided quote of an age says about its outcome: a part of a win or of a loss. */
 export interface Leaning {
@@ -78,5 +80,7 @@ function leaningOf(counts: readonly number[], settled: readonly number[]): Leani
   const missing = lostShare * (wonAnswered - lostAnswered)
   const weight = missing > 0 ? missing : wonShare * (lostAnswered - wonAnswered)
   const excess = late * (wonShare + lostShare)
-  return { won: missing < 0, weight: clip(Math.min(weight, excess) / (pending / count), 0, 1) }
+  // The part of the difference that is more than usual.
+  const evidence = missing ** 2 / (missing ** 2 + USUAL_DIFFERENCE ** 2)
+  return { won: missing < 0, weight: clip((evidence * Math.min(weight, excess)) / (pending / count), 0, 1) }
 }

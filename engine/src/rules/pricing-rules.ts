@@ -39,7 +39,7 @@ export interface PricingRule {
 }
 
 /** Orders rules, most specific first; of two equally specific rules, the newer one first. */
-function bySpecificity(one: PricingRule, other: PricingRule): number {
+export function bySpecificity(one: PricingRule, other: PricingRule): number {
   const [first, second] = [specificity(one.conditions), specificity(other.conditions)]
   const at = first.findIndex((weight, place) => weight !== second[place])
   return at < 0 ? other.ruleId - one.ruleId : (second[at] ?? 0) - (first[at] ?? 0)

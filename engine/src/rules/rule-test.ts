@@ -1,5 +1,6 @@
-import { rangeOfSum } from '../backtest/dollars.ts'
+import { rangeOfSumInSteps } from '../backtest/dollars.ts'
 import { formatDollars } from '../money.ts'
+import type { Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
 import {
   type AppliedRules,
@@ -53,48 +54,54 @@ function nearestAllowed({ minimum, maximum, contradicts }: AppliedRules, rateCen
   return Math.max(low, Math.min(high, rateCents))
 }
 
+/** Quotes per step. With the most rules that a brokerage can have, a quote takes some tens of microseconds. */
+const QUOTES_PER_STEP = 20
+
 /**
  * Which past quotes a rule would have changed: those to which it applies, and whose rate would have had to be another one with
- * it than without it.
+ * it than without it. In steps, because thousands of quotes with hundreds of rules take longer than other requests may wait.
  */
-export function testRule<Quote extends PastQuote>(
+export function* testRuleInSteps<Quote extends PastQuote>(
   {
     tested,
     before,
     after,
   }: { tested: PricingRule; before: readonly PricingRule[]; after: readonly PricingRule[] },
   quotes: readonly Quote[],
-): RuleTest<Quote> {
+): Steps<RuleTest<Quote>> {
   const applying = quotes.filter(({ facts }) => meets(tested.conditions, facts))
   let noRate = 0
-  const changed = applying.flatMap((quote) => {
+  const changed: ChangedQuote<Quote>[] = []
+  for (const [index, quote] of applying.entries()) {
+    if (index % QUOTES_PER_STEP === 0) yield
     const { facts, costs, rateCents } = quote
     const limits = applyRules(after, facts, costs)
     if (limits.contradicts) noRate++
     const allowedCents = nearestAllowed(limits, rateCents)
     const allowedBefore = nearestAllowed(applyRules(before, facts, costs), rateCents)
-    if (allowedCents === allowedBefore) return []
+    if (allowedCents === allowedBefore) continue
     const detail =
       checkRate(limits, rateCents)
         .reasons.map((reason) => reason.detail)
         .join(' ') || `${formatDollars(rateCents)} would be within the rules.`
-    return [{ quote, allowedCents, detail }]
-  })
+    changed.push({ quote, allowedCents, detail })
+  }
   return {
     applies: applying.length,
     withoutCost: applying.filter(({ costs }) => (costs.enteredCents ?? costs.expectedCents) === null).length,
     noRate,
     changed,
-    estimate: estimateOf(changed),
+    estimate: yield* estimateInSteps(changed),
   }
 }
 
-function estimateOf<Quote extends PastQuote>(
+function* estimateInSteps<Quote extends PastQuote>(
   changed: readonly ChangedQuote<Quote>[],
-): RuleTest<Quote>['estimate'] {
+): Steps<RuleTest<Quote>['estimate']> {
   const byLane = new Map<string, number>()
   const sum = { quotes: 0, winsBefore: 0, winsAfter: 0, marginBeforeCents: 0, marginAfterCents: 0 }
-  for (const { quote, allowedCents } of changed) {
+  for (const [index, { quote, allowedCents }] of changed.entries()) {
+    if (index % QUOTES_PER_STEP === 0) yield
     const { lane, rateCents, chanceAt, costs } = quote
     const costCents = costs.enteredCents ?? costs.expectedCents
     if (costCents === null || chanceAt === null) continue
@@ -107,7 +114,7 @@ function estimateOf<Quote extends PastQuote>(
     sum.marginAfterCents += marginThen
     byLane.set(lane, (byLane.get(lane) ?? 0) + marginThen - margin)
   }
-  return sum.quotes === 0 ? null : { ...sum, range80: rangeOfSum([...byLane.values()]) }
+  return sum.quotes === 0 ? null : { ...sum, range80: yield* rangeOfSumInSteps([...byLane.values()]) }
 }
 
 /** @example ruleTestInWords(test) // 'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.' */

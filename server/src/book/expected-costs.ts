@@ -1,20 +1,17 @@
 import { Problem } from '#contract/errors.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
-import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
+import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import type { BookSettings, NewLane } from '../database/queries/index.ts'
+import type { BookSettings, ExpectedColumn, NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook } from './brokerage-book.ts'
 
-type CostExpected = Pick<
-  NewLane,
-  'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'
->
+type CostExpected = Pick<NewLane, ExpectedColumn>
 
 /** The expected truck cost of a lane, from the tenant's AP history, in the columns of the lane. */
 export function costExpected(
-  costs: CostModel | null,
+  pricing: Pick<Pricing, 'costs' | 'settings'> | null,
   lane: Pick<
     NewLane,
     'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
@@ -27,13 +24,15 @@ export function costExpected(
     destinationState: lane.destination_state,
     equipmentCode: lane.equipment_code,
   })
-  const expected = costs === null ? null : expectedCost(costs, { costKeys, miles: lane.miles ?? null })
-  if (expected === null) return {}
+  const expected =
+    pricing === null ? null : expectedCost(pricing.costs, { costKeys, miles: lane.miles ?? null })
+  if (pricing === null || expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, Math.round(cents))
   return {
     expected_cost_cents: kept(expected.costCents),
     expected_cost_low_cents: kept(expected.lowCents),
     expected_cost_high_cents: kept(expected.highCents),
+    expected_basis: pricing.settings.basis,
   }
 }
 

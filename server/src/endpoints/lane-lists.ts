@@ -11,7 +11,13 @@ import {
 } from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { laneLists as lists, people, readBasisCounts, readComparedBasis } from '../database/queries/index.ts'
+import {
+  laneLists as lists,
+  people,
+  pricingRules,
+  readBasisCounts,
+  readComparedBasis,
+} from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../lanes/index.ts'
@@ -40,11 +46,11 @@ async function findingOf(
     const { mixed } = await readComparedBasis(transaction, tenant)
     if (kind !== 'quoted_too_low') return { kind, mixed }
     const brokerage = await people.tenantOfSession(transaction, tenant)
-    return { kind, mixed, minimum: people.minimumOf(brokerage) }
+    return { kind, mixed, rules: pricingRules.rulesInForce(brokerage.pricing_rules) }
   })
 }
 
-/** The selected lanes. The minimum of all quotes is read only if the selection depends on them. */
+/** The selected lanes. The rules are read only if the selection depends on them. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
   database: Pick<StaleReads, 'inTenant'>,

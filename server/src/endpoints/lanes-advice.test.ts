@@ -86,6 +86,26 @@ describe('advice on several lanes: 200', () => {
     })
   })
 
+  test('amounts on other terms are compared on the basis of the brokerage, or not at all', async () => {
+    const all = { ...dallasAtlanta, quoted_rate: 2800, estimated_cost: 2000 }
+    const linehaul = { ...all, quoted_rate: 2400, estimated_cost: 1600, quoted_basis: 'linehaul' }
+    const lumper = [{ name: 'lumper', amount: 100 }]
+    const { body } = await advise([
+      all,
+      { ...linehaul, quoted_fuel: 300, quoted_charges: lumper },
+      linehaul,
+      { ...all, quoted_currency: 'CAD' },
+      { ...all, quoted_rate: 300, quoted_basis: 'all_in', quoted_fuel: 300 },
+    ])
+    const [plain, converted, unknown, canadian, wrong] = body.results
+    expect(plain.conversion).toEqual({ times: 1, plus: 0, by: null })
+    expect(converted).toMatchObject({ rate: 2800, conversion: { times: 1, plus: 400, by: 'charges' } })
+    expect(converted.estimate).toEqual(plain.estimate)
+    expect(converted.optimum).toEqual(plain.optimum)
+    expect([unknown.conversion, canadian.conversion]).toEqual([null, null])
+    expect(wrong.status).toBe(422)
+  })
+
   test('an invalid lane does not affect the others', async () => {
     const { status, body } = await advise([
       { origin: 'Chicago, XX', destination: 'Memphis, TN' },

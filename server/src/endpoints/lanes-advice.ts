@@ -3,17 +3,22 @@ import { type FieldError, Problem } from '#contract/errors.ts'
 import { adviseLanes, deskLane } from '#contract/lanes-advice.ts'
 import { shape } from '#contract/shape.ts'
 import { newestQuotes } from '#engine/book/scope-counts.ts'
-import { centsFromDollars } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { type BrokerageBook, type OpenBook, ownScope, type QuoteParties } from '../book/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
+import { chargesErrors } from './charges-errors.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
 import { itemErrors } from './item-errors.ts'
+import { quotedCharges } from './make-quotes.ts'
 import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
 import { type OfferCustomer, offerCustomer } from './offer-customer.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
+import { convertedCents, quoteConversion } from './quote-conversion.ts'
 import { rateChecker } from './rate-check.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
@@ -66,6 +71,39 @@ async function estimateOf(
 
 const anyRateCents = 200_000
 
+/** The amounts of a lane as they were sent, and on the terms of the brokerage; null if absent or not comparable. */
+async function comparedAmounts(
+  lane: Lane,
+  { places }: AskedLane,
+  by: {
+    readonly tenant: TenantId
+    readonly now: number
+    readonly basis: RateBasis
+    readonly customerName: string | null
+  },
+  parts: Parts,
+) {
+  const terms = quotedCharges(lane)
+  const { miles = null } = lanePlaces(places.origin, places.destination, null)
+  const conversion = await quoteConversion(
+    { quoted: terms, miles, customerName: by.customerName },
+    by.basis,
+    by,
+    parts,
+  )
+  const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
+  const compared = (amount: number | null) => (amount === null ? null : convertedCents(conversion, amount))
+  const [sentCents, sentCostCents] = [cents(lane.quoted_rate), cents(lane.estimated_cost)]
+  return {
+    terms,
+    conversion,
+    sentCents,
+    sentCostCents,
+    rateCents: compared(sentCents),
+    costCents: compared(sentCostCents),
+  }
+}
+
 async function answersFor(
   { lanes, customer: name }: BodyOf<typeof adviseLanes>,
   { caller, now }: AskedBy & { readonly caller: { readonly userId: number } },
@@ -87,21 +125,29 @@ async function answersFor(
     const errors = laneShape.errors(lane)
     if (errors.length > 0) return wrong(index, errors)
     const asked = readAskedLane(lane, inLane, guessed < guessedLanesMax)
-    const rateCents = lane.quoted_rate === undefined ? null : centsFromDollars(lane.quoted_rate)
-    const costCents = lane.estimated_cost === undefined ? null : centsFromDollars(lane.estimated_cost)
+    const charges = chargesErrors('quoted', 'quoted_rate', lane)
+    if (charges.length > 0) return wrong(index, charges)
+    const by = { tenant: caller.tenant, now, basis: open.settings.basis, customerName: name ?? null }
+    const { terms, conversion, sentCents, sentCostCents, rateCents, costCents } = await comparedAmounts(
+      lane,
+      asked,
+      by,
+      parts,
+    )
     const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents, customer }, open, {
       parties,
       now,
     })
     const { estimate, optimum } = offer
     const checked =
-      rateCents === null
+      sentCents === null
         ? null
         : await check('quoted_rate', {
             ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
             equipment_code: estimate.equipment ?? '',
-            rateCents,
-            enteredCostCents: costCents,
+            rateCents: sentCents,
+            enteredCostCents: sentCostCents,
+            quoted: terms,
             ...quoted,
           })
     const isKnown = estimate.probability !== null
@@ -117,6 +163,14 @@ async function answersFor(
           ? []
           : outsideErrors(checked.verdict, false, '').map(({ code, detail }) => ({ code, detail })),
       rules: offer.rules,
+      conversion:
+        conversion === null
+          ? null
+          : {
+              times: conversion.times,
+              plus: dollarsFromCents(conversion.plusCents),
+              by: conversion.by,
+            },
     }
   }
 

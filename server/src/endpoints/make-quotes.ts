@@ -60,7 +60,7 @@ function newLane(
 }
 
 /** What a quoted rate includes, in the columns of a lane. */
-function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
+export function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
   return {
     quoted_basis: sent.quoted_basis ?? null,
     quoted_fuel_cents: cents(sent.quoted_fuel),
@@ -295,7 +295,7 @@ export async function makeQuoteRequest(
           const rate = checked[index]
           return {
             ...lane,
-            ...costExpected(pricing?.costs ?? null, lane),
+            ...costExpected(pricing, lane),
             valid_until: rate === undefined ? null : validUntil(rate, now),
           }
         }),
@@ -366,7 +366,7 @@ export async function makeRequote(
       market_rate_cents: cents(body.market_rate),
       pickup_date: body.pickup_date ?? quoted.pickup_date,
       valid_until: validUntil(checked, now),
-      ...costExpected(pricing?.costs ?? null, quoted),
+      ...costExpected(pricing, quoted),
       createdBy: userId,
       createdAt: new Date(now),
     })

@@ -543,3 +543,58 @@ describe('422', () => {
     }
   })
 })
+
+test('a rate is too low for the rule that applies to its quote, which the engine and SQL select alike', async () => {
+  const tenant = await makeTenant(app)
+  const rep = await makePerson(app, tenant, 'member')
+  const as = (token: string, method: 'POST' | 'PATCH', path: string, body: object) =>
+    call(app, method, path, { token, body })
+  const { teams } = (await as(tenant.owner, 'POST', '/api/teams', { name: 'East', members: [rep.id] })).body
+  const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+  const quote = (customer_name: string, over: object = {}, token = tenant.owner) =>
+    as(token, 'POST', '/api/quote-requests', {
+      customer_name,
+      lanes: [{ ...lane, quoted_rate: 2000, estimated_cost: 1500, ...over }],
+    })
+  await quote('Any')
+  await quote('Merged Foods')
+  await quote('Main Foods')
+  await quote('Tier Foods')
+  await quote('Any', { equipment: 'R' })
+  await quote('Any', { origin: 'Laredo, TX' })
+  await quote('Any', { destination: 'Houston, TX' })
+  await quote('Any', {}, rep.token)
+  await as(tenant.owner, 'POST', '/api/customers/merges', { from: 'Merged Foods', into: 'Main Foods' })
+  await as(tenant.owner, 'PATCH', '/api/customers/record', { name: 'Tier Foods', tier: 'A' })
+  const conditions = [
+    {},
+    { customer: 'merged foods' },
+    { tier: 'a' },
+    { equipment: 'R' },
+    { origin: 'Laredo, TX' },
+    { origin: 'Laredo, TX', area: 'market' },
+    { origin: 'TX', destination: 'TX' },
+    { rep_id: rep.id },
+    { team_id: teams[0].team_id },
+    { miles_to: 400 },
+    { miles_over: 400, rate_type: 'spot' },
+    { rate_type: 'contract' },
+  ]
+  for (const one of conditions) {
+    const rule = { conditions: one, terms: { minimum: { margin: 600 } } }
+    const tested = await as(tenant.owner, 'POST', '/api/pricing-rule-tests', rule)
+    const added = await as(tenant.owner, 'POST', '/api/pricing-rules', rule)
+    const found = await call(app, 'GET', '/api/performance?by=equipment', { token: tenant.owner })
+    expect([one, found.body.totals.quoted_too_low]).toEqual([one, tested.body.applies])
+    await call(app, 'DELETE', `/api/pricing-rules/${added.body.rule_id}`, { token: tenant.owner })
+  }
+  // The most specific rule decides.
+  const all = { conditions: {}, terms: { minimum: { margin: 600 } } }
+  await as(tenant.owner, 'POST', '/api/pricing-rules', all)
+  const main = { conditions: { customer: 'Main Foods' }, terms: { minimum: { margin: 100 } } }
+  await as(tenant.owner, 'POST', '/api/pricing-rules', main)
+  const { totals } = (await call(app, 'GET', '/api/performance?by=equipment', { token: tenant.owner })).body
+  expect([totals.quotes, totals.quoted_too_low]).toEqual([8, 6])
+  const listed = await call(app, 'GET', '/api/lanes?finding=quoted_too_low', { token: tenant.owner })
+  expect(listed.body.total).toBe(6)
+})

@@ -11,6 +11,7 @@ import {
   lanesById,
   people,
   performance,
+  pricingRules,
   readBasisCounts,
   userNames,
 } from '../database/queries/index.ts'
@@ -220,7 +221,7 @@ export async function performancePage(
     filter,
     { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
     {
-      minimum: people.minimumOf(brokerage),
+      rules: pricingRules.rulesInForce(brokerage.pricing_rules),
       timeZone: brokerage.time_zone,
       expiredCountsAsLost: brokerage.expired_counts_as_lost,
     },

@@ -10,7 +10,6 @@ import {
   pushOutcomes,
   pushQuotes,
 } from '#contract/push-quotes.ts'
-import type { CostModel } from '#engine/estimate/expected-cost.ts'
 import { stampFields, stampOf } from '#engine/field-stamps.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
@@ -273,7 +272,7 @@ function mergeQuote(
 function newLane(
   { item, columns }: ReadQuote & { readonly item: Partial<Quote> & { external_id: string } },
   { caller, signed, now: arrivedAt }: PushedBy,
-  costs: CostModel | null,
+  pricing: Pricing | null,
   now: Date,
 ): NewPushedLane {
   const values = Object.assign({}, ...columns.values()) as NextValues & NewPushedLane['lane']
@@ -291,7 +290,7 @@ function newLane(
     rateType: item.rate_type ?? null,
     validUntil: values.valid_until ?? null,
     stamps: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
-    expected: isRecent(quotedAt, arrivedAt) ? costExpected(costs, values) : {},
+    expected: isRecent(quotedAt, arrivedAt) ? costExpected(pricing, values) : {},
     lane: {
       ...values,
       outcome: decided.outcome,
@@ -370,12 +369,7 @@ async function applyHundred(
     if (missing.length > 0) return refused(quote, missing)
     creating.push({
       at,
-      lane: newLane(
-        { ...quote, item: { ...item, external_id: externalId } },
-        by,
-        pricing?.costs ?? null,
-        now,
-      ),
+      lane: newLane({ ...quote, item: { ...item, external_id: externalId } }, by, pricing, now),
     })
     return { ...named(index, '', 0, externalId), result: 'created' }
   })

@@ -379,6 +379,38 @@ test('findings of lists and tests of rules compare the amounts that statistics c
   expect(tested.body.examples).toMatchObject([{ lane_ref: refs[2], quoted_rate: 1300 }])
 })
 
+test('a new default basis does not move an expected cost beside a rate that says its basis', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const { owner } = ours.tenant
+  const said = { quoted_basis: 'all_in', quoted_fuel: 300, miles: 780 }
+  // Past loads with costs, so that a cost is expected.
+  const past = Array.from({ length: 8 }, (_, nth) =>
+    quoteToPush(`H-${nth}`, { ...said, quoted_rate: 2000, quoted_at: `2026-05-${10 + nth}T12:00:00Z` }),
+  )
+  const { body } = await push(ours, past)
+  const booked = {
+    customer_rate: 2000,
+    customer_basis: 'all_in',
+    customer_fuel: 300,
+    truck_cost: 1700,
+    truck_basis: 'all_in',
+    truck_fuel: 300,
+  }
+  for (const { lane_ref } of body.results) await pushUpdate(app, ours, { lane_ref, ...booked })
+  const quoted = (await push(ours, [quoteToPush('H-9', { ...said, quoted_rate: 2100 })])).body.results[0]
+  await pushUpdate(app, ours, { lane_ref: quoted.lane_ref, ...booked })
+  const figures = async () => {
+    const { quoted_margin, landed_vs_quoted, margin, comparable_shipments } = (
+      await call(app, 'GET', '/api/performance?by=lane', { token: owner })
+    ).body.totals
+    return { quoted_margin, landed_vs_quoted, margin, comparable_shipments }
+  }
+  const before = await figures()
+  expect(before).toMatchObject({ comparable_shipments: 1 })
+  await call(app, 'PATCH', '/api/tenant', { token: owner, body: { default_basis: 'linehaul' } })
+  expect(await figures()).toEqual(before)
+})
+
 describe('with a fuel schedule', () => {
   // The clock of these tests: a Monday.
   const monday = '2026-06-01'

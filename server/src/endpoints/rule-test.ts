@@ -4,9 +4,10 @@ import type { testPricingRule } from '#contract/pricing-rules.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
-import { type RuleTest, ruleTestInWords, testRule } from '#engine/rules/rule-test.ts'
+import { type RuleTest, ruleTestInWords, testRuleInSteps } from '#engine/rules/rule-test.ts'
 import { readBasisCounts } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { basisAnswer } from './compared-basis.ts'
 import type { Parts } from './parts.ts'
 import { type EstimatedPastQuote, estimatedPastQuotes } from './past-quotes.ts'
@@ -29,7 +30,7 @@ export async function testOnHistory(
   const compared = await parts.database.inTenant(tenant, (transaction) =>
     readBasisCounts(transaction, tenant, { from: since }),
   )
-  const found = testRule(rules, quotes)
+  const found = await yieldBetweenSteps(testRuleInSteps(rules, quotes))
   return {
     because: conditionsInWords(rules.tested.conditions),
     basis: basisAnswer(compared),

@@ -46,7 +46,7 @@ export function quoteExpirer({ database, log }: { database: Database; log: Log }
       }
     }
     for (const tenant of await runInBackground(() =>
-      database.outsideTenants(approvals.tenantsWithEndedApprovals),
+      database.acrossTenants(approvals.tenantsWithEndedApprovals),
     )) {
       if (stopping) break
       await runInBackground(() => expireApprovals(database, tenant))

@@ -7,7 +7,7 @@ import { type Database, quotesChanged, quotesMade, type TenantId } from '../sess
 import { binaryArrays } from './binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
 import { type InsertedColumn, insertRows } from './insert-rows.ts'
-import { laneRef, type NewLane } from './lanes.ts'
+import { type ExpectedColumn, laneRef, type NewLane } from './lanes.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
@@ -18,13 +18,7 @@ interface NewSingleLane {
   readonly createdAt: Date
   readonly lane: Omit<
     NewLane,
-    | 'import_fingerprint'
-    | 'placed'
-    | 'customer_name'
-    | 'expected_cost_cents'
-    | 'expected_cost_low_cents'
-    | 'expected_cost_high_cents'
-    | 'outcome'
+    'import_fingerprint' | 'placed' | 'customer_name' | ExpectedColumn | 'outcome'
   > & { readonly outcome: StoredOutcome }
 }
 
@@ -44,9 +38,7 @@ export interface NewPushedLane extends NewSingleLane {
   readonly rateType: 'spot' | 'contract' | null
   readonly validUntil: Date | null
   readonly stamps: QuoteStamps
-  readonly expected: Partial<
-    Pick<NewLane, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>
-  >
+  readonly expected: Partial<Pick<NewLane, ExpectedColumn>>
 }
 
 /** A lane that an import created. */
@@ -187,6 +179,11 @@ const expectedColumns = (
     (rows) => int4s(rows.map(({ expected }) => expected[name] ?? null)),
   ],
 )
+const expectedBasis: Column<NewPushedLane & LaneNumbers> = [
+  'expected_basis',
+  'text',
+  (rows) => texts(rows.map(({ expected }) => expected.expected_basis ?? null)),
+]
 const createdBy: Column<NewPushedLane & LaneNumbers> = [
   'created_by',
   'integer',
@@ -233,7 +230,7 @@ export async function insertPushedLanes(
 ): Promise<{ readonly laneId: number; readonly laneRef: string }[]> {
   const numbers = await insertSingleLanes(transaction, tenant, identifiers, lanes, {
     ofRequests: [...ofRequests, createdBy],
-    ofLanes: [...ofLanes, createdBy, ...pushedColumns, ...expectedColumns],
+    ofLanes: [...ofLanes, createdBy, ...pushedColumns, ...expectedColumns, expectedBasis],
     same: [],
   })
   quotesMade(

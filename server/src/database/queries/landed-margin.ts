@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
+import type { MinimumTerms, PricingRule } from '#engine/rules/pricing-rules.ts'
+import type { TenantId } from '../session/index.ts'
+import { byMinimumOfLane } from './rule-conditions.ts'
 
 /**
  * SQL for the quoted margin and the landed margin, shared by all queries over lanes. Amounts are in cents. A rate of zero is
@@ -34,10 +36,7 @@ export const comparableAsBooked = sql<boolean>`(lanes.truck_basis is not distinc
 /** Whether the booking loses money: AP above AR on the same basis, in the same currency. The condition of the index lanes_at_a_loss. */
 export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents and ${comparableAsBooked})`
 
-/**
- * The lowest rate of a quote: the expected cost, or the minimum of the brokerage's rule for all quotes above it, as in
- * `minimumRateCents` of the engine; null if no cost was expected.
- */
+/** The lowest rate of a quote: the expected cost, or the minimum above it, as in `minimumRateCents` of the engine; null if no cost was expected. */
 function lowestRateCents({
   pct,
   cents,
@@ -61,7 +60,11 @@ function lowestRateCents({
   >`(case when ${quotedCostCents} is not null then greatest(${sql.join(costs)})::bigint end)`
 }
 
-/** The amount by which a quote is below its lowest rate: positive if it was too low; null if either is unknown. */
-export function tooLowCents(minimum: MinimumTerms): RawBuilder<number | null> {
-  return sql<number | null>`(${lowestRateCents(minimum)} - nullif(lanes.quoted_rate_cents, 0))`
+/**
+ * The amount by which a quote is below the lowest rate of the rule that applies to it: positive if it was too low; null if either
+ * is unknown.
+ */
+export function tooLowCents(tenant: TenantId, rules: readonly PricingRule[]): RawBuilder<number | null> {
+  const lowest = byMinimumOfLane(tenant, rules, { ofMinimum: lowestRateCents, otherwise: quotedCostCents })
+  return sql<number | null>`(${lowest} - nullif(lanes.quoted_rate_cents, 0))`
 }

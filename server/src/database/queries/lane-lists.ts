@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { ofCustomer } from './customers.ts'
@@ -18,16 +18,17 @@ import {
 import { laneSeenByViewer } from './teams.ts'
 
 /**
- * The lanes behind a figure of the performance page. A rate is too low for the minimum of all quotes. `mixed`: the brokerage
- * has amounts on the other basis or in the other currency, so lanes are found by what the view converts, as the figure is.
+ * The lanes behind a figure of the performance page. A rate is too low for the minimum of the rule that applies to its quote.
+ * `mixed`: the brokerage has amounts on the other basis or in the other currency, so lanes are found by what the view converts,
+ * as the figure is.
  */
 export type LaneFinding = { readonly mixed: boolean } & (
   | { readonly kind: 'lost_to_cost' | 'lost_to_rate' | 'booked_at_a_loss' }
-  | { readonly kind: 'quoted_too_low'; readonly minimum: MinimumTerms }
+  | { readonly kind: 'quoted_too_low'; readonly rules: readonly PricingRule[] }
 )
 
 /** The condition of a finding, for amounts that can be compared as they are. */
-function comparedAsTheyAre(finding: LaneFinding): RawBuilder<boolean> {
+function comparedAsTheyAre(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
   switch (finding.kind) {
     case 'lost_to_cost':
       return sql<boolean>`(${marginComparable} and ${lostToCostCents} > 0)`
@@ -36,12 +37,12 @@ function comparedAsTheyAre(finding: LaneFinding): RawBuilder<boolean> {
     case 'booked_at_a_loss':
       return bookedAtALoss
     case 'quoted_too_low':
-      return sql<boolean>`(${tooLowCents(finding.minimum)} > 0)`
+      return sql<boolean>`(${tooLowCents(tenant, finding.rules)} > 0)`
   }
 }
 
 function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
-  if (!finding.mixed) return comparedAsTheyAre(finding)
+  if (!finding.mixed) return comparedAsTheyAre(finding, tenant)
   // Each subquery names the tenant: see `isMixed`.
   if (finding.kind === 'booked_at_a_loss') {
     return sql<boolean>`(${bookedAtALoss} or (not ${comparableAsBooked} and exists (
@@ -49,7 +50,7 @@ function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean
         and counted.truck_cost_cents > counted.customer_rate_cents)))`
   }
   return sql<boolean>`(lanes.lane_id in (
-    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding)}))`
+    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding, tenant)}))`
 }
 
 export interface LaneFilter {

@@ -6,6 +6,13 @@ import { laneSeenByViewer, seenByViewer } from './teams.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
+/** The truck cost that was expected at the time of the quote, with its range and its basis. */
+export type ExpectedColumn =
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
+  | 'expected_basis'
+
 /** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<
   Insertable<LanesTable>,
@@ -29,9 +36,7 @@ export type NewLane = Pick<
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
-  | 'expected_cost_cents'
-  | 'expected_cost_low_cents'
-  | 'expected_cost_high_cents'
+  | ExpectedColumn
 > &
   Partial<
     Pick<
@@ -262,7 +267,27 @@ const expectedOf = (lane: Partial<NewLane>) => ({
   expected_cost_cents: lane.expected_cost_cents ?? null,
   expected_cost_low_cents: lane.expected_cost_low_cents ?? null,
   expected_cost_high_cents: lane.expected_cost_high_cents ?? null,
+  expected_basis: lane.expected_basis ?? null,
 })
+
+/** What a further quote of a lane has of its own. */
+type NextQuote = Pick<
+  NewLane,
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+  | 'quoted_charges'
+  | 'market_rate_cents'
+  | 'pickup_date'
+  | ExpectedColumn
+  | 'valid_until'
+> & {
+  createdBy: number
+  createdAt: Date
+}
 
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
 export async function insertRequote(
@@ -270,25 +295,7 @@ export async function insertRequote(
   tenant: TenantId,
   identifiers: Database['identifiers'],
   quoted: LaneRow,
-  next: Pick<
-    NewLane,
-    | 'quoted_rate_cents'
-    | 'estimated_cost_cents'
-    | 'quoted_basis'
-    | 'quoted_fuel_cents'
-    | 'quoted_accessorials_cents'
-    | 'quoted_currency'
-    | 'quoted_charges'
-    | 'market_rate_cents'
-    | 'pickup_date'
-    | 'expected_cost_cents'
-    | 'expected_cost_low_cents'
-    | 'expected_cost_high_cents'
-    | 'valid_until'
-  > & {
-    createdBy: number
-    createdAt: Date
-  },
+  next: NextQuote,
 ): Promise<LaneRow> {
   // All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential.
   await transaction

@@ -1,6 +1,6 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 import type { PerformanceSums } from '#engine/performance.ts'
-import type { MinimumTerms } from '#engine/rules/pricing-rules.ts'
+import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { isMixed } from './compared-basis.ts'
@@ -30,7 +30,8 @@ export type PerformanceGrouping = keyof typeof groupings
 
 /** The settings of the brokerage that figures depend on. */
 export interface PerformanceSettings {
-  readonly minimum: MinimumTerms
+  /** The rules that are on. */
+  readonly rules: readonly PricingRule[]
   /** The IANA time zone in which months begin. */
   readonly timeZone: string
   readonly expiredCountsAsLost: boolean
@@ -109,7 +110,7 @@ const sumNames = [
 ] as const satisfies (keyof PerformanceSums)[]
 
 /** The amounts of a lane that the sums are made of. Each is computed once per lane: see `performanceBy`. */
-const amounts = (minimum: MinimumTerms, outcome: RawBuilder<unknown>) => sql`
+const amounts = (tooLow: RawBuilder<number | null>, outcome: RawBuilder<unknown>) => sql`
   ${outcome} as outcome,
   created_at as quoted_at,
   customer_rate_cents as ar,
@@ -120,7 +121,7 @@ const amounts = (minimum: MinimumTerms, outcome: RawBuilder<unknown>) => sql`
   ${quotedMarginCents} as quoted,
   ${lostToCostCents} as lost_to_cost,
   ${lostToRateCents} as lost_to_rate,
-  ${tooLowCents(minimum)} as too_low`
+  ${tooLow} as too_low`
 
 const sums = sql`
   count(*) as quotes,
@@ -178,11 +179,11 @@ function amountsBy(
   tenant: TenantId,
   { grouping, columns }: { grouping: PerformanceGrouping; columns: readonly RawBuilder<unknown>[] },
   filter: LaneFilter,
-  { minimum, expiredCountsAsLost }: PerformanceSettings,
+  { rules, expiredCountsAsLost }: PerformanceSettings,
 ): RawBuilder<unknown> {
   const from = (lanes: RawBuilder<unknown>, outcome: RawBuilder<unknown>) => sql`
     select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(`key_${index + 1}`)}`))},
-      ${writtenNames[grouping] ?? sql`''`} as written, ${unordered} as unordered, ${amounts(minimum, outcome)}
+      ${writtenNames[grouping] ?? sql`''`} as written, ${unordered} as unordered, ${amounts(tooLowCents(tenant, rules), outcome)}
     from ${lanes} ${grouping === 'customer' ? joinMerged(tenant) : sql``}`
   const where = sql`tenant_id = ${tenant} and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}`
   const mixed = sql<boolean>`(select ${isMixed(tenant)} from tenants as one where one.tenant_id = ${tenant})`

@@ -184,18 +184,18 @@ async function unreachablePairs(client: pg.Client): Promise<string[]> {
 async function nextMove(client: pg.Client): Promise<ShardMove | null> {
   const { rows } = await client.query<{ shard: string; bytes: string; from: string; to: string }>(
     `with plan as materialized (
-       select shardid, shard_size, sourcename || ':' || sourceport as source, targetname || ':' || targetport as target, table_name
+       select shardid, sourcename || ':' || sourceport as source, targetname || ':' || targetport as target, table_name
        from get_rebalance_table_shards_plan($1)
      ), first as (
        select shardid, source, target from plan where table_name = $1::regclass limit 1
      )
-     select first.shardid as shard, first.source as from, first.target as to, sum(plan.shard_size) as bytes
-     from first join plan on plan.source = first.source and plan.target = first.target
-       and plan.shardid in (
+     select first.shardid as shard, first.source as from, first.target as to, (
+       select sum(shard_size) from citus_shards where shardid in (
          select other.shardid from pg_dist_shard as own
          join pg_dist_shard as other on other.shardminvalue = own.shardminvalue where own.shardid = first.shardid
        )
-     group by 1, 2, 3`,
+     ) as bytes
+     from first`,
     [firstTable],
   )
   const [row] = rows

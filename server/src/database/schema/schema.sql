@@ -498,6 +498,7 @@ create table lanes (
   expected_cost_cents integer,
   expected_cost_low_cents integer,
   expected_cost_high_cents integer,
+  expected_basis text,
   search_text text not null generated always as (lower(((((((((((((lane_ref || '
 '::text) || origin) || '
 '::text) || destination) || '
@@ -532,6 +533,7 @@ create table lanes (
   constraint lanes_customer_fuel_cents_check CHECK (((customer_fuel_cents >= 0) AND (customer_fuel_cents <= 999999999))),
   constraint lanes_customer_rate_cents_check CHECK (((customer_rate_cents >= 0) AND (customer_rate_cents <= 999999999))),
   constraint lanes_estimated_cost_cents_check CHECK (((estimated_cost_cents >= 0) AND (estimated_cost_cents <= 999999999))),
+  constraint lanes_expected_basis_check CHECK ((expected_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint lanes_expected_cost_cents_check CHECK (((expected_cost_cents >= 0) AND (expected_cost_cents <= 999999999))),
   constraint lanes_expected_cost_high_cents_check CHECK (((expected_cost_high_cents >= 0) AND (expected_cost_high_cents <= 999999999))),
   constraint lanes_expected_cost_low_cents_check CHECK (((expected_cost_low_cents >= 0) AND (expected_cost_low_cents <= 999999999))),
@@ -1010,9 +1012,13 @@ create view counted_lanes with (security_invoker=true) as
     updated_at,
     import_id,
     import_fingerprint,
-    expected_cost_cents,
+        CASE
+            WHEN ((quoted_basis IS NULL) OR (expected_basis IS NULL) OR (expected_basis = wanted)) THEN expected_cost_cents
+            ELSE on_basis(expected_cost_cents, expected_basis, COALESCE(usd_cents(quoted_fuel_cents, quoted_currency, usd_per_cad), cost_fuel), usd_cents(quoted_accessorials_cents, quoted_currency, usd_per_cad), wanted)
+        END AS expected_cost_cents,
     expected_cost_low_cents,
     expected_cost_high_cents,
+    expected_basis,
     search_text,
     customer_key,
     cancelled_at,
@@ -1091,6 +1097,7 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.expected_cost_cents,
             lanes_1.expected_cost_low_cents,
             lanes_1.expected_cost_high_cents,
+            lanes_1.expected_basis,
             lanes_1.search_text,
             lanes_1.customer_key,
             lanes_1.cancelled_at,
@@ -1170,6 +1177,7 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.expected_cost_cents,
                     lanes_2.expected_cost_low_cents,
                     lanes_2.expected_cost_high_cents,
+                    lanes_2.expected_basis,
                     lanes_2.search_text,
                     lanes_2.customer_key,
                     lanes_2.cancelled_at,
@@ -1494,9 +1502,13 @@ AS $function$
       from pg_dist_node as node
       left join (
         select known.tenant_id, place.groupid
-        from (select distinct e.tenant_id from public.sign_in_emails as e) as known
-        join pg_dist_placement as place
-          on place.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, known.tenant_id)
+        from (
+          -- Not merged into the join, which would call this volatile function for each tenant and each shard.
+          select e.tenant_id, get_shard_id_for_distribution_column('public.tenants'::regclass, e.tenant_id) as shardid
+          from (select distinct tenant_id from public.sign_in_emails) as e
+          offset 0
+        ) as known
+        join pg_dist_placement as place on place.shardid = known.shardid
       ) as placed on placed.groupid = node.groupid
       where node.noderole = 'primary' and node.groupid <> 0
       group by node.groupid, node.nodename, node.nodeport order by node.groupid;
@@ -2512,9 +2524,11 @@ AS $function$
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Undecided requests are few.
   begin
-    return query
-      select distinct approval.tenant_id from public.approvals as approval
-      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select distinct array[approval.tenant_id] from {approvals} as approval
+        where approval.state in ('waiting', 'countered') and approval.expires_at <= %L::timestamptz
+      $query$, clock_timestamp())) as one (numbers);
   end $function$;
 revoke all on function tenants_with_ended_approvals() from public;
 grant execute on function tenants_with_ended_approvals() to lanewise_service;

@@ -57,8 +57,12 @@ const amongAll = changedTenantsQuery('changed_tenants($1::text::xid8)', 'null::i
 const amongReachable = changedTenantsQuery(
   'changed_tenants_among($1::text::xid8, asked.covered)',
   `coalesce(array_agg(wanted.id), '{}') as covered
-   from unnest($3::integer[]) as wanted (id)
-   join pg_dist_placement as place on place.shardid = get_shard_id_for_distribution_column('tenants'::regclass, wanted.id)
+   from (
+     -- Not merged into the join, which would call this volatile function for each tenant and each shard.
+     select id, get_shard_id_for_distribution_column('tenants'::regclass, id) as shardid
+     from unnest($3::integer[]) as ids (id) offset 0
+   ) as wanted
+   join pg_dist_placement as place on place.shardid = wanted.shardid
    where place.groupid <> all ($4::integer[])`,
 )
 

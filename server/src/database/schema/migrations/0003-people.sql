@@ -83,9 +83,13 @@ create function brokerages_of_workers() returns table (group_id integer, worker 
       from pg_dist_node as node
       left join (
         select known.tenant_id, place.groupid
-        from (select distinct e.tenant_id from public.sign_in_emails as e) as known
-        join pg_dist_placement as place
-          on place.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, known.tenant_id)
+        from (
+          -- Not merged into the join, which would call this volatile function for each tenant and each shard.
+          select e.tenant_id, get_shard_id_for_distribution_column('public.tenants'::regclass, e.tenant_id) as shardid
+          from (select distinct tenant_id from public.sign_in_emails) as e
+          offset 0
+        ) as known
+        join pg_dist_placement as place on place.shardid = known.shardid
       ) as placed on placed.groupid = node.groupid
       where node.noderole = 'primary' and node.groupid <> 0
       group by node.groupid, node.nodename, node.nodeport order by node.groupid;

@@ -51,9 +51,11 @@ create function tenants_with_ended_approvals() returns setof integer
   -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
   -- returns nothing but the numbers of tenants. Undecided requests are few.
   begin
-    return query
-      select distinct approval.tenant_id from public.approvals as approval
-      where approval.state in ('waiting', 'countered') and approval.expires_at <= clock_timestamp();
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select distinct array[approval.tenant_id] from {approvals} as approval
+        where approval.state in ('waiting', 'countered') and approval.expires_at <= %L::timestamptz
+      $query$, clock_timestamp())) as one (numbers);
   end $$;
 revoke all on function tenants_with_ended_approvals() from public;
 grant execute on function tenants_with_ended_approvals() to lanewise_service;

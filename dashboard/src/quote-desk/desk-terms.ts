@@ -1,0 +1,57 @@
+import { useSession } from '../api/index.ts'
+import {
+  basisNames,
+  converted,
+  dollars,
+  noTerms,
+  onOwnTerms,
+  readDollars,
+  termsInWords,
+  useRateConversion,
+} from '../shared-ui/index.ts'
+import { type DeskLane, hasState } from './desk-draft.ts'
+
+/** A lane as it is compared with the other quotes of the brokerage. */
+export interface ComparedLane {
+  /** With its amounts on the terms of the brokerage. Without amounts while they cannot be converted. */
+  readonly lane: DeskLane
+  /** A rate of the advice on the terms of the lane; null while it cannot be converted. */
+  readonly own: (rate: number) => number | null
+  /** What the numbers of the advice are, and what was converted. */
+  readonly words: string
+}
+
+const byWords = {
+  charges: 'by its charges',
+  schedule: 'by the fuel schedule of today',
+  exchange: 'by the exchange rate of today',
+} as const
+
+/** The lane as the advice compares it: like with like. */
+export function useComparedLane(lane: DeskLane, customer: string): ComparedLane {
+  const { default_basis: assumed } = useSession().tenant
+  const isComplete = hasState(lane.origin) && hasState(lane.destination)
+  const conversion = useRateConversion({ ...lane, customer }, lane, isComplete)
+  const usual = `${basisNames[assumed]}, in US dollars`
+  const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
+  if (conversion === undefined || conversion === null) {
+    return {
+      lane: { ...lane, rate: '', cost: '', market: '' },
+      own: () => null,
+      words:
+        conversion === undefined
+          ? `Numbers are ${usual}. Converting your rate…`
+          : `Numbers are ${usual}. Your ${termsInWords(lane, assumed)} cannot be compared with them: enter the fuel charge, or load a fuel schedule or an exchange rate for today.`,
+    }
+  }
+  const text = (amount: number | null) => (amount === null ? '' : String(converted(conversion, amount)))
+  const isSame = conversion.times === 1 && conversion.plus === 0
+  return {
+    lane: isSame ? lane : { ...lane, rate: text(rate), cost: text(cost), market: '', ...noTerms },
+    own: (of) => onOwnTerms(conversion, of),
+    words:
+      isSame || rate === null || conversion.by === null
+        ? `Numbers are ${usual}.`
+        : `Numbers are ${usual}: your ${dollars(rate)} (${termsInWords(lane, assumed)}) is ${dollars(converted(conversion, rate))}, converted ${byWords[conversion.by]}.`,
+  }
+}

@@ -1,0 +1,56 @@
+import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
+import type { Walked } from './walk.ts'
+
+const ROUNDS = 500
+/** Quotes at the overall win rate that are added to each lane. */
+const OVERALL_QUOTES = 2
+
+/** How often wins and losses are reported, by the EM algorithm. */
+export interface ReportingRates {
+  readonly won: number
+  readonly lost: number
+}
+
+/**
+ * The shares of wins and of losses that are reported, if each lane has a win rate and nothing but the outcome decides whether a
+ * quote is reported. It is identified by lanes: if losses are not reported, lanes that win rarely have more undecided quotes.
+ */
+export function reportingRates(quotes: readonly Pick<LaneQuote, 'lane' | 'outcome'>[]): ReportingRates {
+  const lanes = [...Map.groupBy(quotes, ({ lane }) => lane.key).values()].map((of) => ({
+    won: of.filter(({ outcome }) => outcome === 'won').length,
+    lost: of.filter(({ outcome }) => outcome === 'lost').length,
+    pending: of.filter(({ outcome }) => outcome === 'pending').length,
+    rate: 0.5,
+  }))
+  let rates: ReportingRates = { won: 0.8, lost: 0.8 }
+  for (let round = 0; round < ROUNDS; round++) {
+    const sums = { won: 0, lost: 0, pendingWon: 0, pendingLost: 0 }
+    for (const lane of lanes) {
+      const silentWin = lane.rate * (1 - rates.won)
+      const silentLoss = (1 - lane.rate) * (1 - rates.lost)
+      const pendingWon = lane.pending * (silentWin / Math.max(1e-12, silentWin + silentLoss))
+      sums.won += lane.won
+      sums.lost += lane.lost
+      sums.pendingWon += pendingWon
+      sums.pendingLost += lane.pending - pendingWon
+      lane.rate =
+        (lane.won + pendingWon + OVERALL_QUOTES / 2) / (lane.won + lane.lost + lane.pending + OVERALL_QUOTES)
+    }
+    rates = { won: sums.won / (sums.won + sums.pendingWon), lost: sums.lost / (sums.lost + sums.pendingLost) }
+  }
+  return rates
+}
+
+/** The estimated shares, and what correcting the forecasts by them does to their score on the quotes whose outcome exists. */
+export function reportingRow(name: string, reported: readonly LaneQuote[], walked: readonly Walked[]) {
+  const { won, lost } = reportingRates(reported)
+  const error = (of: (p: number) => number) =>
+    walked.reduce((sum, one) => sum + (of(one.model) - (one.won ? 1 : 0)) ** 2, 0) / walked.length
+  return {
+    name,
+    winsReported: won,
+    lossesReported: lost,
+    model: error((p) => p),
+    corrected: error((p) => (p * lost) / (p * lost + (1 - p) * won)),
+  }
+}
