@@ -83,6 +83,10 @@ const states: Readonly<Record<Rate['state'], string>> = {
   future: 'Not valid yet',
 }
 
+/** @example inCurrency(2600, 'CAD') // '$2,600 CAD' */
+const inCurrency = (amount: number | null, currency: string) =>
+  currency === 'USD' ? roundDollars(amount) : `${roundDollars(amount)} ${currency}`
+
 const rateColumns: readonly Column<Rate>[] = [
   {
     key: 'lane',
@@ -103,10 +107,9 @@ const rateColumns: readonly Column<Rate>[] = [
     align: 'right',
     cell: ({ low, mid, high, currency }) => (
       <>
-        {roundDollars(mid)}
-        {currency !== 'USD' && ` ${currency}`}
+        {inCurrency(mid, currency)}
         <Text size="xs" c="dimmed">
-          {low === null && high === null ? '' : `${roundDollars(low)} to ${roundDollars(high)}`}
+          {low === null && high === null ? '' : `${roundDollars(low)} to ${inCurrency(high, currency)}`}
         </Text>
       </>
     ),
@@ -114,11 +117,11 @@ const rateColumns: readonly Column<Rate>[] = [
   {
     key: 'basis',
     header: 'Basis and kind',
-    cell: ({ basis, kind, fuel, compared, converted_by: how }) => (
+    cell: ({ basis, kind, currency, fuel, compared, converted_by: how }) => (
       <>
         {basisName(basis)}, {kind}
         <Text size="xs" c="dimmed">
-          {fuel === null ? '' : `fuel ${roundDollars(fuel)}`}
+          {fuel === null ? '' : `fuel ${inCurrency(fuel, currency)}`}
           {how === null ? '' : `${fuel === null ? '' : '; '}compared as ${roundDollars(compared)}`}
         </Text>
       </>
