@@ -1,6 +1,8 @@
 import { identityOf } from '#engine/book/quote-book.ts'
+import type { Estimator } from '#engine/estimate/estimator.ts'
 import { type WinChances, winChancesInSteps } from '#engine/estimate/win-chance.ts'
 import type { PastQuote } from '#engine/rules/rule-test.ts'
+import type { Steps } from '#engine/steps.ts'
 import { factsOf } from '../book/index.ts'
 import { type PastQuoteRow, pastQuotes } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -13,7 +15,7 @@ export interface EstimatedPastQuote extends PastQuote {
   readonly chances: WinChances | null
 }
 
-/** The newest quotes as they were made, each with today's chances of its lane. A lane is estimated once. */
+/** The newest quotes as they were made, each with today's chances of its lane. */
 export async function estimatedPastQuotes(
   { tenant, now }: { readonly tenant: TenantId; readonly now: number },
   which: { readonly since: Date; readonly limit: number },
@@ -22,6 +24,12 @@ export async function estimatedPastQuotes(
   const open = await books.read(tenant)
   const { estimator } = await open.quotes.advice(now)
   const rows = await database.inTenant(tenant, (transaction) => pastQuotes(transaction, tenant, which))
+  // One work for all lanes: a work for each would take less than a slice, so none of them would yield.
+  return yieldBetweenSteps(estimatedInSteps(rows, estimator))
+}
+
+/** A lane is estimated once. */
+function* estimatedInSteps(rows: readonly PastQuoteRow[], estimator: Estimator): Steps<EstimatedPastQuote[]> {
   const known = new Map<string, WinChances | null>()
   const quotes: EstimatedPastQuote[] = []
   for (const row of rows) {
@@ -34,8 +42,9 @@ export async function estimatedPastQuotes(
     })
     let chances = known.get(identity.key)
     if (chances === undefined) {
-      chances = await yieldBetweenSteps(winChancesInSteps(estimator, identity, row.miles))
+      chances = yield* winChancesInSteps(estimator, identity, row.miles)
       known.set(identity.key, chances)
+      yield
     }
     const parties = {
       customerKeys: row.customer_keys,
