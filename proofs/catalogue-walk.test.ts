@@ -162,7 +162,7 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     `create function all_lanes() returns bigint language sql security definer set search_path = pg_catalog, public
        as 'select count(*) from public.lanes'`,
     'drop function all_lanes()',
-    /function all_lanes bypasses row-level security, and is not/,
+    /function all_lanes bypasses row-level security, and has not been reviewed/,
   ],
   [
     'grant execute on function sign_in_of(text) to public',

@@ -9,6 +9,7 @@ import {
   instances,
   lanes,
   laneLists as lists,
+  missedMargin,
   packedQuotes as packed,
   people,
   performance,
@@ -35,6 +36,13 @@ import { pilotMethods } from './pilot-methods.ts'
 import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
+const judgedQuote = (lane: number) => ({
+  laneId: [lane],
+  kind: [1],
+  amountCents: [10_000],
+  winSdCents: [0],
+  costSdCents: [2_000],
+})
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
 /** An update of a bulk call. */
@@ -151,11 +159,11 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
-  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
-    readBasisCounts(transaction, tenant, {}),
-  ),
   'compared-basis.readComparedBasis': returnsResult(({ transaction, tenant }) =>
     readComparedBasis(transaction, tenant),
+  ),
+  'compared-basis.readBasisCounts': returnsResult(({ transaction, tenant }) =>
+    readBasisCounts(transaction, tenant, {}),
   ),
   'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
@@ -397,6 +405,23 @@ export const methods: Readonly<Record<string, Method>> = {
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
       { rules: [], timeZone: 'UTC', expiredCountsAsLost: false },
     ),
+  ),
+  'missed-margin.missedBy': returnsCanary(({ transaction, tenant, ids }) =>
+    missedMargin.missedBy(transaction, tenant, judgedQuote(ids.lane), {
+      by: 'customer',
+      kind: 1,
+      filter: {},
+      cursor: null,
+      limit: 50,
+    }),
+  ),
+  'missed-margin.listMissed': returnsResult(({ transaction, tenant, ids }) =>
+    missedMargin.listMissed(transaction, tenant, judgedQuote(ids.lane), {
+      kind: 1,
+      filter: {},
+      cursor: null,
+      limit: 50,
+    }),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
     performance.placesOfLanes(transaction, tenant, [{ ...dallasToAtlanta, equipmentCode: 'V' }]),

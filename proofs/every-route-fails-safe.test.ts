@@ -34,6 +34,9 @@ const continuesInBackground = new Set([
   'integration-create-import',
   'undo-import',
   'get-backtest',
+  'get-missed-margin',
+  'list-missed-quotes',
+  'export-missed-margin',
 ])
 
 /**

@@ -36,6 +36,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.auditedForApi': 'converts its arguments',
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
+  'performance.joinMerged': 'returns part of a query',
   'compared-basis.isMixed': 'returns part of a query',
   'teams.laneSeenByViewer': 'returns part of a query',
   'teams.seenByViewer': 'returns part of a query',

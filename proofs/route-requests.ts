@@ -264,6 +264,15 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'export-performance': (of) => ({
     path: `/api/performance/export?by=customer&${period}&quoted_by=${of.owner}`,
   }),
+  'get-missed-margin': () => ({
+    path: '/api/performance/missed-margin?by=customer&kind=not_worth&customer=Harvest',
+  }),
+  'list-missed-quotes': () => ({
+    path: '/api/performance/missed-margin/quotes?kind=not_worth&customer=Harvest&origin=Dallas,%20TX&destination=Atlanta,%20GA',
+  }),
+  'export-missed-margin': () => ({
+    path: '/api/performance/missed-margin/export?kind=won_too_low&customer=Harvest',
+  }),
   'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
   'push-market-rates': () => ({ path: '/api/integrations/market-rates', body: { rates: [marketRate] } }),
   'get-market-standing': () => ({ path: `/api/market-standing?${period}` }),

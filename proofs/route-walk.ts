@@ -401,7 +401,14 @@ async function settleAfterResponses(app: TestApp): Promise<void> {
 }
 
 /** Operations whose responses differ between calls: the walk's lanes are won, so counter-advice is an error with a request id. */
-const varying = new Set(['get-backtest', 'get-rate-limit', 'counter-advice'])
+const varying = new Set([
+  'get-backtest',
+  'get-missed-margin',
+  'list-missed-quotes',
+  'export-missed-margin',
+  'get-rate-limit',
+  'counter-advice',
+])
 
 /**
  * Sends every read as B, once without A and once with A in the database. The responses must be identical. This detects leaks

@@ -55,6 +55,7 @@ import {
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
 import { markup, quoteAdvice } from './markup.ts'
+import { exportMissedMargin, getMissedMargin, listMissedQuotes } from './missed-margin.ts'
 import { readPastedLanes } from './pasted-lanes.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from './performance.ts'
 import {
@@ -228,6 +229,9 @@ export const allEndpoints = [
   rollback,
   getPerformance,
   exportPerformance,
+  getMissedMargin,
+  listMissedQuotes,
+  exportMissedMargin,
   listMarginGaps,
   getMarketStanding,
   exportMarketStanding,

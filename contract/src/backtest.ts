@@ -103,6 +103,11 @@ export const BacktestTooFew = Type.Object({
   sentence: Type.String(),
 })
 
+export const BacktestRunning = Type.Object({
+  status: Type.Literal('running'),
+  progress: Type.Number({ description: 'From 0 to 1' }),
+})
+
 const quality = (auc: number, brier: number, logLoss: number, slope: number | null, error: number) => ({
   auc,
   brier,
@@ -122,10 +127,7 @@ export const getBacktest = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Union([
-    Type.Object({
-      status: Type.Literal('running'),
-      progress: Type.Number({ description: 'From 0 to 1' }),
-    }),
+    BacktestRunning,
     Type.Object({
       status: Type.Literal('done'),
       as_of: Type.String({ format: 'date-time', description: 'Time at which the quotes were read' }),

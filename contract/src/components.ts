@@ -1,7 +1,14 @@
 import Type, { type TSchema } from 'typebox'
 import { Approval } from './approvals.ts'
 import { AuditEvent, Person } from './audit.ts'
-import { BacktestDollars, BacktestDone, BacktestTooFew, Quality, ReliabilityGroup } from './backtest.ts'
+import {
+  BacktestDollars,
+  BacktestDone,
+  BacktestRunning,
+  BacktestTooFew,
+  Quality,
+  ReliabilityGroup,
+} from './backtest.ts'
 import { CounterChoice } from './counter-offers.ts'
 import { CustomerAlias, Decisions, Spelling } from './customers.ts'
 import { roles } from './endpoint.ts'
@@ -57,6 +64,7 @@ import {
   RateBand,
   winProbabilityMethods,
 } from './markup.ts'
+import { MissedQuote, MissedRow, MissedSums, MissedTooFew, NotJudged } from './missed-margin.ts'
 import { LaneKey, MarginGap, PerformanceRow, PerformanceTotals, WinRateInterval } from './performance.ts'
 import { Pilot, PilotArm, PilotEntry, PilotExperiment, PilotHead, PilotRange, PilotScore } from './pilot.ts'
 import {
@@ -326,6 +334,12 @@ export const components: Readonly<
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
+  BacktestRunning: { schema: BacktestRunning, description: 'The walk through the quotes has not ended' },
+  MissedSums: { schema: MissedSums, description: 'Sums of quotes that missed margin' },
+  MissedRow: { schema: MissedRow, description: 'The quotes of a lane or a customer that missed margin' },
+  MissedQuote: { schema: MissedQuote, description: 'A quote that missed margin' },
+  MissedTooFew: { schema: MissedTooFew, description: 'The answer if there are too few quotes to judge' },
+  NotJudged: { schema: NotJudged, description: 'Won and pending quotes that were not judged, by reason' },
   BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
   BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },
   Pilot: { schema: Pilot, description: 'The sealed pilot of a brokerage' },

@@ -26,7 +26,7 @@ const selection = {
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
 }
 
-const page = {
+export const performancePage = {
   cursor: Type.Optional(
     Type.String({
       description: 'next_cursor of the previous page, with the same parameters',
@@ -171,7 +171,7 @@ export const getPerformance = endpoint({
     by: grouping,
     ...selection,
     ...inOrder,
-    ...page,
+    ...performancePage,
   }),
   status: 200,
   answer: Type.Object({
@@ -242,7 +242,7 @@ export const listMarginGaps = endpoint({
   description: 'Lanes quoted in the period, largest shortfall first, in pages.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ ...selection, ...page }),
+  query: Type.Object({ ...selection, ...performancePage }),
   status: 200,
   answer: Type.Object({
     ...period,

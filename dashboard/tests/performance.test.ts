@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getBacktest } from '#contract/backtest.ts'
+import { getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import {
   call,
   type Integration,
@@ -287,6 +288,31 @@ describe('the calibration of the advice', () => {
     expect(await page.getByRole('row').filter({ hasText: '31% · 529 of 1707' }).innerText()).toContain(
       'as forecast',
     )
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('missed margin', () => {
+  test('shows the progress, then the amounts with their ranges; each leads to its quotes', async () => {
+    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    let asked = 0
+    await page.route('**/api/performance/missed-margin?*', (route) =>
+      route.fulfill({
+        json: asked++ === 0 ? { status: 'running', progress: 0.4 } : getMissedMargin.examples?.answer,
+      }),
+    )
+    await page.route('**/api/performance/missed-margin/quotes?*', (route) =>
+      route.fulfill({ json: listMissedQuotes.examples?.answer }),
+    )
+    await page.goto('/performance?view=missed&by=customer')
+    await page.getByRole('status').getByText('40% done').waitFor()
+    await page.getByText('80% range $1,650 to $4,590').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('link', { name: /quotes of Harvest Table Foods/ }).click()
+    await page.getByText('1 quote of Harvest Table Foods').waitFor()
+    await page.getByText(/^win 61(\.0)?%$/).waitFor()
+    expect(new URL(page.url()).searchParams.get('customer')).toBe('Harvest Table Foods')
     expect(await accessibilityProblems(page)).toEqual([])
     expect(troubles).toEqual([])
   })

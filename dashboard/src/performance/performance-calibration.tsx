@@ -73,32 +73,42 @@ function Backtest() {
     )
   }
   if (data === undefined) return <Loading label="Loading the calibration" rows={8} />
-  if (data.status === 'running') return <Running progress={data.progress} />
+  if (data.status === 'running') return <JudgingProgress progress={data.progress} />
   const { result } = data
   return (
     <Stack gap="md">
-      {result.enough ? <Result result={result} /> : <NotEnough result={result} />}
-      <Group gap="sm">
-        <Text size="sm" c="dimmed">
-          Quotes as of {moment(data.as_of)}
-          {data.current ? '.' : '. Some quotes have changed since then.'}
-        </Text>
-        {!data.current && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            loading={answer.isFetching}
-            onClick={() => void answer.refetch()}
-          >
-            Run the test again
-          </Button>
-        )}
-      </Group>
+      {result.enough ? <Result result={result} /> : <TooFewQuotes result={result} />}
+      <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />
     </Stack>
   )
 }
 
-function Running({ progress }: { progress: number }) {
+/** When the quotes were read, and a button to read them again if they have changed. */
+export function AsOf({
+  data,
+  isFetching,
+  refetch,
+}: {
+  data: Pick<Done, 'as_of' | 'current'>
+  isFetching: boolean
+  refetch: () => void
+}) {
+  return (
+    <Group gap="sm">
+      <Text size="sm" c="dimmed">
+        Quotes as of {moment(data.as_of)}
+        {data.current ? '.' : '. Some quotes have changed since then.'}
+      </Text>
+      {!data.current && (
+        <Button size="compact-sm" variant="default" loading={isFetching} onClick={refetch}>
+          Run the test again
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+export function JudgingProgress({ progress }: { progress: number }) {
   const percent = Math.round(progress * 100)
   return (
     <Paper withBorder p="md" mih={160}>
@@ -114,7 +124,7 @@ function Running({ progress }: { progress: number }) {
   )
 }
 
-function NotEnough({ result }: { result: TooFew }) {
+export function TooFewQuotes({ result }: { result: TooFew }) {
   const [have, need, what] =
     result.why === 'too_few_decided'
       ? [result.decided, result.needed.decided, 'decided quotes']

@@ -15,10 +15,11 @@ const groupingNames: Readonly<Record<GroupingView, string>> = {
   equipment: 'Equipment',
 }
 
-export type View = 'money' | GroupingView | 'gaps' | 'calibration' | 'pilot'
+export type View = 'money' | 'missed' | GroupingView | 'gaps' | 'calibration' | 'pilot'
 
 export const viewNames: Readonly<Record<View, string>> = {
   money: 'Money',
+  missed: 'Missed margin',
   ...groupingNames,
   gaps: 'Below the quote',
   calibration: 'Calibration',

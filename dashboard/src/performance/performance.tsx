@@ -38,6 +38,7 @@ import { PerformanceTable } from './performance-table.tsx'
 import { PerformanceTotals } from './performance-totals.tsx'
 
 const Calibration = lazy(() => import('./performance-calibration.tsx'))
+const MissedMargin = lazy(() => import('./performance-missed.tsx'))
 const Pilot = lazy(() => import('./performance-pilot.tsx'))
 
 const fallback = 'last-12-months'
@@ -57,12 +58,31 @@ export default function Performance() {
       <ViewTabs
         names={viewNames}
         view={view}
-        onView={(next) => change({ view: next, sort: undefined, order: undefined, by: undefined })}
+        onView={(next) =>
+          change({
+            view: next,
+            sort: undefined,
+            order: undefined,
+            by: undefined,
+            rows: undefined,
+            origin: undefined,
+            destination: undefined,
+          })
+        }
       >
         {view === 'calibration' ? (
           <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
             <Calibration />
           </Suspense>
+        ) : view === 'missed' ? (
+          <Stack gap="md">
+            <FilterRow label="Filters">
+              <WhoFilters search={search} change={change} error={null} />
+            </FilterRow>
+            <Suspense fallback={<Loading label="Loading the missed margin" rows={8} />}>
+              <MissedMargin search={search} change={change} />
+            </Suspense>
+          </Stack>
         ) : view === 'pilot' ? (
           <Suspense fallback={<Loading label="Loading the pilot" rows={6} />}>
             <Pilot />

@@ -29,7 +29,7 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
       {pricing !== null && estimate !== undefined ? (
         <>
           <QuoteLine pricing={pricing} terms={terms} onUse={onUse} />
-          <TypedLine pricing={pricing} typed={typed} />
+          <TypedLine pricing={pricing} typed={typed} notCompared={terms.notCompared} />
           <TrustLine estimate={estimate} interval80={(typed ?? pricing.quote).interval80} />
           <Text size="xs" c="dimmed">
             {terms.words}
@@ -126,11 +126,19 @@ const standingMarks: Readonly<Record<Standing, string>> = {
   low: '▼',
 }
 
-function TypedLine({ pricing, typed }: { pricing: Pricing; typed: RateValue | null }) {
+function TypedLine({
+  pricing,
+  typed,
+  notCompared,
+}: {
+  pricing: Pricing
+  typed: RateValue | null
+  notCompared: string | null
+}) {
   if (typed === null) {
     return (
       <Text size="sm" c="dimmed" className="desk-typed-line">
-        Type a rate to compare it with this quote.
+        {notCompared ?? 'Type a rate to compare it with this quote.'}
       </Text>
     )
   }

@@ -19,6 +19,8 @@ export interface ComparedLane {
   readonly own: (rate: number) => number | null
   /** What the numbers of the advice are, and what was converted. */
   readonly words: string
+  /** Why a typed rate is not compared; null if it is, or if none is typed. */
+  readonly notCompared: string | null
 }
 
 const byWords = {
@@ -34,14 +36,23 @@ export function useComparedLane(lane: DeskLane, customer: string): ComparedLane 
   const conversion = useRateConversion({ ...lane, customer }, lane, isComplete)
   const usual = `${basisNames[assumed]}, in US dollars`
   const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
+  const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(lane, assumed)})`
   if (conversion === undefined || conversion === null) {
+    const missing =
+      lane.currency === 'CAD' ? 'the exchange rate of today, or the fuel charge,' : 'the fuel charge'
     return {
       lane: { ...lane, rate: '', cost: '', market: '' },
       own: () => null,
       words:
         conversion === undefined
-          ? `Numbers are ${usual}. Converting your rate…`
-          : `Numbers are ${usual}. Your ${termsInWords(lane, assumed)} cannot be compared with them: enter the fuel charge, or load a fuel schedule or an exchange rate for today.`,
+          ? `Numbers are ${usual}.`
+          : `Numbers are ${usual}. Enter the fuel charge, or load a fuel schedule or exchange rates in the settings.`,
+      notCompared:
+        rate === null
+          ? null
+          : conversion === undefined
+            ? `${stated} is compared as soon as the service has converted it.`
+            : `${stated} cannot be compared: ${missing} is not known.`,
     }
   }
   const text = (amount: number | null) => (amount === null ? '' : String(converted(conversion, amount)))
@@ -49,9 +60,10 @@ export function useComparedLane(lane: DeskLane, customer: string): ComparedLane 
   return {
     lane: isSame ? lane : { ...lane, rate: text(rate), cost: text(cost), market: '', ...noTerms },
     own: (of) => onOwnTerms(conversion, of),
+    notCompared: null,
     words:
       isSame || rate === null || conversion.by === null
         ? `Numbers are ${usual}.`
-        : `Numbers are ${usual}: your ${dollars(rate)} (${termsInWords(lane, assumed)}) is ${dollars(converted(conversion, rate))}, converted ${byWords[conversion.by]}.`,
+        : `Numbers are ${usual}. ${stated} is ${dollars(converted(conversion, rate))}, converted ${byWords[conversion.by]}.`,
   }
 }

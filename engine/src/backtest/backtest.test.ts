@@ -38,8 +38,10 @@ function history(options: {
     return {
       laneId: i + 1,
       rateCents: Math.round(going * Math.exp(x)),
+      quotedRateCents: Math.round(going * Math.exp(x)),
       costCents,
       truckCostCents: won ? costCents : null,
+      quotedCostCents: costCents,
       outcome: won ? 'won' : 'lost',
       quotedAt: (TODAY - days + Math.floor(i / options.perDay)) * DAY + 15 * 3_600_000,
       miles: going / 250,

@@ -1,7 +1,6 @@
 import { dayOf } from '../estimate/day.ts'
 import { leftOutQuotes, prepareEstimator } from '../estimate/estimator.ts'
 import { prepareCosts } from '../estimate/expected-cost.ts'
-import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import { forecastByBaselines } from './baselines.ts'
@@ -13,6 +12,14 @@ import {
   type Unpriced,
 } from './dollars.ts'
 import { type Forecast, type Quality, quality, type ReliabilityRow, reliability } from './measures.ts'
+import {
+  type JudgeableQuote,
+  type MissedColumns,
+  type MissedMargin,
+  missedColumns,
+  missedMargin,
+  type NotJudged,
+} from './missed-margin.ts'
 import { forecastOf, testDays } from './walk-forward.ts'
 
 const DAY = 86_400_000
@@ -31,8 +38,11 @@ export const OUTCOME_DELAY_DAYS = 1
 /** Minimum standard deviation of the forecasts' log odds. With less variation, the calibration slope is meaningless. */
 const SLOPE_SPREAD_MIN = 0.1
 
-/** A past quote with its lane and with the truck cost actually paid (AP), in addition to the effective cost. */
-export interface BacktestQuote extends LaneQuote {
+/**
+ * A past quote with its lane, with the truck cost actually paid (AP), and with the one that was known when it was made, in
+ * addition to the effective cost.
+ */
+export interface BacktestQuote extends JudgeableQuote {
   readonly truckCostCents: number | null
 }
 
@@ -85,6 +95,10 @@ export interface BacktestResult {
   /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
   readonly unpriced: Readonly<Record<Unpriced, number>>
+  /** The won and pending quotes of the tested days that were judged, those of them that missed margin, and the others by reason. */
+  readonly judged: number
+  readonly notJudged: Readonly<Record<NotJudged, number>>
+  readonly missed: MissedColumns
 }
 
 /**
@@ -108,7 +122,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   const few = tooFew(decided.length, tested.length)
   if (few !== null) return few
 
-  const walked = walk({ quotes, fromDay, toTest: tested.length, minimum, onProgress: question.onProgress })
+  const walked = walk({ quotes, fromDay, minimum, onProgress: question.onProgress })
   const baselines = forecastByBaselines(quotes, fromDay - firstDay)
   return {
     enough: true,
@@ -131,6 +145,9 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
     reliability: reliability(walked.forecasts),
     dollars: dollarEstimate(walked.priced),
     unpriced: walked.unpriced,
+    judged: walked.judged,
+    notJudged: walked.notJudged,
+    missed: missedColumns(walked.missed),
   }
 }
 
@@ -143,24 +160,44 @@ function tooFew(decided: number, tested: number): TooFewQuotes | null {
 function walk(plan: {
   quotes: readonly BacktestQuote[]
   fromDay: number
-  toTest: number
   minimum: MinimumTerms
   onProgress: ((share: number) => void) | undefined
 }) {
   const forecasts: Forecast[] = []
   const priced: PricedQuote[] = []
   const unpriced: Record<Unpriced, number> = { without_cost: 0, without_optimum: 0, unlikely_cost: 0 }
-  for (const test of testDays(plan.quotes, plan.fromDay)) {
+  const missed: MissedMargin[] = []
+  const notJudged: Record<NotJudged, number> = {
+    without_cost: 0,
+    without_rate: 0,
+    unlikely_cost: 0,
+    at_edge: 0,
+  }
+  let judged = 0
+  let done = 0
+  const toDo = plan.quotes.filter(({ quotedAt }) => dayOf(quotedAt) >= plan.fromDay).length
+  for (const test of testDays(plan.quotes, plan.fromDay, () => true)) {
     const costs = prepareCosts(paidLoads(test.past), test.day * DAY)
     for (const quote of test.tests) {
-      forecasts.push({ p: forecastOf(test, quote), won: quote.outcome === 'won' })
-      const found = priceQuote(test, quote, { costs, minimum: plan.minimum })
-      if (typeof found === 'string') unpriced[found]++
-      else priced.push(found)
+      if (isDecided(quote)) {
+        forecasts.push({ p: forecastOf(test, quote), won: quote.outcome === 'won' })
+        const found = priceQuote(test, quote, { costs, minimum: plan.minimum })
+        if (typeof found === 'string') unpriced[found]++
+        else priced.push(found)
+      }
+      if (quote.outcome === 'lost') continue
+      const found = missedMargin(test, quote, costs)
+      if (typeof found === 'string') {
+        notJudged[found]++
+        continue
+      }
+      judged++
+      if (found !== null) missed.push(found)
     }
-    plan.onProgress?.(forecasts.length / plan.toTest)
+    done += test.tests.length
+    plan.onProgress?.(done / toDo)
   }
-  return { forecasts, priced, unpriced }
+  return { forecasts, priced, unpriced, judged, notJudged, missed }
 }
 
 function paidLoads(quotes: readonly BacktestQuote[]) {

@@ -32,6 +32,11 @@ export interface PricedQuote {
 /** Why a tested quote is excluded from the dollar figures. */
 export type Unpriced = 'without_cost' | 'without_optimum' | 'unlikely_cost'
 
+/** True if a cost is more likely a data entry error, compared with the expected cost of that day. */
+export function isUnlikelyCost(costCents: number, expectedCents: number): boolean {
+  return Math.abs(Math.log(costCents / expectedCents)) > Math.log(COST_FACTOR)
+}
+
 /**
  * Prices a tested quote with the data known at the start of its day: the win probabilities and the expected cost
  * behind the best rate are from that day. Both margins use the quote's own cost, so that a seller who knew the
@@ -49,7 +54,7 @@ export function priceQuote<Quote extends LaneQuote>(
   const referenceCents = referenceRateCents(model, lane, miles)
   const expected = expectedCost(terms.costs, { costKeys: lane.costKeys, miles })
   if (referenceCents === null || expected === null) return 'without_optimum'
-  if (Math.abs(Math.log(costCents / expected.costCents)) > Math.log(COST_FACTOR)) return 'unlikely_cost'
+  if (isUnlikelyCost(costCents, expected.costCents)) return 'unlikely_cost'
   const curve = { posterior: posteriorFor(quote), referenceCents, priceWeight: priceWeight(model, lane) }
   const { costCents: expectedCents } = expected
   const floorCents = minimumRateCents(terms.minimum, { costCents: expectedCents, miles })

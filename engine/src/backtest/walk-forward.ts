@@ -24,7 +24,7 @@ export function byDay<T extends { quotedAt: number }>(quotes: readonly T[]): Map
   return days
 }
 
-/** One day of a backtest: the decided quotes to forecast, all earlier quotes, and the model built from those alone. */
+/** One day of a backtest: the quotes to estimate, all earlier quotes, and the model built from those alone. */
 export interface TestDay<Quote extends LaneQuote> {
   readonly day: number
   readonly tests: readonly Quote[]
@@ -35,7 +35,7 @@ export interface TestDay<Quote extends LaneQuote> {
 }
 
 /**
- * Yields each day from `fromDay` on that has decided quotes. The model of a day is built from the quotes of earlier
+ * Yields each day from `fromDay` on that has quotes to estimate: decided ones, unless `isTested` says otherwise. The model of a day is built from the quotes of earlier
  * days only, so an outcome is known one day after its quote. Finish with a day before you request the next: `past` is
  * reused.
  *
@@ -45,10 +45,11 @@ export interface TestDay<Quote extends LaneQuote> {
 export function* testDays<Quote extends LaneQuote>(
   quotes: readonly Quote[],
   fromDay: number,
+  isTested: (quote: Quote) => boolean = isDecided,
 ): Generator<TestDay<Quote>> {
   const past: Quote[] = []
   for (const [day, today] of byDay(quotes)) {
-    const tests = today.filter(isDecided)
+    const tests = today.filter(isTested)
     if (day >= fromDay && tests.length > 0) {
       const model = prepareEstimator({ quotes: past, now: day * DAY })
       const posteriors = new Map<string, Posterior>()

@@ -38,8 +38,10 @@ export interface BacktestRunner {
 const runningMax = 2
 /** Tenants that may wait for a thread. A waiting tenant holds no quotes in memory. */
 const waitingMax = 100
-/** Tenants whose last result is cached: a few kilobytes each. */
+/** Tenants whose last result is cached: a few kilobytes each, and 57 bytes for each judged quote that missed margin. */
 const keptMax = 200
+/** Such quotes in all results together. Above this, the oldest results are forgotten. */
+const missedMax = 500_000
 /** A result is shown for this long even when quotes change, because in a busy brokerage they always do. */
 const freshMs = 10 * 60_000
 /** How long a failure is reported before the backtest is tried again. */
@@ -137,9 +139,14 @@ class BackgroundBacktests implements BacktestRunner {
   #keep(tenant: TenantId, entry: Kept): void {
     this.#kept.delete(tenant)
     this.#kept.set(tenant, entry)
-    for (const [oldest, { kind }] of this.#kept) {
-      if (this.#kept.size <= keptMax) return
-      if (kind !== 'running') this.#kept.delete(oldest)
+    const missedOf = (one: Kept) =>
+      one.kind === 'ended' && one.result.enough ? one.result.missed.laneId.length : 0
+    let missed = this.#kept.values().reduce((sum, one) => sum + missedOf(one), 0)
+    for (const [oldest, one] of this.#kept) {
+      if (this.#kept.size <= keptMax && missed <= missedMax) return
+      if (one.kind === 'running' || one === entry) continue
+      this.#kept.delete(oldest)
+      missed -= missedOf(one)
     }
   }
 

@@ -87,11 +87,11 @@ export function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
 type Named = Pick<PerformanceAnswer['rows'][number], 'key' | 'label' | 'lane'>
 
 /** The label of each row: the latest spelling of the lane's places, the name of the rep, or the month in words. */
-async function namesOf(
+export async function namesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
   by: performance.PerformanceGrouping,
-  rows: readonly performance.PerformanceRow[],
+  rows: readonly Pick<performance.PerformanceRow, 'key' | 'parts' | 'written'>[],
 ): Promise<Named[]> {
   switch (by) {
     case 'lane': {

@@ -62,6 +62,7 @@ const reads = (ref: string) => {
     `/api/quote-requests/${ref.split('-')[0]}`,
     '/api/customers',
     '/api/customers/list',
+    '/api/customers/export',
     '/api/customers/variants',
     `/api/customers/record?name=${secret}`,
     '/api/performance?by=customer',

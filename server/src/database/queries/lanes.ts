@@ -270,29 +270,32 @@ const expectedOf = (lane: Partial<NewLane>) => ({
   expected_basis: lane.expected_basis ?? null,
 })
 
+/** What a further quote of a lane has of its own. */
+type NextQuote = Pick<
+  NewLane,
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+  | 'quoted_charges'
+  | 'market_rate_cents'
+  | 'pickup_date'
+  | ExpectedColumn
+  | 'valid_until'
+> & {
+  createdBy: number
+  createdAt: Date
+}
+
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
 export async function insertRequote(
   transaction: TenantTransaction,
   tenant: TenantId,
   identifiers: Database['identifiers'],
   quoted: LaneRow,
-  next: Pick<
-    NewLane,
-    | 'quoted_rate_cents'
-    | 'estimated_cost_cents'
-    | 'quoted_basis'
-    | 'quoted_fuel_cents'
-    | 'quoted_accessorials_cents'
-    | 'quoted_currency'
-    | 'quoted_charges'
-    | 'market_rate_cents'
-    | 'pickup_date'
-    | ExpectedColumn
-    | 'valid_until'
-  > & {
-    createdBy: number
-    createdAt: Date
-  },
+  next: NextQuote,
 ): Promise<LaneRow> {
   // All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential.
   await transaction

@@ -166,7 +166,7 @@ function after(cursor: PerformanceCursor | null, direction: 'asc' | 'desc'): Raw
 }
 
 /** The names that were merged into another customer: their quotes count for it. */
-const joinMerged = (tenant: TenantId) => sql`left join (
+export const joinMerged = (tenant: TenantId) => sql`left join (
     select customer_key as merged_key, main_key from customer_aliases
     where tenant_id = ${tenant} and merged_into is not null
   ) as merged on merged.merged_key = lanes.customer_key`

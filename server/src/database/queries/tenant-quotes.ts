@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
+import { quotedCostCents } from './landed-margin.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
@@ -65,6 +66,9 @@ export interface TenantQuote extends PastQuote {
   readonly equipmentCode: string
   /** The actual carrier cost alone, not the estimated cost. */
   readonly truckCostCents: number | null
+  readonly quotedRateCents: number
+  /** The truck cost that was known when the quote was made: the rep's, else the one expected then. */
+  readonly quotedCostCents: number | null
 }
 
 /** Quotes read by one statement, which takes some ten milliseconds. Other work runs between two statements. */
@@ -79,8 +83,9 @@ export async function readTenantQuotes(
   perReadMax: number = quotesPerReadMax,
 ): Promise<TenantQuote[]> {
   let query = transaction
-    .selectFrom('counted_lanes')
+    .selectFrom('counted_lanes as lanes')
     .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
+    .select(quotedCostCents.as('quotedCostCents'))
     .where('tenant_id', '=', tenant)
     .orderBy('created_at', 'desc')
     .orderBy('lane_id', 'desc')
@@ -90,7 +95,12 @@ export async function readTenantQuotes(
   for (;;) {
     const asked = Math.min(perReadMax, max - quotes.length)
     const rows = await part.limit(asked).execute()
-    for (const row of rows) quotes.push({ ...counted(row), truckCostCents: row.truckCostCents })
+    for (const row of rows)
+      quotes.push({
+        ...counted(row),
+        truckCostCents: row.truckCostCents,
+        quotedRateCents: row.quotedRateCents,
+      })
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, laneId } = last

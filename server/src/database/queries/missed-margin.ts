@@ -1,0 +1,161 @@
+import { expressionBuilder, sql } from 'kysely'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
+import { landedMarginCents, marginLanded } from './landed-margin.ts'
+import { type LaneFilter, matching } from './lane-lists.ts'
+import { joinMerged } from './performance.ts'
+
+/** Judged quotes in columns. `kind` is 0 for a quote that was won too low, and 1 for one that was not worth winning. */
+export interface JudgedQuotes {
+  readonly laneId: ArrayLike<number>
+  readonly kind: ArrayLike<number>
+  readonly amountCents: ArrayLike<number>
+  readonly winSdCents: ArrayLike<number>
+  readonly costSdCents: ArrayLike<number>
+}
+
+/** Sums of judged quotes. `sdSum` and `sdSquares` are of the standard deviations of the lanes. */
+export interface MissedSums {
+  readonly quotes: number
+  readonly amountCents: number
+  readonly sdSum: number
+  readonly sdSquares: number
+  /** The quotes whose AR and AP are booked by now, and the margin of these bookings. */
+  readonly booked: number
+  readonly bookedMarginCents: number
+}
+
+export interface MissedRow extends MissedSums {
+  readonly key: string
+  readonly parts: readonly string[]
+  readonly written: string
+}
+
+export interface MissedCursor {
+  readonly amountCents: number
+  readonly key: string
+}
+
+const laneKeys = sql`origin_key, destination_key, equipment_code`
+
+/**
+ * The judged quotes that still have the outcome that they were judged for, with the customer that each counts for now. A quote that
+ * was voided, or that the current person may not see, is not in it.
+ */
+function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter) {
+  const array = (values: ArrayLike<number>) => Array.from(values)
+  return sql`
+    select lanes.lane_id, found.kind, found.amount, found.win_sd, found.cost_sd, lanes.origin_key, lanes.destination_key,
+      lanes.equipment_code, coalesce(merged.main_key, lanes.customer_key) as customer,
+      btrim(coalesce(lanes.customer_name, lanes.quoted_customer_name)) as written,
+      case when ${marginLanded} and lanes.customer_basis is not distinct from lanes.truck_basis
+        and coalesce(lanes.customer_currency, 'USD') = 'USD' and coalesce(lanes.truck_currency, 'USD') = 'USD'
+        then ${landedMarginCents} end as booked
+    from unnest(${array(judged.laneId)}::bigint[], ${array(judged.kind)}::smallint[],
+      ${array(judged.amountCents)}::bigint[], ${array(judged.winSdCents)}::float8[],
+      ${array(judged.costSdCents)}::float8[]) as found (lane_id, kind, amount, win_sd, cost_sd)
+    join lanes on lanes.tenant_id = ${tenant} and lanes.lane_id = found.lane_id
+    ${joinMerged(tenant)}
+    where ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
+      and (lanes.outcome = 'won' or (found.kind = 1 and lanes.outcome = 'pending'))`
+}
+
+const sumsOfLane = sql`count(*) as quotes, sum(amount) as amount,
+  sum(win_sd) ^ 2 + sum(cost_sd ^ 2) as variance, count(booked) as booked, sum(booked) as booked_margin`
+const sumsOfLanes = sql`coalesce(sum(quotes), 0)::bigint as quotes, coalesce(sum(amount), 0)::bigint as "amountCents",
+  coalesce(sum(sqrt(variance)), 0) as "sdSum", coalesce(sum(variance), 0) as "sdSquares",
+  coalesce(sum(booked), 0)::bigint as booked, coalesce(sum(booked_margin), 0)::bigint as "bookedMarginCents"`
+
+/** The sums of both kinds, and the rows of one kind by lane or customer, the largest amount first, after `cursor`. */
+export async function missedBy(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  judged: JudgedQuotes,
+  asked: {
+    readonly by: 'lane' | 'customer'
+    readonly kind: number
+    readonly filter: LaneFilter
+    readonly cursor: MissedCursor | null
+    readonly limit: number
+  },
+): Promise<{ totals: readonly MissedSums[]; rowsTotal: number; rows: readonly MissedRow[] }> {
+  const { by, kind, filter, cursor, limit } = asked
+  const group = by === 'lane' ? laneKeys : sql`customer`
+  // Errors add up within a lane, so a group is summed by lane first.
+  const laneInGroup = by === 'lane' ? laneKeys : sql`${laneKeys}, customer`
+  const parts = by === 'lane' ? sql`array[${laneKeys}]` : sql`array[customer]`
+  const name = by === 'lane' ? sql`''` : sql`mode() within group (order by written)`
+  const after =
+    cursor === null
+      ? sql``
+      : sql`where "amountCents" < ${cursor.amountCents}::bigint
+          or ("amountCents" = ${cursor.amountCents}::bigint and key > ${cursor.key} collate "C")`
+  const { rows } = await sql<{
+    totals: readonly MissedSums[]
+    rowsTotal: number
+    rows: readonly MissedRow[]
+  }>`
+    with judged as materialized (${judgedLanes(tenant, judged, filter)}),
+    groups as (
+      select ${parts} as parts, array_to_string(${parts}, '>') collate "C" as key, min(written) as written, ${sumsOfLanes}
+      from (
+        select ${laneInGroup}, ${name} as written, ${sumsOfLane} from judged where kind = ${kind}::smallint
+        group by ${laneInGroup}
+      ) as of_lane
+      group by ${group}
+    ),
+    page as (select * from groups ${after} order by "amountCents" desc, key limit ${limit})
+    select
+      (select json_agg(total order by total.kind) from (
+        select kinds.kind, ${sumsOfLanes} from (values (0), (1)) as kinds (kind)
+        left join (select kind, ${sumsOfLane} from judged group by kind, ${laneKeys}) as of_lane on of_lane.kind = kinds.kind
+        group by kinds.kind
+      ) as total) as totals,
+      (select count(*) from groups) as "rowsTotal",
+      (select coalesce(json_agg(page order by "amountCents" desc, key), '[]') from page) as rows
+  `.execute(transaction)
+  const [found] = rows
+  if (found === undefined) throw new Error('A select without from returned no row.')
+  return found
+}
+
+export interface ListedMissed {
+  readonly laneId: number
+  readonly amountCents: number
+}
+
+/** The judged quotes of one kind, the largest amount first, after `cursor`, and the sums of all of them. */
+export async function listMissed(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  judged: JudgedQuotes,
+  asked: {
+    readonly kind: number
+    readonly filter: LaneFilter
+    readonly cursor: ListedMissed | null
+    readonly limit: number
+  },
+): Promise<{ totals: MissedSums; quotes: readonly ListedMissed[] }> {
+  const { kind, filter, cursor, limit } = asked
+  const after =
+    cursor === null
+      ? sql``
+      : sql`and (amount < ${cursor.amountCents}::bigint
+          or (amount = ${cursor.amountCents}::bigint and lane_id < ${cursor.laneId}::bigint))`
+  const { rows } = await sql<{ totals: MissedSums; quotes: readonly ListedMissed[] }>`
+    with judged as materialized (${judgedLanes(tenant, judged, filter)})
+    select
+      (select row_to_json(total) from (
+        select ${sumsOfLanes} from (
+          select ${sumsOfLane} from judged where kind = ${kind}::smallint group by ${laneKeys}
+        ) as of_lane
+      ) as total) as totals,
+      (select coalesce(json_agg(page order by page."amountCents" desc, page."laneId" desc), '[]') from (
+        select lane_id as "laneId", amount as "amountCents" from judged where kind = ${kind}::smallint ${after}
+        order by amount desc, lane_id desc limit ${limit}
+      ) as page) as quotes
+  `.execute(transaction)
+  const [found] = rows
+  if (found === undefined) throw new Error('A select without from returned no row.')
+  return found
+}
