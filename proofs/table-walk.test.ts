@@ -19,6 +19,7 @@ const withoutCanary = [
   'lane_changes.source',
   'lanes.customer_basis',
   'lanes.customer_currency',
+  'lanes.expected_basis',
   'lanes.outcome',
   'lanes.outcome_reason',
   'lanes.outcome_source',

@@ -249,7 +249,7 @@ const fixedColumns = `
   destination_state origin_market destination_market equipment equipment_code quoted_customer_name quoted_rate_cents
   quoted_basis quoted_fuel_cents quoted_accessorials_cents quoted_charges quoted_currency estimated_cost_cents market_rate_cents miles pickup_date expected_cost_cents expected_cost_low_cents
   expected_cost_high_cents expected_basis created_by created_at updated_at import_id import_fingerprint import_said search_text customer_key
-  external_id rep_name rate_type valid_until quote_signed_at advice`
+  external_id rep_name rate_type valid_until quote_signed_at advice counter_rate_cents`
   .trim()
   .split(/\s+/)
 
