@@ -94,12 +94,7 @@ type ToCheck = Pick<
   | 'destination_market'
   | 'equipment_code'
   | 'miles'
-  | 'quoted_rate_cents'
-  | 'estimated_cost_cents'
-  | 'quoted_basis'
-  | 'quoted_fuel_cents'
-  | 'quoted_accessorials_cents'
-  | 'quoted_currency'
+  | lanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
 /** Checks the rate of each lane, in the order of the lanes. */
