@@ -62,7 +62,7 @@ const addReads: AddCommands = (customer, action) => {
     )
 }
 
-/** A number of days. What is no number is refused here, because the service would name a field of JSON. */
+/** Reads a number of days. @throws CommandFailed otherwise: the error of the service would name a JSON field, not the option */
 function daysOf(text: string): number {
   if (!/^\d+$/.test(text)) {
     throw new CommandFailed(2, `--payment-days must be a whole number of days; it is "${text}".`)

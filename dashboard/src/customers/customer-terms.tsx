@@ -24,7 +24,7 @@ export function CustomerTerms({ customer }: { customer: CustomerRecord }) {
   )
 }
 
-/** The days as a number. What is no number is sent as text, so that the service names the field and says what it expects. */
+/** The days as a number; undefined if empty. Text that is not a number is sent as it is, and the error of the service explains it. */
 function daysOf(text: string): number | undefined {
   const tidy = text.trim()
   if (tidy === '') return undefined

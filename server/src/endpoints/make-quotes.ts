@@ -238,7 +238,11 @@ export function checkQuoteRequest(
   return checkedRates(quoted, by, parts)
 }
 
-/** `madeId`: the quote request that the key made, if the person may see it. */
+/**
+ * The error of a request key that was sent before with another body.
+ *
+ * @param madeId the quote request that was created with the key; undefined if the person may not see it
+ */
 function keyReused(key: string | undefined, madeId?: number): Problem {
   const made = madeId === undefined ? '' : `, and created quote request ${madeId}`
   return problem(
