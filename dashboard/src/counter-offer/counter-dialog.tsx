@@ -20,7 +20,7 @@ import {
   reasons,
 } from '../shared-ui/index.ts'
 import { ChoiceCard } from './counter-card.tsx'
-import { choicesAt } from './counter-choices.ts'
+import { type ChoiceName, choicesAt } from './counter-choices.ts'
 import { CounterKept, type Kept } from './counter-kept.tsx'
 import { roundsHaveChanged, useRequote } from './use-requote.ts'
 
@@ -194,7 +194,7 @@ interface CardsProps {
 
 /** What is written when a choice is kept. */
 function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | 'onKept'>) {
-  const [sent, setSent] = useState<'accept' | 'counter' | 'walk_away' | null>(null)
+  const [sent, setSent] = useState<ChoiceName | null>(null)
   const queries = useQueryClient()
   const { requote, send } = useRequote(lane, (made) => onKept({ kind: 'quoted', lane: made }))
   const lose = useChange('set-outcome')

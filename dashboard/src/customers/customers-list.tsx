@@ -30,7 +30,7 @@ import { CustomerVariants } from './customers-variants.tsx'
 type Customer = Answer<'list-customers'>['customers'][number]
 type Order = Required<Pick<Query<'list-customers'>, 'sort' | 'order'>>
 
-/** The orders, by their names in the address: a column in falling order, or with `.asc` in rising order. */
+/** The labels of the orders, by their names in the address: a column in descending order, or with `.asc` in ascending order. */
 const orderNames = {
   quotes: 'Most quotes',
   'quotes.asc': 'Fewest quotes',
