@@ -87,7 +87,7 @@ test.skipIf(citusUrl === undefined)(
       const writing = write(writers, log, url, () => over)
       await countedAfter(30)
 
-      // Step 1: the migration, from the folder of the new version.
+      // Step 2: the migration, from the folder of the new version.
       const before = acknowledgedCount(log)
       await promisify(execFile)(process.execPath, ['server/src/operations/migrate-main.ts'], {
         cwd: next,
@@ -98,7 +98,7 @@ test.skipIf(citusUrl === undefined)(
       await countedAfter(30)
       expect((await ask('select from update_counts')).length).toBe(writers.length)
 
-      // Step 2: one instance after the other. The balancer sends nothing to an instance that stops.
+      // Step 3: one instance after the other. The balancer sends nothing to an instance that stops.
       for (const old of [a, b]) {
         instances = instances.filter((one) => one !== old)
         await old.end('SIGTERM')

@@ -62,8 +62,8 @@ const addReads: AddCommands = (customer, action) => {
     )
 }
 
-/** A number of days. What is no number is refused here, because the service would name a field of JSON. */
-function daysOf(text: string): number {
+/** Reads a number of days. @throws CommandFailed otherwise: the error of the service would name a JSON field, not the option */
+function paymentDaysOf(text: string): number {
   if (!/^\d+$/.test(text)) {
     throw new CommandFailed(2, `--payment-days must be a whole number of days; it is "${text}".`)
   }
@@ -83,7 +83,7 @@ const addChanges: AddCommands = (customer, action) => {
     )
     .action(
       action<{ tier?: string; paymentDays?: string }>(async (run, [name = ''], { tier, paymentDays }) => {
-        const payment_days = paymentDays === undefined ? undefined : daysOf(paymentDays)
+        const payment_days = paymentDays === undefined ? undefined : paymentDaysOf(paymentDays)
         const answer = await sessionClient(run.options, run).call(
           'change-customer',
           { body: { name, ...given({ tier, payment_days }) } },

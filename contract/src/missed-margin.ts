@@ -5,17 +5,21 @@ import { equipment, nullable, oneOf, recordId, text } from './fields.ts'
 import { exampleLane, Lane } from './lane.ts'
 import { LaneKey, performancePage } from './performance.ts'
 
-export const missedKinds = ['won_too_low', 'not_worth'] as const
-
 const kind = oneOf(
   'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
-  missedKinds,
+  ['won_too_low', 'not_worth'],
 )
 
 const selection = {
   customer: Type.Optional(text('Only quotes of this customer, any case')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
+}
+const quoteSelection = {
+  kind,
+  origin: Type.Optional(text('Only lanes from this place')),
+  destination: Type.Optional(text('Only lanes to this place')),
+  ...selection,
 }
 
 const sums = {
@@ -39,7 +43,9 @@ const sums = {
   ),
 }
 
+/** The sums of judged quotes of one kind. Amounts are dollars. */
 export const MissedSums = Type.Object(sums)
+/** The sums of one lane or customer. */
 export const MissedRow = Type.Object({
   key: Type.String({ description: 'Unique key of the row for the given `by`' }),
   label: Type.String({ description: 'Display name of the row' }),
@@ -49,6 +55,7 @@ export const MissedRow = Type.Object({
 
 const count = (description: string) => Type.Integer({ description })
 
+/** How many won or pending quotes were not judged, by reason. */
 export const NotJudged = Type.Object({
   without_cost: count('No truck cost was entered, and none could be expected from AP of earlier days'),
   without_rate: count('No going rate was known on that morning'),
@@ -70,6 +77,7 @@ const done = {
   not_judged: NotJudged,
 }
 
+/** The answer while the brokerage has too few decided quotes to judge any. */
 export const MissedTooFew = Type.Object({
   status: Type.Literal('too_few'),
   ...asOf,
@@ -79,6 +87,14 @@ export const MissedTooFew = Type.Object({
 const honest =
   'Each quote is judged by the estimate of the morning of its day: win curve, going rate and expected truck cost come from earlier days only. The figures are estimates by the model itself, not an experiment. They come from the same walk through your quotes as get-backtest: the first request starts it and returns status running; repeat the request to get the result.'
 
+const exampleDone = {
+  status: 'done',
+  as_of: '2026-06-01T12:00:00.000Z',
+  current: true,
+  window_days: 180,
+  judged: 1604,
+  not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+} as const
 const exampleSums = {
   quotes: 41,
   amount: 3120,
@@ -116,12 +132,7 @@ export const getMissedMargin = endpoint({
   examples: {
     query: { by: 'customer', kind: 'won_too_low' },
     answer: {
-      status: 'done',
-      as_of: '2026-06-01T12:00:00.000Z',
-      current: true,
-      window_days: 180,
-      judged: 1604,
-      not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+      ...exampleDone,
       totals: {
         won_too_low: exampleSums,
         not_worth: {
@@ -139,6 +150,7 @@ export const getMissedMargin = endpoint({
   },
 })
 
+/** A judged quote as it is now, with what was estimated on the morning of its day. Amounts are dollars. */
 export const MissedQuote = Type.Object({
   lane: Lane,
   amount: Type.Number({ description: 'The estimated amount of this quote, as in the sums' }),
@@ -163,13 +175,7 @@ export const listMissedQuotes = endpoint({
   description: `${honest} The largest amount is first, and the amounts add up to the totals.`,
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({
-    kind,
-    origin: Type.Optional(text('Only lanes from this place')),
-    destination: Type.Optional(text('Only lanes to this place')),
-    ...selection,
-    ...performancePage,
-  }),
+  query: Type.Object({ ...quoteSelection, ...performancePage }),
   status: 200,
   answer: Type.Union([
     BacktestRunning,
@@ -184,12 +190,7 @@ export const listMissedQuotes = endpoint({
   examples: {
     query: { kind: 'won_too_low' },
     answer: {
-      status: 'done',
-      as_of: '2026-06-01T12:00:00.000Z',
-      current: true,
-      window_days: 180,
-      judged: 1604,
-      not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
+      ...exampleDone,
       totals: { ...exampleSums, quotes: 1, amount: 121, range_80: { low: 40, high: 202 } },
       quotes: [
         {
@@ -216,12 +217,7 @@ export const exportMissedMargin = endpoint({
     'All quotes of list-missed-quotes, in its order, without a limit. 409 until the walk through the quotes has ended: request get-missed-margin until its status is done.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({
-    kind,
-    origin: Type.Optional(text('Only lanes from this place')),
-    destination: Type.Optional(text('Only lanes to this place')),
-    ...selection,
-  }),
+  query: Type.Object(quoteSelection),
   status: 200,
   answerKind: 'csv',
   problems: ['state-conflict'],

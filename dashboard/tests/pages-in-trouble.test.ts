@@ -213,7 +213,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     address: () => '/customers?name=Harvest Table Foods',
     content: (page) => page.getByRole('region', { name: 'Figures of Harvest Table Foods' }),
     field: (page) => page.getByRole('textbox', { name: 'Tier' }),
-    // Not the tier of an earlier trouble: the field would lose nothing.
+    // A tier that no earlier case saved: otherwise the text would equal the saved one, and the test could not see its loss.
     type: (page) => page.getByRole('textbox', { name: 'Tier' }).fill(`B${Date.now()}`),
     send: press('Save'),
     done: (page) => page.getByText('Tier and payment terms saved.').first(),

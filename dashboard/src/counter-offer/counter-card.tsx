@@ -6,20 +6,22 @@ import type { Choice } from './counter-choices.ts'
 
 interface CardProps {
   readonly title: string
-  /** Null while it is loading. */
+  /** Null until a rate was named and the advice has arrived. */
   readonly choice: Choice | null
   readonly isBest: boolean
   readonly isPending: boolean
+  /** Whether the button is off: no rate was named, or another choice is being saved. */
   readonly isOff: boolean
+  /** Why the rate is outside the pricing rules; empty if it is within them. */
   readonly rules: Answer<'counter-advice'>['accept']['outside_rules']
   readonly error: CallFailed | null
   readonly needsApproval: boolean
   readonly action: string
-  /** Instead of the chance. */
+  /** Words in place of the chance, such as "they named it". */
   readonly chanceWords?: string
   readonly onKeep: () => void
   readonly onAsk: () => void
-  /** The rate, or what goes with the choice. */
+  /** The rate, its field, or the reason for a loss. */
   readonly children: ReactNode
 }
 

@@ -13,7 +13,8 @@ export interface Choice {
   readonly worth: number | null
 }
 
-export type ChoiceName = 'accept' | 'counter' | 'walk_away'
+/** A way to answer a counter-offer. */
+export type ChoiceName = NonNullable<Advice['best']>
 
 export interface Choices {
   readonly accept: Choice
@@ -38,7 +39,8 @@ const agreed = { chance: 1, interval80: null }
 const unknown = { chance: null, interval80: null }
 
 /**
- * The choices after a counter-offer, read from the loaded curve: no request is needed while the rate in between is typed.
+ * The choices after a counter-offer, with chances interpolated from the curve of the advice, so that typing a rate needs no request.
+ * `best` follows the same rule as that of the service, at the typed rate.
  *
  * @param rate the rate to counter with; null while it is not between the two
  */

@@ -20,7 +20,7 @@ import {
   reasons,
 } from '../shared-ui/index.ts'
 import { ChoiceCard } from './counter-card.tsx'
-import { choicesAt } from './counter-choices.ts'
+import { type ChoiceName, choicesAt } from './counter-choices.ts'
 import { CounterKept, type Kept } from './counter-kept.tsx'
 import { roundsHaveChanged, useRequote } from './use-requote.ts'
 
@@ -177,7 +177,7 @@ function Basis({ advice }: { advice: Answer<'counter-advice'> }) {
         ? 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
         : estimate === null
           ? 'There are no chances: you have no quotes to learn from yet.'
-          : `The customer would pay ${dollars(counter_rate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Trust: ${trust ?? 'none'}. A customer who only bargains pays more than this says.`}
+          : `The customer would pay ${dollars(counter_rate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Trust: ${trust ?? 'none'}. A customer who is only bargaining would pay more than this estimate assumes.`}
     </Text>
   )
 }
@@ -194,7 +194,7 @@ interface CardsProps {
 
 /** What is written when a choice is kept. */
 function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | 'onKept'>) {
-  const [sent, setSent] = useState<'accept' | 'counter' | 'walk_away' | null>(null)
+  const [sent, setSent] = useState<ChoiceName | null>(null)
   const queries = useQueryClient()
   const { requote, send } = useRequote(lane, (made) => onKept({ kind: 'quoted', lane: made }))
   const lose = useChange('set-outcome')

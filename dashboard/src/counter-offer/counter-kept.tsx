@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
-import { asLinkToQuote, CopyButton, dollars, reasonNames, TextLink } from '../shared-ui/index.ts'
+import { asLinkToQuote, dollars, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
 
 /** What was kept of a counter-offer. */
 export type Kept =
@@ -66,15 +66,7 @@ function KeptWords({ kept }: { kept: Kept }) {
         )}{' '}
         The earlier quote keeps the counter-offer in its history and is lost for its price.
       </Text>
-      {lane.warnings.map(({ code, detail }) => (
-        <Text key={code} size="sm" fw={600} className="loss">
-          Check the rate: {detail}
-        </Text>
-      ))}
-      <Group gap="xs">
-        <Text fw={600}>{lane.lane_ref}</Text>
-        <CopyButton text={lane.lane_ref} what="lane_ref" />
-      </Group>
+      <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { useChange, useMay } from '../api/index.ts'
 import { Failed, TextLink, useNotice } from '../shared-ui/index.ts'
 import { type CustomerRecord, Section } from './customer-section.tsx'
-import { termsInWords } from './customer-words.ts'
+import { customerTermsInWords } from './customer-words.ts'
 
 /** The tier and the payment terms: a form for admins, words for others. */
 export function CustomerTerms({ customer }: { customer: CustomerRecord }) {
@@ -15,7 +15,9 @@ export function CustomerTerms({ customer }: { customer: CustomerRecord }) {
       {mayChange ? (
         <TermsForm key={JSON.stringify([customer.tier, customer.payment_days])} customer={customer} />
       ) : (
-        <Text size="sm">{termsInWords(customer) || 'Not set.'} Owners and admins can change them.</Text>
+        <Text size="sm">
+          {customerTermsInWords(customer) || 'Not set'}. Owners and admins can change them.
+        </Text>
       )}
       <Text size="sm" c="dimmed">
         <TextLink to={pagePaths.rules}>Pricing rules</TextLink> can apply to a customer or a tier.
@@ -24,8 +26,8 @@ export function CustomerTerms({ customer }: { customer: CustomerRecord }) {
   )
 }
 
-/** The days as a number. What is no number is sent as text, so that the service names the field and says what it expects. */
-function daysOf(text: string): number | undefined {
+/** The days as a number; undefined if empty. Text that is not a number is sent as it is, and the error of the service explains it. */
+function paymentDaysOf(text: string): number | undefined {
   const tidy = text.trim()
   if (tidy === '') return undefined
   const value = Number(tidy)
@@ -40,7 +42,7 @@ function TermsForm({ customer }: { customer: CustomerRecord }) {
   const notify = useNotice()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const payment_days = daysOf(days)
+    const payment_days = paymentDaysOf(days)
     change.mutate(
       {
         body: {

@@ -3,9 +3,9 @@ import { counted } from '../shared-ui/index.ts'
 /**
  * The tier and the payment terms of a customer; empty if neither is set.
  *
- * @example termsInWords({ tier: 'A', payment_days: 30 }) // 'Tier A, pays in 30 days'
+ * @example customerTermsInWords({ tier: 'A', payment_days: 30 }) // 'Tier A, pays in 30 days'
  */
-export function termsInWords({
+export function customerTermsInWords({
   tier,
   payment_days: days,
 }: {

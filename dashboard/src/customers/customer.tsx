@@ -19,7 +19,7 @@ import { CustomerNames } from './customer-names.tsx'
 import { CustomerRows } from './customer-rows.tsx'
 import { type CustomerRecord, Section } from './customer-section.tsx'
 import { CustomerTerms } from './customer-terms.tsx'
-import { termsInWords } from './customer-words.ts'
+import { customerTermsInWords } from './customer-words.ts'
 
 /** The page of one customer: its figures, terms, months and lanes. `name` is any of its names. */
 export function CustomerPage({ name }: { name: string }) {
@@ -59,7 +59,7 @@ export function CustomerPage({ name }: { name: string }) {
 
 function Hint({ customer, asked }: { customer: CustomerRecord; asked: string }) {
   const parts = [
-    termsInWords(customer),
+    customerTermsInWords(customer),
     customer.last_quoted_at === null ? 'no quotes yet' : `last quoted ${day(customer.last_quoted_at)}`,
     // A link with a merged name leads here.
     customerKey(asked) === customerKey(customer.name) ? '' : `${asked} counts for this customer`,

@@ -24,13 +24,13 @@ import {
   ViewTabs,
   WinRate,
 } from '../shared-ui/index.ts'
-import { termsInWords } from './customer-words.ts'
+import { customerTermsInWords } from './customer-words.ts'
 import { CustomerVariants } from './customers-variants.tsx'
 
 type Customer = Answer<'list-customers'>['customers'][number]
 type Order = Required<Pick<Query<'list-customers'>, 'sort' | 'order'>>
 
-/** The orders, by their names in the address: a column in falling order, or with `.asc` in rising order. */
+/** The labels of the orders, by their names in the address: a column in descending order, or with `.asc` in ascending order. */
 const orderNames = {
   quotes: 'Most quotes',
   'quotes.asc': 'Fewest quotes',
@@ -152,7 +152,7 @@ const columns: readonly Column<Customer>[] = [
     wraps: true,
     cell: (customer) => {
       const { name, aliases } = customer
-      const terms = termsInWords(customer)
+      const terms = customerTermsInWords(customer)
       return (
         <>
           <CustomerLink name={name} />
@@ -175,7 +175,7 @@ const columns: readonly Column<Customer>[] = [
     header: 'Tier and terms',
     from: 'sm',
     wraps: true,
-    cell: (customer) => termsInWords(customer) || '–',
+    cell: (customer) => customerTermsInWords(customer) || '–',
   },
   {
     key: 'quotes',

@@ -123,7 +123,7 @@ function Definitions() {
   )
 }
 
-/** What all views share: failure, progress, and too few quotes. */
+/** The states that both views share: failure and loading. `what` begins the sentence of the error. */
 function Judged<Data extends { status: string }>({
   answer,
   what,
@@ -137,7 +137,11 @@ function Judged<Data extends { status: string }>({
   if (error !== null) {
     return <Failed error={error} title={`${what} could not be loaded`} retry={() => void answer.refetch()} />
   }
-  return data === undefined ? <Loading label={`Loading ${what}`} rows={8} height={48} /> : children(data)
+  return data === undefined ? (
+    <Loading label={`Loading ${what.toLowerCase()}`} rows={8} height={48} />
+  ) : (
+    children(data)
+  )
 }
 
 const options = {

@@ -29,7 +29,7 @@ const byWords = {
   exchange: 'by the exchange rate of today',
 } as const
 
-/** The lane as the advice compares it: like with like. */
+/** Converts the typed amounts of a lane to the default basis in US dollars, on which the advice compares them. */
 export function useComparedLane(lane: DeskLane, customer: string): ComparedLane {
   const { default_basis: assumed } = useSession().tenant
   const isComplete = hasState(lane.origin) && hasState(lane.destination)

@@ -7,12 +7,12 @@ import { type Answer, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
   asLinkToQuote,
-  CopyButton,
   converted,
   dollars,
   Failed,
   InRed,
   laneName,
+  NewQuote,
   noTerms,
   percent,
   type RateTerms,
@@ -284,15 +284,7 @@ function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => v
         {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>. The
         earlier quote did not change.
       </Text>
-      {lane.warnings.map(({ code, detail }) => (
-        <Text key={code} size="sm" fw={600} className="loss">
-          Check the rate: {detail}
-        </Text>
-      ))}
-      <Group gap="xs">
-        <Text fw={600}>{lane.lane_ref}</Text>
-        <CopyButton text={lane.lane_ref} what="lane_ref" />
-      </Group>
+      <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
       <Group justify="flex-end">
         <Button variant="default" renderRoot={asLinkToQuote(lane.lane_ref)} onClick={onClose}>
           Open the new quote

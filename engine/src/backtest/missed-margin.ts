@@ -1,5 +1,6 @@
 import { offerPosition, priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost, isOwnCost } from '../estimate/expected-cost.ts'
+import { NOISE_NODES } from '../estimate/interval.ts'
 import { bestRate } from '../estimate/optimum.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'
 import { brake, effectiveRate, sigmoid } from '../estimate/price-response.ts'
@@ -43,13 +44,6 @@ export interface MissedMargin {
 /** 80 % of a normal distribution is within this many standard deviations. */
 const RANGE_80 = 1.2816
 
-/** The noise of a posterior as three points: see `winQuantiles`. */
-const NODES = [
-  { shift: -Math.sqrt(3), weight: 1 / 6 },
-  { shift: 0, weight: 2 / 3 },
-  { shift: Math.sqrt(3), weight: 1 / 6 },
-] as const
-
 /** Calls `see` with the weight of each curve of a posterior, and its probabilities at two relative rates. */
 function eachCurve(
   { levels, steepness, weights, shape, noise }: Posterior,
@@ -58,7 +52,7 @@ function eachCurve(
 ): void {
   const rates = [effectiveRate(one, shape), effectiveRate(other, shape)] as const
   const stops = [brake(one), brake(other)] as const
-  for (const node of NODES) {
+  for (const node of NOISE_NODES) {
     for (let c = 0; c < weights.length; c++) {
       const level = (levels[c] as number) + node.shift * noise
       const steep = steepness[c] as number
@@ -171,7 +165,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   }
 }
 
-/** The judged quotes in columns, which pass from a thread without a copy of each. Amounts are whole cents. */
+/** The judged quotes in columns, which pass from a thread without a copy of each. Amounts are in cents. */
 export interface MissedColumns {
   readonly laneId: Float64Array
   /** The position in `MISSED_KINDS`. */
@@ -186,7 +180,11 @@ export interface MissedColumns {
   readonly chanceAtBetter: Float32Array
 }
 
-/** @example missedColumns([]).laneId.length // 0 */
+/**
+ * Judged quotes in columns, in the order of the quotes. Amounts are rounded to whole cents; standard deviations are not.
+ *
+ * @example missedColumns([]).laneId.length // 0
+ */
 export function missedColumns(quotes: readonly MissedMargin[]): MissedColumns {
   return {
     laneId: Float64Array.from(quotes, ({ laneId }) => laneId),

@@ -2,7 +2,7 @@ import type { OfferBelief } from './estimate-offer.ts'
 import type { Interval } from './interval.ts'
 import { brake, effectiveRate, sigmoid } from './price-response.ts'
 
-/** A rate that was quoted, and the lower one that the customer named. In cents. */
+/** A rate that was quoted, and the lower one that the customer named instead. In cents. */
 export interface CounterOffer {
   readonly quotedCents: number
   readonly counterCents: number
@@ -14,7 +14,7 @@ export interface ChanceAfterCounter {
   readonly interval80: Interval
 }
 
-/** Below this probability that a limit is between the two rates, the curve cannot tell rates between them apart. */
+/** If the limit of a customer is between the two rates with a smaller probability than this, the curve is taken as flat there. */
 const LEAST_SPREAD = 1e-4
 const QUANTILES = { low: 0.1, high: 0.9 } as const
 
@@ -41,7 +41,7 @@ export function counterChances(
     return levels.map((level, curve) => sigmoid(level - (steepness[curve] ?? 0) * rate - stop))
   }
   const [atCounter, atQuoted] = [chances(counterCents), chances(quotedCents)]
-  /** Curves that put much between the two rates are more likely after the counter-offer. */
+  /** The weight of each curve after the counter-offer: its weight before, times the chance that the limit is between the rates. */
   const spreads = weights.map(
     (share, curve) => share * Math.max(0, (atCounter[curve] ?? 0) - (atQuoted[curve] ?? 0)),
   )
@@ -86,7 +86,7 @@ export interface BetweenTerms extends CounterOffer {
   readonly roundToCents: number | null
 }
 
-/** The number of rates that are compared; with more whole dollars between the two, not every dollar is. */
+/** The most rates that are compared. Between two rates that are further apart, they are at even distances. */
 const RATES_MAX = 400
 const DOLLAR = 100
 
@@ -99,6 +99,7 @@ function ratesBetween({
   roundToCents,
 }: BetweenTerms): number[] {
   const unit = roundToCents ?? DOLLAR
+  // The limits of the rules are allowed rates; the named and the quoted rate are not.
   const first = Math.floor(Math.max(counterCents, (lowCents ?? 0) - 1) / unit) + 1
   const last = Math.ceil(Math.min(quotedCents, (highCents ?? Number.POSITIVE_INFINITY) + 1) / unit) - 1
   const step = Math.max(1, Math.ceil((last - first + 1) / RATES_MAX))

@@ -9,7 +9,7 @@ export interface Interval {
 }
 
 /** A three-point normal distribution, in standard deviations: each curve is combined with the noise of the posterior. */
-const NODES = [
+export const NOISE_NODES = [
   { shift: -Math.sqrt(3), weight: 1 / 6 },
   { shift: 0, weight: 2 / 3 },
   { shift: Math.sqrt(3), weight: 1 / 6 },
@@ -25,8 +25,8 @@ interface Fan {
 
 function fanOf(posterior: Posterior): Fan {
   const size = posterior.weights.length
-  const weights = new Float64Array(size * NODES.length)
-  for (const [n, node] of NODES.entries()) {
+  const weights = new Float64Array(size * NOISE_NODES.length)
+  for (const [n, node] of NOISE_NODES.entries()) {
     for (let c = 0; c < size; c++) weights[n * size + c] = (posterior.weights[c] as number) * node.weight
   }
   const order = Uint16Array.from(weights.keys())
@@ -42,7 +42,7 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   const size = posterior.weights.length
   const stop = brake(x)
   const rate = effectiveRate(x, posterior.shape)
-  for (const [n, node] of NODES.entries()) {
+  for (const [n, node] of NOISE_NODES.entries()) {
     for (let c = 0; c < size; c++) {
       logOdds[n * size + c] =
         (posterior.levels[c] as number) -

@@ -33,9 +33,9 @@ export function accessorialCents(
 }
 
 /**
- * The errors of charges: by name and not the accessorial charges that were sent, in another unit, or not less than the amount
- * that contains them. If the basis was not sent, such charges cannot be told from those beside a linehaul amount, so the sender has to say
- * it. `pointer` is where the fields are.
+ * The errors of the charges of an amount: the sum of the named charges is not the accessorial charges that were sent, the fuel
+ * charge is in another unit, or the charges are not less than the all-in amount that contains them. Without a basis, such charges
+ * could also belong to a linehaul amount, so the sender must state the basis. `pointer` is the path of the object with the fields.
  *
  * @example chargesErrors('quoted', 'quoted_rate', { quoted_rate: 300, quoted_basis: 'all_in', quoted_fuel: 300 }) // one error
  */

@@ -28,6 +28,7 @@ type CounterCall = Call<typeof counterAdvice>
 type CounterAnswer = AnswerOf<typeof counterAdvice>
 type Choice = CounterAnswer['accept']
 
+/** Points of the curve in the answer: enough for the dashboard to interpolate while a rate is typed. */
 const curvePoints = 25
 const inPlaces = (name: string) => ({ parameter: name })
 
@@ -156,7 +157,7 @@ async function choiceAt(
 
 const agreed: ChanceAfterCounter = { probability: 1, interval80: { low: 1, high: 1 } }
 
-/** The choice that earns most on average. Null if one of them is not known. */
+/** The choice with the highest expected margin. Null if one is not known; a choice that a rule blocks is never the best. */
 function bestOf(accept: Choice, counter: Choice | null): CounterAnswer['best'] {
   const worth = (choice: Choice | null) =>
     choice === null || choice.outside_rules.some(({ code }) => code === 'blocked')

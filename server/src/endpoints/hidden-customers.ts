@@ -36,7 +36,8 @@ export async function refuseWithHiddenCustomers(
 }
 
 /**
- * Replaces the failure of a write whose key a row has that the person may not see, by an error that says nothing about that row.
+ * Handles a write that fails because another row already has its key, and the person may not see that row. Throws the error that
+ * `refused` returns, which must say nothing about the row. Other errors are thrown unchanged.
  *
  * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this lane again.')))
  */

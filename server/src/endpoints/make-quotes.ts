@@ -94,12 +94,7 @@ type ToCheck = Pick<
   | 'destination_market'
   | 'equipment_code'
   | 'miles'
-  | 'quoted_rate_cents'
-  | 'estimated_cost_cents'
-  | 'quoted_basis'
-  | 'quoted_fuel_cents'
-  | 'quoted_accessorials_cents'
-  | 'quoted_currency'
+  | lanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
 /** Checks the rate of each lane, in the order of the lanes. */
@@ -243,7 +238,11 @@ export function checkQuoteRequest(
   return checkedRates(quoted, by, parts)
 }
 
-/** `madeId`: the quote request that the key made, if the person may see it. */
+/**
+ * The error of a request key that was sent before with another body.
+ *
+ * @param madeId the quote request that was created with the key; undefined if the person may not see it
+ */
 function keyReused(key: string | undefined, madeId?: number): Problem {
   const made = madeId === undefined ? '' : `, and created quote request ${madeId}`
   return problem(

@@ -89,7 +89,7 @@ async function conflictsOf(
   })
 }
 
-/** The lanes whose marks the rules refuse, by lane id, as they were before they are locked. */
+/** The errors of each lane that the pricing rules do not let the person mark, by lane id. Reads the lanes without a lock. */
 async function refusedMarks({ caller, body, now }: Call<typeof markLanes>, parts: Parts) {
   if (roleAtLeast(caller.role, 'admin')) return new Map<number, FieldError[]>()
   const { tenant } = caller

@@ -1,15 +1,10 @@
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import {
-  exportMissedMargin,
-  getMissedMargin,
-  listMissedQuotes,
-  missedKinds,
-} from '#contract/missed-margin.ts'
+import { exportMissedMargin, getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { backtestSentence } from '#engine/backtest/backtest-sentence.ts'
-import { type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
+import { MISSED_KINDS, type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { type LaneFilter, lanesById, missedMargin } from '../database/queries/index.ts'
@@ -142,7 +137,7 @@ async function csvOf(
     )
   }
   const { missed } = state.result
-  const kind = missedKinds.indexOf(query.kind)
+  const kind = MISSED_KINDS.indexOf(query.kind)
   const head = csvHead(csvColumns.map(([header]) => header))
   return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
     const { quotes, next } = await staleReads.inTenant(tenant, (transaction) =>
@@ -187,7 +182,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     return staleReads.inTenant(tenant, async (transaction) => {
-      const kind = missedKinds.indexOf(query.kind)
+      const kind = MISSED_KINDS.indexOf(query.kind)
       const asked = { by: query.by, kind, filter, cursor, limit: limit + 1 }
       const found = await missedMargin.missedBy(transaction, tenant, result.missed, asked)
       const page = found.rows.slice(0, limit)
@@ -214,7 +209,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     const asked = {
-      kind: missedKinds.indexOf(query.kind),
+      kind: MISSED_KINDS.indexOf(query.kind),
       filter,
       cursor,
       limit: query.limit ?? pageSizeDefault,

@@ -19,7 +19,7 @@ export function wrongReason(path: string): FieldError {
   }
 }
 
-/** The values of a lane that a person marks at `at`. `clock` is the time of the database. */
+/** The columns to change on a lane that a person marks at `at`, the time of the request. `clock` is the time of the database. */
 export function outcomeByPerson(
   lane: LaneRow,
   { outcome, reason }: Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>,

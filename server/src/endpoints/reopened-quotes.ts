@@ -8,12 +8,12 @@ import { checkedRates } from './make-quotes.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
 
-/** How long a quote that is no longer pending can be marked again without a check: time to correct a mistake, or for a late yes. */
+/** How long after it was pending a quote can be marked without a check: time to correct a mistake, or for a late acceptance. */
 const correctionMs = 24 * 3_600_000
 
 /**
  * Whether marking a lane offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost
- * or has expired becomes won. The rate of a booked lane was not only offered, so it is a fact.
+ * or has expired becomes won. A booked lane is never reopened: its rate is a fact that no rule can prevent any more.
  *
  * @example isReopened(lostLane, 'won') // true
  */
@@ -23,9 +23,9 @@ function isReopened(lane: LaneRow, to: LaneOutcome['outcome']): boolean {
 }
 
 /**
- * Of lanes that a person wants to mark, those that would offer again a rate that the rules do not let this person quote today,
- * each with the reasons. Otherwise an old or imported quote that was lost would be a way around approval. Admins may: they can
- * import such quotes, too.
+ * The lanes that a person may not mark, by lane id, each with the errors: the mark would offer its rate again, and the pricing rules
+ * do not let this person quote that rate today. Without this check, an old or imported quote that was lost would be a way around
+ * approval. Empty for admins, who could also import such a quote.
  */
 export async function refusedReopenings(
   asked: readonly { readonly lane: LaneRow; readonly outcome: LaneOutcome['outcome'] }[],

@@ -22,7 +22,12 @@ import {
   type QuotedFor,
   type QuoteParties,
 } from '../book/index.ts'
-import { appendPilotEntries, findPilot, type NewLane } from '../database/queries/index.ts'
+import {
+  appendPilotEntries,
+  findPilot,
+  type NewLane,
+  type QuotedAmountColumn,
+} from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -45,12 +50,7 @@ export interface QuoteToForecast {
     | 'destination_state'
     | 'equipment_code'
     | 'miles'
-    | 'quoted_rate_cents'
-    | 'estimated_cost_cents'
-    | 'quoted_basis'
-    | 'quoted_fuel_cents'
-    | 'quoted_accessorials_cents'
-    | 'quoted_currency'
+    | QuotedAmountColumn
     | 'origin_market'
     | 'destination_market'
   >

@@ -58,7 +58,7 @@ export async function settersOf(
   return asked.map((_, index) => found.get(index + 1) ?? null)
 }
 
-/** Of these lanes, those that were pending at some time since then, by a change that ended it. */
+/** The ids of those lanes whose outcome changed from pending to another one at or after `since`. */
 export async function lanesPendingSince(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -13,6 +13,15 @@ export type ExpectedColumn =
   | 'expected_cost_high_cents'
   | 'expected_basis'
 
+/** The rate and the estimated cost of a quote, without named charges, with what they include and their currency. */
+export type QuotedAmountColumn =
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+
 /** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<
   Insertable<LanesTable>,
@@ -26,12 +35,7 @@ export type NewLane = Pick<
   | 'destination_market'
   | 'equipment'
   | 'equipment_code'
-  | 'quoted_rate_cents'
-  | 'estimated_cost_cents'
-  | 'quoted_basis'
-  | 'quoted_fuel_cents'
-  | 'quoted_accessorials_cents'
-  | 'quoted_currency'
+  | QuotedAmountColumn
   | 'quoted_charges'
   | 'market_rate_cents'
   | 'miles'
@@ -273,17 +277,7 @@ const expectedOf = (lane: Partial<NewLane>) => ({
 /** What a further quote of a lane has of its own. */
 type NextQuote = Pick<
   NewLane,
-  | 'quoted_rate_cents'
-  | 'estimated_cost_cents'
-  | 'quoted_basis'
-  | 'quoted_fuel_cents'
-  | 'quoted_accessorials_cents'
-  | 'quoted_currency'
-  | 'quoted_charges'
-  | 'market_rate_cents'
-  | 'pickup_date'
-  | ExpectedColumn
-  | 'valid_until'
+  QuotedAmountColumn | 'quoted_charges' | 'market_rate_cents' | 'pickup_date' | ExpectedColumn | 'valid_until'
 > & {
   createdBy: number
   createdAt: Date

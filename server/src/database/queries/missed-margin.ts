@@ -14,7 +14,10 @@ export interface JudgedQuotes {
   readonly costSdCents: ArrayLike<number>
 }
 
-/** Sums of judged quotes. `sdSum` and `sdSquares` are of the standard deviations of the lanes. */
+/**
+ * Sums of judged quotes, in cents. `sdSum` is the sum of the standard deviations of the lanes, and `sdSquares` the sum of their
+ * squares: `missedRange` of the engine computes the range from both.
+ */
 export interface MissedSums {
   readonly quotes: number
   readonly amountCents: number

@@ -141,7 +141,7 @@ const sums = sql`
   coalesce(sum(too_low) filter (where too_low > 0 and outcome = 'won'), 0)::bigint as "quotedTooLowCents",
   (extract(epoch from max(quoted_at)) * 1000)::bigint as "lastQuotedMs"`
 
-/** The sums of sums. */
+/** Adds up the sums of several groups, in the columns of the same names. */
 const totals = sql.join(
   sumNames.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`),
 )

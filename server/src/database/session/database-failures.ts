@@ -62,7 +62,7 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** Whether a row has the key of another row, which the person may not see. */
+/** Whether a write failed because another row, which the person may not see, already has its unique key. */
 export function isDuplicateKey(error: unknown): boolean {
   return sqlState(error) === '23505'
 }
