@@ -94,12 +94,13 @@ export const removeTeam = endpoint({
   method: 'DELETE',
   path: '/api/teams/{id}',
   summary: 'Remove a team',
-  description: 'Its customers are seen by everybody again, unless they are in another team.',
+  description:
+    'Its customers are seen by everybody again, unless they are in another team. A team that pricing rules name is not removed: change or remove the rules first.',
   tag: 'Customers',
   who: admin,
   params,
   status: 200,
   answer,
-  problems: ['not-found'],
+  problems: ['not-found', 'state-conflict'],
   examples,
 })

@@ -163,7 +163,7 @@ describe('a rule', () => {
     expect((await quote('Any', 2000, { estimated_cost: 1900 }, fresh.owner)).status).toBe(422)
   })
 
-  test('for a team holds for its members, also in the test on past quotes, and for nobody when the team is removed', async () => {
+  test('for a team holds for its members, also in the test on past quotes, and for nobody when they leave the team', async () => {
     const member = await makePerson(app, broker.tenant, 'member')
     const other = await makePerson(app, broker.tenant, 'member')
     const { teams } = (await post('/api/teams', { name: 'East', members: [member.id] })).body
@@ -181,9 +181,11 @@ describe('a rule', () => {
     const id = await addRule(rule.conditions, rule.terms)
     expect((await quote('Any', 1700, {}, member.token)).body.errors[0].detail).toContain('because: team East')
     expect((await quote('Any', 1700, {}, other.token)).status).toBe(201)
-    await call(app, 'DELETE', `/api/teams/${teams[0].team_id}`, { token: owner })
+    const team = `/api/teams/${teams[0].team_id}`
+    await call(app, 'PATCH', team, { token: owner, body: { members: [] } })
     expect((await quote('Any', 1700, {}, member.token)).status).toBe(201)
     await removeRule(id)
+    await call(app, 'DELETE', team, { token: owner })
   })
 
   test('that only warns refuses nothing, and a rule that is off applies to nothing', async () => {

@@ -88,8 +88,9 @@ export const pricingRuleEndpoints: ServedEndpoint[] = [
   serve(addPricingRule, (call, { database }) => {
     const { tenant, userId } = call.caller
     return database.inTenant(tenant, async (transaction) => {
-      const read = await readRule(transaction, tenant, call.body)
+      // Locked first, so a team that the rule names is not removed meanwhile.
       const rules = await pricingRules.lockRules(transaction, tenant)
+      const read = await readRule(transaction, tenant, call.body)
       checkConditions(rules, read.conditions, null)
       if (rules.length >= rulesMax) {
         throw problem(
@@ -113,8 +114,9 @@ export const pricingRuleEndpoints: ServedEndpoint[] = [
   serve(changePricingRule, (call, { database }) => {
     const { tenant, userId } = call.caller
     return database.inTenant(tenant, async (transaction) => {
-      const read = await readRule(transaction, tenant, call.body)
+      // Locked first, so a team that the rule names is not removed meanwhile.
       const rules = await pricingRules.lockRules(transaction, tenant)
+      const read = await readRule(transaction, tenant, call.body)
       const before = ruleOf(rules, call.params.rule_id)
       checkConditions(rules, read.conditions, before.ruleId)
       const rule = {

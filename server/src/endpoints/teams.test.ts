@@ -250,6 +250,24 @@ describe('who is in a team', () => {
     expect(body.teams[0]).toMatchObject({ name: 'Produce', members: [], customers: [secret.toUpperCase()] })
   })
 
+  test('a team that pricing rules name is removed only after them', async () => {
+    await hidden()
+    const rule = (conditions: object) =>
+      admin('POST', '/api/pricing-rules', { conditions, terms: { minimum: { margin_pct: 12 } } })
+    const { body: naming } = await rule({ team_id: 1, equipment: 'V' })
+    await rule({ equipment: 'R' })
+    const refused = await admin('DELETE', '/api/teams/1')
+    expect(refused).toMatchObject({ status: 409, body: { code: 'state-conflict' } })
+    expect(refused.body.detail).toBe(
+      `Pricing rules name the team Produce: rule ${naming.rule_id} (team Produce, equipment V). Change or remove them first. Nothing was changed.`,
+    )
+    expect((await admin('GET', '/api/teams')).body.teams).toMatchObject([
+      { name: 'Produce', members: [{ id: inside.id }] },
+    ])
+    await admin('DELETE', `/api/pricing-rules/${naming.rule_id}`)
+    expect((await admin('DELETE', '/api/teams/1')).body.teams).toEqual([])
+  })
+
   test('wrong teams are refused with the reason, and change nothing', async () => {
     await hidden()
     expect((await admin('POST', '/api/teams', { name: ' Produce ' })).status).toBe(422)

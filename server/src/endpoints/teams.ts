@@ -2,8 +2,9 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { teamsMax } from '#contract/limits.ts'
 import { addTeam, changeTeam, listTeams, removeTeam } from '#contract/teams.ts'
+import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
 import { recordEvent } from '../audit/index.ts'
-import { customers, people, teams } from '../database/queries/index.ts'
+import { customers, people, pricingRules, teams } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
@@ -79,6 +80,22 @@ async function apply(
   }
 }
 
+/** Without its team, a rule would apply to no quote, and nothing would say so. @throws Problem state-conflict */
+async function checkRulesOfTeam(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { teamId, name }: { readonly teamId: number; readonly name: string },
+): Promise<void> {
+  const rules = await pricingRules.lockRules(transaction, tenant)
+  const naming = rules.filter(({ conditions }) => conditions.team?.teamId === teamId)
+  if (naming.length === 0) return
+  const named = naming.map(({ ruleId, conditions }) => `rule ${ruleId} (${conditionsInWords(conditions)})`)
+  throw problem(
+    'state-conflict',
+    `Pricing rules name the team ${name}: ${named.join('; ')}. Change or remove them first. Nothing was changed.`,
+  )
+}
+
 export const teamEndpoints: ServedEndpoint[] = [
   serve(listTeams, ({ caller: { tenant } }, { database }) =>
     database.inTenant(tenant, (transaction) => teamsAnswer(transaction, tenant)),
@@ -131,6 +148,7 @@ export const teamEndpoints: ServedEndpoint[] = [
     return database.inTenant(tenant, async (transaction) => {
       const before = await wordsOf(transaction, tenant, params.id)
       if (before === null) throw problem('not-found', `There is no team ${params.id} in this brokerage.`)
+      await checkRulesOfTeam(transaction, tenant, { teamId: params.id, name: before.name })
       await teams.deleteTeam(transaction, tenant, params.id)
       await recordEvent(transaction, call, 'team-removed', {
         about: { team: before.name, customers: before.customers },
