@@ -230,6 +230,28 @@ describe('renaming', () => {
     expect(taken.body.errors).toMatchObject([{ pointer: '/new_name' }])
     expect(await quotesOf()).toEqual({ 'Harvest  Foods': 1, Polar: 1 })
   })
+
+  test('refuses a name that another customer without quotes has, with any setting, and changes neither', async () => {
+    await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier: 'A', payment_days: 30 })
+    await ask('PATCH', '/api/customers/record', { name: 'Tiered', tier: 'B' })
+    await ask('PATCH', '/api/customers/record', { name: 'Terms', payment_days: 30 })
+    await ask('POST', '/api/teams', { name: 'Produce', customers: ['In Team'] })
+    await merge('Alias', 'With Alias')
+    for (const name of ['TIERED', 'Terms', 'In Team', 'With Alias', 'Alias']) {
+      const taken = await rename('Harvest', name)
+      expect([name, taken.status, taken.body.code]).toEqual([name, 409, 'state-conflict'])
+      expect(taken.body.detail).toContain('Merge Harvest into')
+    }
+    expect((await record('Tiered')).body).toMatchObject({ tier: 'B', payment_days: null, aliases: [] })
+    expect((await ask('GET', '/api/teams')).body.teams[0].customers).toEqual(['In Team'])
+    expect((await record('Alias')).body).toMatchObject({ name: 'With Alias', tier: null })
+    expect((await record('Harvest')).body).toMatchObject({ name: 'Harvest', tier: 'A', payment_days: 30 })
+    // The record that an undone rename left can be used again.
+    for (const _ of ['first', 'again']) {
+      expect((await rename('Harvest', 'Harvest Foods')).body).toMatchObject({ name: 'Harvest Foods' })
+      await unmerge('Harvest')
+    }
+  })
 })
 
 test('a dismissed pair is not offered again, also after a merge, until the dismissal is undone', async () => {

@@ -88,6 +88,45 @@ async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: 
   return record
 }
 
+interface Rename {
+  readonly before: customers.CustomerRecord
+  readonly newName: string
+}
+
+/** Refuses a new name of another customer, which would lose its settings. @throws Problem state-conflict, 422 */
+async function checkNewName(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { before, newName }: Rename,
+  taken: customers.CustomerRecord | null,
+): Promise<void> {
+  if (await customers.isQuotedCustomer(transaction, tenant, newName)) {
+    throw invalid([
+      {
+        pointer: '/new_name',
+        code: 'invalid',
+        detail: `new_name must not be the name of another customer with quotes, as ${newName} is. Merge ${before.name} into it instead.`,
+      },
+    ])
+  }
+  if (taken === null) return
+  const instead = `Merge ${before.name} into ${taken.name} instead. Nothing was changed.`
+  if (taken.key !== customerKey(newName)) {
+    throw problem('state-conflict', `${newName} is another name of the customer ${taken.name}. ${instead}`)
+  }
+  const aliases = await customers.aliasesOf(transaction, tenant, [taken.customerId])
+  const settings = async ({ tier, paymentDays, customerId }: customers.CustomerRecord) =>
+    JSON.stringify([tier, paymentDays, await teams.teamsOfCustomer(transaction, tenant, customerId)])
+  const own = await settings(taken)
+  // A rename that was undone left a record with the same settings, which may be used again.
+  const loses = own !== JSON.stringify([null, null, []]) && own !== (await settings(before))
+  if (aliases.length === 0 && !loses) return
+  throw problem(
+    'state-conflict',
+    `${taken.name} is another customer, with its own tier, payment terms, teams or other names. ${instead}`,
+  )
+}
+
 /**
  * Renames a customer: the record of the new name gets its settings, and it is merged into that. Only another spelling of the
  * same key replaces the name.
@@ -95,15 +134,7 @@ async function recordOf(transaction: TenantTransaction, tenant: TenantId, name: 
 async function renamed(
   transaction: TenantTransaction,
   tenant: TenantId,
-  {
-    before,
-    newName,
-    by,
-  }: {
-    readonly before: customers.CustomerRecord
-    readonly newName: string
-    readonly by: { readonly now: Date; readonly userId: number }
-  },
+  { before, newName, by }: Rename & { readonly by: { readonly now: Date; readonly userId: number } },
 ): Promise<customers.CustomerRecord> {
   if (customerKey(newName) === before.key) {
     if (newName !== before.name) {
@@ -115,14 +146,8 @@ async function renamed(
   if (taken?.customerId === before.customerId) {
     // One of its aliases becomes its name.
     await customers.unmergeCustomer(transaction, tenant, newName)
-  } else if (await customers.isQuotedCustomer(transaction, tenant, newName)) {
-    throw invalid([
-      {
-        pointer: '/new_name',
-        code: 'invalid',
-        detail: `new_name must not be the name of another customer with quotes, as ${newName} is. Merge ${before.name} into it instead.`,
-      },
-    ])
+  } else {
+    await checkNewName(transaction, tenant, { before, newName }, taken)
   }
   const to = await customers.ensureCustomer(transaction, tenant, newName, by.now)
   const settings = { tier: before.tier, payment_days: before.paymentDays }
