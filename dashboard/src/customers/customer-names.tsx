@@ -72,7 +72,7 @@ function useOpen() {
   return (name: string) => change({ name }, { replace: true })
 }
 
-function RenameForm({ customer: { name } }: { customer: CustomerRecord }) {
+function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord }) {
   const [typed, setTyped] = useState('')
   const rename = useChange('rename-customer')
   const { takeBack } = useMerges()
@@ -83,14 +83,15 @@ function RenameForm({ customer: { name } }: { customer: CustomerRecord }) {
     void queries.invalidateQueries()
     open(next)
   }
-  const respell = (from: string, to: string) =>
+  const renameBack = (from: string, to: string) =>
     void rename.mutateAsync({ body: { name: from, new_name: to } }).then(
       (restored) => done(restored.name),
       (error: Error) => notify(`Not undone: ${error.message}`, { failed: true }),
     )
-  // A new spelling of the same name made no alias that could be unmerged.
+  // A new spelling of the same name made no alias that could be unmerged, and an alias was merged before.
+  const ownNames = new Set([name, ...aliases.map((alias) => alias.name)].map(customerKey))
   const undo = (after: string) =>
-    customerKey(after) === customerKey(name) ? respell(after, name) : takeBack(name, () => open(name))
+    ownNames.has(customerKey(after)) ? renameBack(after, name) : takeBack(name, () => open(name))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     rename.mutate(

@@ -217,6 +217,18 @@ describe('renaming', () => {
     expect(await quotesOf()).toEqual({ Harvest: 3 })
   })
 
+  test('to an alias is undone by a rename back, which merges the alias again', async () => {
+    for (const name of ['Acme', 'Acme Foods', 'Acme Inc']) await quote(name)
+    await merge('Acme Foods', 'Acme')
+    await merge('Acme Inc', 'Acme')
+    expect((await rename('Acme', 'Acme Foods')).body.name).toBe('Acme Foods')
+    expect(await quotesOf()).toEqual({ 'Acme Foods': 3 })
+    await rename('Acme Foods', 'Acme')
+    expect(await quotesOf()).toEqual({ Acme: 3 })
+    await unmerge('Acme Foods')
+    expect(await quotesOf()).toEqual({ Acme: 2, 'Acme Foods': 1 })
+  })
+
   test('changes the spelling in place, and refuses the name of another customer', async () => {
     await quote('harvest foods')
     await quote('Polar')
