@@ -275,7 +275,7 @@ export const renameCustomer = endpoint({
   path: '/api/customers/names',
   summary: 'Rename a customer',
   description:
-    'The quotes keep the name that they have, and count for the new name: the old one becomes an alias of it. The tier, the payment terms and the teams stay. unmerge-customer with the old name undoes it. If the new name is an alias of the customer, another rename to the old name undoes it: an unmerge would leave two customers. The alias then loses the tier, the terms and the teams that it had before its merge. A new name that differs only in case and spaces replaces the old one. The name of another customer is refused if that has quotes, other names, or a tier, terms or teams that differ: merge the two instead.',
+    'The quotes keep the name that they have, and count for the new name: the old one becomes an alias of it. The tier, the payment terms and the teams stay. A new name without a fuel schedule gets a copy of that of the old name. unmerge-customer with the old name undoes it. If the new name is an alias of the customer, another rename to the old name undoes it: an unmerge would leave two customers. The alias then loses the tier, the terms and the teams that it had before its merge. A new name that differs only in case and spaces replaces the old one. The name of another customer is refused if that has quotes, other names, or a tier, terms or teams that differ: merge the two instead.',
   tag: 'Customers',
   who: admin,
   body: Type.Object({ name: named, new_name: text('The new name') }),

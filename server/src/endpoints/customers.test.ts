@@ -229,6 +229,38 @@ describe('renaming', () => {
     expect(await quotesOf()).toEqual({ Acme: 2, 'Acme Foods': 1 })
   })
 
+  test('copies the fuel schedule to the new name, and replaces no schedule of that', async () => {
+    const text = 'period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.6'
+    expect((await ask('POST', '/api/fuel/diesel-prices', { text })).status).toBe(200)
+    const schedule = (customer_name: string, base_price: number) =>
+      ask('PATCH', '/api/fuel/schedule', {
+        customer_name,
+        periods: [{ from: '2026-01-01', base_price, miles_per_gallon: 6 }],
+      })
+    const perMile = async (name: string) => {
+      const query = new URLSearchParams({ day: '2026-03-05', miles: '100', customer_name: name })
+      return (await ask('GET', `/api/fuel/surcharge?${query}`)).body.per_mile
+    }
+    await schedule('Harvest', 1.2)
+    await rename('HARVEST', 'Harvest Foods')
+    expect([await perMile('Harvest'), await perMile('Harvest Foods')]).toEqual([0.4, 0.4])
+    const client = new pg.Client(app.testDatabase.service)
+    await client.connect()
+    await client.query('begin')
+    await client.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
+    const { rows } = await client.query(
+      `select mills_per_mile from fuel_days where customer_key = 'harvest foods' and day = '2026-03-05'`,
+    )
+    await client.end()
+    expect(rows).toEqual([{ mills_per_mile: 400 }])
+    const { body } = await ask('GET', '/api/audit?group=brokerage')
+    expect(JSON.stringify(body.events)).toContain('fuel_schedule of Harvest Foods')
+    // A name with a schedule keeps it.
+    await schedule('Harvest Group', 2.4)
+    await rename('Harvest Foods', 'Harvest Group')
+    expect(await perMile('Harvest Group')).toBe(0.2)
+  })
+
   test('changes the spelling in place, and refuses the name of another customer', async () => {
     await quote('harvest foods')
     await quote('Polar')

@@ -17,12 +17,13 @@ import { invalid, problem } from '#contract/errors.ts'
 import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { recordEvent } from '../audit/index.ts'
+import { type Doing, recordEvent } from '../audit/index.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { customers, people, type performance, teams, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { copyFuelSchedule } from './fuel.ts'
 import { cursorText } from './page-cursor.ts'
 import { csvPages, exportedAtOnce, orderOf, performancePage, readPerformanceCursor } from './performance.ts'
 import { figureColumns } from './performance-csv.ts'
@@ -129,13 +130,15 @@ async function checkNewName(
 
 /**
  * Renames a customer: the record of the new name gets its settings, and it is merged into that. Only another spelling of the
- * same key replaces the name.
+ * same key replaces the name. A new name also gets the fuel schedule of the old one; an alias keeps what applies to its own quotes.
  */
 async function renamed(
   transaction: TenantTransaction,
-  tenant: TenantId,
-  { before, newName, by }: Rename & { readonly by: { readonly now: Date; readonly userId: number } },
+  doing: Doing,
+  { before, newName }: Rename,
 ): Promise<customers.CustomerRecord> {
+  const { tenant, userId } = doing.caller
+  const now = new Date(doing.now)
   if (customerKey(newName) === before.key) {
     if (newName !== before.name) {
       await customers.respellCustomer(transaction, tenant, before.customerId, newName)
@@ -143,18 +146,20 @@ async function renamed(
     return recordOf(transaction, tenant, newName)
   }
   const taken = await customers.findCustomer(transaction, tenant, newName)
-  if (taken?.customerId === before.customerId) {
+  const isAlias = taken?.customerId === before.customerId
+  if (isAlias) {
     // One of its aliases becomes its name.
     await customers.unmergeCustomer(transaction, tenant, newName)
   } else {
     await checkNewName(transaction, tenant, { before, newName }, taken)
   }
-  const to = await customers.ensureCustomer(transaction, tenant, newName, by.now)
+  const to = await customers.ensureCustomer(transaction, tenant, newName, now)
   const settings = { tier: before.tier, payment_days: before.paymentDays }
-  await customers.changeCustomer(transaction, tenant, to, settings, by.now)
+  await customers.changeCustomer(transaction, tenant, to, settings, now)
   await teams.copyCustomerTeams(transaction, tenant, { from: before.customerId, to })
   const into = await recordOf(transaction, tenant, newName)
-  await customers.mergeCustomer(transaction, tenant, { from: before, into }, by)
+  await customers.mergeCustomer(transaction, tenant, { from: before, into }, { now, userId })
+  if (!isAlias) await copyFuelSchedule(transaction, doing, { from: before.name, to: newName })
   return into
 }
 
@@ -375,13 +380,12 @@ export const customerEndpoints: ServedEndpoint[] = [
 
   serve(renameCustomer, (call, { database }) =>
     database.inTenant(call.caller.tenant, async (transaction) => {
-      const { tenant, userId } = call.caller
+      const { tenant } = call.caller
       const { name, new_name } = call.body
-      const by = { now: new Date(call.now), userId }
       await customers.lockMerges(transaction, tenant)
-      await customers.ensureCustomer(transaction, tenant, name, by.now)
+      await customers.ensureCustomer(transaction, tenant, name, new Date(call.now))
       const before = await recordOf(transaction, tenant, name)
-      const after = await renamed(transaction, tenant, { before, newName: new_name.trim(), by })
+      const after = await renamed(transaction, call, { before, newName: new_name.trim() })
       if (after.name !== before.name) {
         await recordEvent(transaction, call, 'customer-renamed', {
           about: { customer: before.name, to: after.name },

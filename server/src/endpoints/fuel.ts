@@ -21,7 +21,7 @@ import {
   surchargePerMile,
 } from '#engine/fuel-surcharge.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import { recordEvent } from '../audit/index.ts'
+import { type Doing, recordEvent } from '../audit/index.ts'
 import { fuel } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -141,6 +141,37 @@ function readPrices(text: string): DieselPrice[] {
 
 const nothingFound = { found: false, surcharge: null, per_mile: null, diesel: null, schedule: null } as const
 
+/** Records a changed schedule in the audit log. Call it like `recordEvent`. */
+async function recordSchedule(
+  transaction: TenantTransaction,
+  doing: Doing,
+  customerName: string,
+  { before, after }: { readonly before: readonly FuelPeriod[]; readonly after: readonly FuelPeriod[] },
+): Promise<void> {
+  const [was, is] = [inWords(before), inWords(after)]
+  if (was === is) return
+  const setting = customerName === '' ? 'fuel_schedule' : `fuel_schedule of ${customerName.trim()}`
+  await recordEvent(transaction, doing, 'settings-changed', {
+    about: { before: { [setting]: was }, after: { [setting]: is } },
+  })
+}
+
+/** Gives a name the fuel schedule of another one, unless it has a schedule. */
+export async function copyFuelSchedule(
+  transaction: TenantTransaction,
+  doing: Doing,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const { tenant } = doing.caller
+  const stored = await fuel.listFuelPeriods(transaction, tenant)
+  const of = (name: string) =>
+    stored.filter(({ customerName }) => customerKey(customerName) === customerKey(name))
+  const periods = of(from)
+  if (periods.length === 0 || of(to).length > 0) return
+  await fuel.replaceFuelPeriods(transaction, tenant, to, periods)
+  await recordSchedule(transaction, doing, to, { before: [], after: periods })
+}
+
 export const fuelEndpoints: ServedEndpoint[] = [
   serve(getFuel, async ({ caller: { tenant }, now }, { database }) =>
     database.inTenant(tenant, (transaction) => fuelAnswer(transaction, tenant, now)),
@@ -156,13 +187,7 @@ export const fuelEndpoints: ServedEndpoint[] = [
       const before = stored.filter((period) => customerKey(period.customerName) === key)
       await fuel.replaceFuelPeriods(transaction, caller.tenant, customerName, periods)
       const answer = await fuelAnswer(transaction, caller.tenant, now)
-      const [was, is] = [inWords(before), inWords(periods)]
-      if (was !== is) {
-        const setting = customerName === '' ? 'fuel_schedule' : `fuel_schedule of ${customerName.trim()}`
-        await recordEvent(transaction, call, 'settings-changed', {
-          about: { before: { [setting]: was }, after: { [setting]: is } },
-        })
-      }
+      await recordSchedule(transaction, call, customerName, { before, after: periods })
       return answer
     })
   }),
