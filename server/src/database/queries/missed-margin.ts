@@ -39,6 +39,10 @@ export interface MissedCursor {
   readonly key: string
 }
 
+/** Whether an expired quote counts as lost, else as pending, as in counted_lanes. */
+const expiredIsLost = (tenant: TenantId) =>
+  sql`(select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant})`
+
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 
 /**
@@ -60,7 +64,8 @@ function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter)
     join lanes on lanes.tenant_id = ${tenant} and lanes.lane_id = found.lane_id
     ${joinMerged(tenant)}
     where ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
-      and (lanes.outcome = 'won' or (found.kind = 1 and lanes.outcome = 'pending'))`
+      and (lanes.outcome = 'won' or (found.kind = 1 and (lanes.outcome = 'pending'
+        or (lanes.outcome = 'expired' and not ${expiredIsLost(tenant)}))))`
 }
 
 const sumsOfLane = sql`count(*) as quotes, sum(amount) as amount,
