@@ -169,6 +169,34 @@ describe('keeping the choice', () => {
     expect(made).toMatchObject([{ after: { outcome: 'won' } }])
   })
 
+  test('a repeated acceptance is refused and names the won round, also of two at once', async () => {
+    const accepts = { quoted_rate: 2100, counter_rate: 2100 }
+    const requote = (of: string, body: object) => send('POST', `/api/lanes/${of}/requote`, body)
+    const ref = await quoted()
+    expect((await requote(ref, accepts)).status).toBe(201)
+    for (const body of [accepts, { quoted_rate: 2300, counter_rate: 2100 }]) {
+      const again = await requote(ref, body)
+      expect([again.status, again.body.code]).toEqual([409, 'state-conflict'])
+      expect(again.body.detail).toContain(`Lane ${nextOf(ref)}, a later quote of lane ${ref}, is won`)
+    }
+    expect((await send('GET', `/api/lanes/${ref.replace(/-1$/, '-3')}`)).status).toBe(404)
+
+    const raced = await quoted()
+    const answers = await Promise.all([1, 2, 3].map(() => requote(raced, accepts)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+
+    // Two rounds of one lane, each accepted at the same time.
+    const first = await quoted()
+    expect((await requote(first, { quoted_rate: 2300, counter_rate: 2000 })).status).toBe(201)
+    const rounds = await Promise.all([first, nextOf(first)].map((of) => requote(of, accepts)))
+    expect(rounds.map(({ status }) => status).sort()).toEqual([201, 409])
+
+    // A round that was won by mistake does not count.
+    const outcome = { outcome: 'pending' }
+    expect((await send('POST', `/api/lanes/${nextOf(ref)}/outcome`, outcome)).status).toBe(200)
+    expect((await requote(ref, accepts)).status).toBe(201)
+  })
+
   test('countering makes a pending round; a lost quote keeps its reason', async () => {
     const ref = await quoted()
     await send('POST', `/api/lanes/${ref}/outcome`, { outcome: 'lost', reason: 'service' })
