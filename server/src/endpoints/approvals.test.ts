@@ -98,6 +98,20 @@ describe('an approval', () => {
     expect(approved.body.lane_refs).toEqual([ref.replace(/-1$/, '-2')])
   })
 
+  test('cannot be countered below the rate that the customer named, because nobody could accept that', async () => {
+    const first = await post('/api/quote-requests', quoted(2000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const named = { quoted_rate: 1250, counter_rate: 1200 }
+    const { approval_id: id } = (await post(`/api/lanes/${ref}/approvals`, named, rep.token)).body
+    expect(await decide(id, { decision: 'counter', rates: [1199.99] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/rates/0', detail: expect.stringContaining('at least $1,200') }] },
+    })
+    expect((await decide(id, { decision: 'counter', rates: [1200] })).body.state).toBe('countered')
+    const accepted = await decide(id, { decision: 'accept', rates: [1200] }, rep.token)
+    expect(accepted.body).toMatchObject({ state: 'accepted', lane_refs: [ref.replace(/-1$/, '-2')] })
+  })
+
   test('is not for quotes within the rules, and not for quotes that a rule blocks', async () => {
     expect((await post('/api/approvals', quoted(2000), rep.token)).status).toBe(409)
     const { approval_id: id } = await ask()

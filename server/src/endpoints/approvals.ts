@@ -110,9 +110,25 @@ async function decidable(transaction: TenantTransaction, call: DecideCall) {
   throw problem('role-required', refusedWords[found.refused])
 }
 
-/** The rates of a counter in cents. @throws a 422 if there is not one for each lane */
+/** @throws a 422 if a counter is below the rate that the customer named: the quote could never be made */
+function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]): void {
+  const named = request.kind === 'requote' ? request.body.counter_rate : undefined
+  const namedCents = named === undefined ? null : centsFromDollars(named)
+  const [cents] = counterCents
+  if (namedCents === null || cents === undefined || cents >= namedCents) return
+  throw invalid([
+    {
+      pointer: '/rates/0',
+      code: 'invalid',
+      detail: `The rate must be at least ${formatDollars(namedCents)}: the customer named it and would pay it. It is ${formatDollars(cents)}.`,
+    },
+  ])
+}
+
+/** The rates of a counter in cents. @throws a 422 if there is not one for each lane, or one can never be quoted */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
-  const count = askedRates(askedQuote(row)).length
+  const request = askedQuote(row)
+  const count = askedRates(request).length
   const takesRates = decision === 'counter' || decision === 'accept'
   const wrong = (detail: string) => invalid([{ pointer: '/rates', code: 'invalid', detail }])
   if (!takesRates && rates !== undefined)
@@ -121,6 +137,7 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
     throw wrong(`rates must have ${count} amounts, one for each lane.`)
   const cents = rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
   if (decision === 'accept' && cents !== undefined) checkCounter(row, cents)
+  if (decision === 'counter' && cents !== undefined) refuseBelowNamed(request, cents)
   return decision === 'counter' ? cents : undefined
 }
 
