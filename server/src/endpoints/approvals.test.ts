@@ -129,6 +129,39 @@ describe('an approval', () => {
     })
   })
 
+  test('says the currency and the basis of its rates, of a further quote those of the lane', async () => {
+    const day = new Date(app.now).toISOString().slice(0, 10)
+    await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
+    const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }
+    const inCad = (rate: number) => ({
+      customer_name: 'Harvest',
+      lanes: [{ ...lane, ...cad, quoted_rate: rate }],
+    })
+    const asked = await post('/api/approvals', inCad(2000), rep.token)
+    expect(asked.body).toMatchObject({
+      lanes: [{ rate: 2000, ...cad }],
+      reasons: [expect.stringContaining('$1,400 is below')],
+      email: { text: expect.stringMatching(/\$2,000 CAD all-in\n[\s\S]*\(in US dollars\)/) },
+    })
+    const first = await post('/api/quote-requests', inCad(3000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const again = await post(`/api/lanes/${ref}/approvals`, { quoted_rate: 1900 }, rep.token)
+    expect(again.body.lanes).toMatchObject([{ rate: 1900, ...cad }])
+    const { approval_id: id } = again.body
+    const countered = await decide(id, { decision: 'counter', rates: [1950] })
+    expect(countered.body).toMatchObject({
+      lanes: [{ counter_rate: 1950, ...cad }],
+      email: { text: expect.stringContaining('instead $1,950 CAD all-in') },
+    })
+    const stale = await decide(id, { decision: 'accept', rates: [1900] }, rep.token)
+    expect(stale.body.errors[0].detail).toContain('$1,950 CAD all-in')
+    const accepted = await decide(id, { decision: 'accept', rates: [1950] }, rep.token)
+    const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
+    expect(made.body).toMatchObject({ quoted_rate: 1950, ...cad })
+    const plain = await ask()
+    expect(plain.lanes).toMatchObject([{ quoted_currency: null, quoted_basis: null }])
+  })
+
   test('ends after a day, also before that is stored', async () => {
     const { approval_id: id } = await ask()
     await endNow(id)
