@@ -80,6 +80,17 @@ export interface QuotedTerms {
   readonly currency: Currency | null
 }
 
+/**
+ * Terms to write behind an amount. Nothing for US dollars, or for a basis that was not said.
+ *
+ * @example termsBehind({ basis: 'linehaul', currency: 'CAD' }) // ' CAD linehaul'
+ * @example termsBehind({ basis: null, currency: null }) // ''
+ */
+export function termsBehind({ basis, currency }: QuotedTerms): string {
+  const said = basis === null ? '' : { linehaul: ' linehaul', all_in: ' all-in' }[basis]
+  return `${currency === 'CAD' ? ' CAD' : ''}${said}`
+}
+
 /** Whether an amount means the same on both terms. */
 export function sameTerms(one: QuotedTerms, other: QuotedTerms, assumed: RateBasis): boolean {
   return (
