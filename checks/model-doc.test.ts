@@ -6,12 +6,13 @@ import { countHistory } from '#engine/history-counts.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
 import { OUTLIER_RULE, outliersInSteps } from '#engine/outliers.ts'
-import { performanceOf, shortfall, WIN_RATE_DEVIATIONS } from '#engine/performance.ts'
+import { performanceOf, shortfall } from '#engine/performance.ts'
 import { countRates } from '#engine/rate-counts.ts'
 import { RATE_WARNING_RULE, rateWarnings } from '#engine/rate-warnings.ts'
 import { SCOPES } from '#engine/scopes.ts'
 import { laneScores, PAR_PRIOR, par, SCORE_RULE } from '#engine/scores.ts'
 import { laneSignals, SIGNAL_RULE } from '#engine/signals.ts'
+import { DEVIATIONS_80 } from '#engine/statistics/normal-cdf.ts'
 import { finished } from '#engine/steps.ts'
 import { LOSS_CUSHION_PERCENT, suggestedRate } from '#engine/suggested-rate.ts'
 import {
@@ -243,7 +244,7 @@ const rules = {
   SCORE_RULE,
   SIGNAL_RULE,
   RATE_WARNING_RULE,
-  WIN_RATE_DEVIATIONS,
+  DEVIATIONS_80,
 }
 
 function named(value: object | number, name = ''): [string, number][] {

@@ -37,11 +37,11 @@ import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const judgedQuote = (lane: number) => ({
-  laneId: [lane],
-  kind: [1],
-  amountCents: [10_000],
-  winSdCents: [0],
-  costSdCents: [2_000],
+  laneId: Float64Array.of(lane),
+  kind: Uint8Array.of(1),
+  amountCents: Float64Array.of(10_000),
+  winSdCents: Float32Array.of(0),
+  costSdCents: Float32Array.of(2_000),
 })
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 

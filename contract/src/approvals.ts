@@ -11,6 +11,7 @@ import {
   quoteRequestKeysMax,
 } from './limits.ts'
 import { createQuoteRequest, requote } from './quote-requests.ts'
+import { shownBasis, shownCurrency } from './rate-basis.ts'
 
 export const approvalStates = [
   'waiting',
@@ -41,9 +42,14 @@ export const Approval = Type.Object({
       equipment: Type.String(),
       rate: Type.Number(),
       counter_rate: nullable(Type.Number()),
+      quoted_basis: shownBasis('rate and counter_rate'),
+      quoted_currency: shownCurrency('rate and counter_rate'),
     }),
   ),
-  reasons: Type.Array(Type.String(), { description: 'Why the quote needs approval' }),
+  reasons: Type.Array(Type.String(), {
+    description:
+      'Why the quote needs approval. Amounts are in US dollars on the default basis of the brokerage',
+  }),
   note: nullable(Type.String()),
   requested_by: UserSummary,
   requested_at: moment,
@@ -64,7 +70,15 @@ export const exampleApproval = {
   customer_name: 'Harvest Table Foods',
   lane_ref: null,
   lanes: [
-    { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', rate: 1900, counter_rate: null },
+    {
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+      rate: 1900,
+      counter_rate: null,
+      quoted_basis: null,
+      quoted_currency: null,
+    },
   ],
   reasons: ['$1,900 is below the minimum of $2,000 (rule 3, because: customer Harvest Table Foods).'],
   note: 'They promised four loads a week.',
@@ -144,7 +158,7 @@ export const decideApproval = endpoint({
   path: '/api/approvals/{approval_id}/decision',
   summary: 'Approve, reject, counter, accept or withdraw',
   description:
-    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
+    'An admin or owner can approve, reject and counter, but nobody decides their own request, except the only active admin or owner of the brokerage. counter names the rates that would be approved, in the currency and on the basis of the request. The person who asked, or an admin, can accept the rates of a counter, and withdraw. If the rates sent with accept are not those of the counter, it is refused with state-conflict, and errors has the rates of the counter. Approving and accepting make the quotes, unless a rule blocks them by now.',
   tag: 'Rules',
   who: asks,
   params: Type.Object({ approval_id: recordId }),

@@ -299,7 +299,10 @@ describe('missed margin', () => {
     let asked = 0
     await page.route('**/api/performance/missed-margin?*', (route) =>
       route.fulfill({
-        json: asked++ === 0 ? { status: 'running', progress: 0.4 } : getMissedMargin.examples?.answer,
+        json:
+          asked++ === 0
+            ? { status: 'running', progress: 0.4 }
+            : { ...getMissedMargin.examples?.answer, window_days: 90 },
       }),
     )
     await page.route('**/api/performance/missed-margin/quotes?*', (route) =>
@@ -308,6 +311,7 @@ describe('missed margin', () => {
     await page.goto('/performance?view=missed&by=customer')
     await page.getByRole('status').getByText('40% done').waitFor()
     await page.getByText('80% range $1,650 to $4,590').waitFor()
+    await page.getByText('1,604 won or pending quotes of the last 90 days judged').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('link', { name: /quotes of Harvest Table Foods/ }).click()
     await page.getByText('1 quote of Harvest Table Foods').waitFor()

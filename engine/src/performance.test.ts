@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type PerformanceSums, performanceOf, shortfall, WIN_RATE_DEVIATIONS } from '#engine/performance.ts'
-import { normalCdf } from '#engine/statistics/normal-cdf.ts'
+import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
+import { DEVIATIONS_80, normalCdf } from '#engine/statistics/normal-cdf.ts'
 
 const nothing: PerformanceSums = {
   quotes: 0,
@@ -75,7 +75,7 @@ describe('the interval of a win rate', () => {
     performanceOf({ ...nothing, quotes: won + lost, won, lost }).winRateInterval
 
   test('is Wilson’s score interval at 80 %', () => {
-    expect(normalCdf(WIN_RATE_DEVIATIONS)).toBeCloseTo(0.9, 12)
+    expect(normalCdf(DEVIATIONS_80)).toBeCloseTo(0.9, 12)
     expect(interval(7, 3)).toEqual({ lowPct: 49.7, highPct: 84.6 })
     expect(interval(2, 0)).toEqual({ lowPct: 54.9, highPct: 100 })
     expect(interval(0, 5)).toEqual({ lowPct: 0, highPct: 24.7 })

@@ -1,3 +1,4 @@
+import { DEVIATIONS_80 } from './statistics/normal-cdf.ts'
 import { percentOf } from './statistics/percent-of.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
 
@@ -76,9 +77,6 @@ export function performanceOf(sums: PerformanceSums): Performance {
   }
 }
 
-/** The 90 % point of the standard normal distribution: 80 % of values lie within this many deviations of the mean. */
-export const WIN_RATE_DEVIATIONS = 1.2815515655446004
-
 /**
  * The 80 % confidence interval of the win rate: Wilson's score interval (E. B. Wilson, "Probable Inference", 1927),
  * in percent with one decimal. Null when no quote is decided. With few quotes the interval is wide: 2 wins of 2
@@ -88,11 +86,11 @@ export const WIN_RATE_DEVIATIONS = 1.2815515655446004
  */
 function winRateInterval(won: number, decided: number): { lowPct: number; highPct: number } | null {
   if (decided === 0) return null
-  const square = WIN_RATE_DEVIATIONS ** 2
+  const square = DEVIATIONS_80 ** 2
   const share = won / decided
   const middle = (share + square / (2 * decided)) / (1 + square / decided)
   const half =
-    (WIN_RATE_DEVIATIONS * Math.sqrt((share * (1 - share)) / decided + square / (4 * decided ** 2))) /
+    (DEVIATIONS_80 * Math.sqrt((share * (1 - share)) / decided + square / (4 * decided ** 2))) /
     (1 + square / decided)
   return {
     lowPct: roundHalfAway(100 * Math.max(0, middle - half), 1),

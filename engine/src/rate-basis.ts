@@ -1,5 +1,5 @@
 import { usdCents } from './exchange-days.ts'
-import { formatDollars } from './money.ts'
+import { AMOUNT_CENTS_MAX, formatDollars } from './money.ts'
 
 /**
  * Rates on one basis. A linehaul rate is the move alone; an all-in rate also contains fuel and accessorials. The two cannot
@@ -23,9 +23,8 @@ export interface AmountOnBasis {
 }
 
 /**
- * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted,
- * because the fuel charge is not known, nothing would be left,
- * or the amount is in Canadian dollars.
+ * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted: the
+ * fuel charge is not known, nothing would be left, the sum is above the largest amount, or the amount is in Canadian dollars.
  *
  * The SQL function `on_basis` has the same rule, for statistics; a test compares the two.
  *
@@ -39,7 +38,7 @@ export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number |
   if (fuelCents === null) return null
   const charges = fuelCents + (accessorialCents ?? 0)
   const converted = wanted === 'all_in' ? cents + charges : cents - charges
-  return converted > 0 ? converted : null
+  return converted > 0 && converted <= AMOUNT_CENTS_MAX ? converted : null
 }
 
 /** What converts an amount of a day where its own charges do not. Null if it is not known. */
@@ -79,6 +78,17 @@ export function comparableCents(
 export interface QuotedTerms {
   readonly basis: RateBasis | null
   readonly currency: Currency | null
+}
+
+/**
+ * Terms to write behind an amount. Nothing for US dollars, or for a basis that was not said.
+ *
+ * @example termsBehind({ basis: 'linehaul', currency: 'CAD' }) // ' CAD linehaul'
+ * @example termsBehind({ basis: null, currency: null }) // ''
+ */
+export function termsBehind({ basis, currency }: QuotedTerms): string {
+  const said = basis === null ? '' : { linehaul: ' linehaul', all_in: ' all-in' }[basis]
+  return `${currency === 'CAD' ? ' CAD' : ''}${said}`
 }
 
 /** Whether an amount means the same on both terms. */

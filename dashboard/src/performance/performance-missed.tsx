@@ -40,7 +40,7 @@ const groupings = { lane: 'Lanes', customer: 'Customers' } as const
 /** Long names take two lines, and leave room for the amount on a phone. */
 const nameStyle = { width: 'min(17rem, 38vw)', whiteSpace: 'normal', overflowWrap: 'anywhere' } as const
 const pollEveryMs = 2_000
-/** The report covers 180 days; no shorter period can be chosen. */
+/** The report covers the days that the answer says; no shorter period can be chosen. */
 const allTime: Period = { choice: 'all', inWords: 'all time', from: undefined, to: undefined }
 
 interface MissedProps {
@@ -110,14 +110,14 @@ function Definitions() {
   return (
     <Alert color="gray" variant="outline" icon={<IconInfoCircle aria-hidden />} title="These are estimates">
       <Text component="div" size="xs">
-        Each quote of the last 180 days is judged by the estimate of its own morning: win curve, going rate
-        and expected truck cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the
-        lowest rate that was nearly as good as the best one. The amount is what that rate would have been
-        worth, and it counts the chance of losing the quote. <b>Not worth winning</b>: the rate was below the
-        truck cost that was known then. The amount is the expected loss; a pending quote counts with its
-        chance of winning. A truck that was cheaper than the entered cost looks like a loss here. The 80%
-        range covers the uncertainty of the win curves and of the costs. <b>Booked</b> is what these quotes
-        earned later, and not part of the estimate.
+        Each quote is judged by the estimate of its own morning: win curve, going rate and expected truck
+        cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the lowest rate that was
+        nearly as good as the best one. The amount is what that rate would have been worth, and it counts the
+        chance of losing the quote. <b>Not worth winning</b>: the rate was below the truck cost that was known
+        then. The amount is the expected loss; a pending quote counts with its chance of winning. A truck that
+        was cheaper than the entered cost looks like a loss here. The 80% range covers the uncertainty of the
+        win curves and of the costs. <b>Booked</b> is what these quotes earned later, and not part of the
+        estimate.
       </Text>
     </Alert>
   )
@@ -236,7 +236,7 @@ function NotJudged({ result }: { result: Found | Listed }) {
   ].filter((reason) => reason !== false)
   return (
     <Text size="sm" c="dimmed">
-      {counted(result.judged, 'won or pending quote')} judged
+      {counted(result.judged, 'won or pending quote')} of the last {result.window_days} days judged
       {reasons.length > 0 && `; not judged: ${reasons.join(', ')}`}.
     </Text>
   )

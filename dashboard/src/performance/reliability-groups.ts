@@ -1,3 +1,5 @@
+import { DEVIATIONS_80 } from '#engine/statistics/normal-cdf.ts'
+
 /** A group of quotes with similar forecasts, and its actual win rate. */
 export interface Group {
   readonly number: number
@@ -12,9 +14,6 @@ export interface Group {
   readonly high: number
   readonly verdict: 'as forecast' | 'more often than forecast' | 'less often than forecast'
 }
-
-/** The 90th percentile of the standard normal distribution. */
-const deviate80 = 1.2815515655446004
 
 /**
  * The groups with their wins and 80% ranges (Wilson score interval, as for all win rates).
@@ -38,9 +37,9 @@ export function groupsOf(
 
 function wilson80(share: number, quotes: number): readonly [low: number, high: number] {
   if (quotes === 0) return [0, 1]
-  const squared = deviate80 ** 2 / quotes
+  const squared = DEVIATIONS_80 ** 2 / quotes
   const middle = (share + squared / 2) / (1 + squared)
   const half =
-    (deviate80 / (1 + squared)) * Math.sqrt((share * (1 - share)) / quotes + squared / (4 * quotes))
+    (DEVIATIONS_80 / (1 + squared)) * Math.sqrt((share * (1 - share)) / quotes + squared / (4 * quotes))
   return [Math.max(0, middle - half), Math.min(1, middle + half)]
 }

@@ -1,3 +1,4 @@
+import { termsBehind } from '#engine/rate-basis.ts'
 import { dollars, equipmentName, laneName, zonedMoment } from '../shared-ui/index.ts'
 
 /** The lanes of a quote, as the text for the customer needs them. */
@@ -50,14 +51,9 @@ const saysMore = ({ quoted_basis, quoted_currency }: QuotedRate) =>
   quoted_basis === 'linehaul' || quoted_currency === 'CAD'
 
 /** @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' }) // '$2,150 CAD linehaul, plus fuel and accessorials' */
-export function rateText({ quoted_rate, quoted_basis, quoted_currency }: QuotedRate): string {
-  return `${dollars(quoted_rate)}${quoted_currency === 'CAD' ? ' CAD' : ''}${
-    quoted_basis === 'linehaul'
-      ? ' linehaul, plus fuel and accessorials'
-      : quoted_basis === 'all_in'
-        ? ' all-in'
-        : ''
-  }`
+export function rateText({ quoted_rate, quoted_basis = null, quoted_currency = null }: QuotedRate): string {
+  const terms = termsBehind({ basis: quoted_basis, currency: quoted_currency })
+  return `${dollars(quoted_rate)}${terms}${quoted_basis === 'linehaul' ? ', plus fuel and accessorials' : ''}`
 }
 
 /**

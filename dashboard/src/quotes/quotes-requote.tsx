@@ -11,6 +11,7 @@ import {
   dollars,
   Failed,
   InRed,
+  type KeptTerms,
   laneName,
   NewQuote,
   noTerms,
@@ -21,6 +22,7 @@ import {
   readDollars,
   saysTerms,
   signedDollars,
+  termsAfter,
   termsBody,
   termsErrors,
   termsInWords,
@@ -170,21 +172,6 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
   )
 }
 
-/** The terms of the further quote: those of the quote before it, unless others are said. */
-function termsAfter(
-  { quoted_basis, quoted_currency, quoted_fuel, quoted_charges }: Lane,
-  terms: RateTerms,
-): RateTerms {
-  const charges = quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ') ?? ''
-  const keeps = !saysTerms(terms)
-  return {
-    basis: terms.basis === '' ? (quoted_basis ?? '') : terms.basis,
-    currency: terms.currency === '' ? (quoted_currency ?? '') : terms.currency,
-    fuel: keeps && quoted_fuel !== null ? String(quoted_fuel) : terms.fuel,
-    charges: keeps ? charges : terms.charges,
-  }
-}
-
 /** A small control for what the new rate includes, its charges and its currency. */
 function RequoteTerms({
   lane,
@@ -228,7 +215,7 @@ function RequoteTerms({
 }
 
 /** The advice on the new rate, on the basis of the brokerage, requested after a pause in typing. */
-function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null; terms: RateTerms }) {
+function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null; terms: KeptTerms }) {
   const conversion = useRateConversion({ ...lane, customer: lane.quoted_customer_name }, terms)
   const rate = typed === null || conversion == null ? null : converted(conversion, typed)
   const [asked] = useDebouncedValue(rate, typingPauseMs)

@@ -1,6 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { termsBehind } from '#engine/rate-basis.ts'
 import { type Answer, type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
 import {
   CopyButton,
@@ -15,7 +16,11 @@ import {
 } from '../shared-ui/index.ts'
 
 type Approval = Answer<'list-approvals'>['approvals'][number]
+type ApprovalLane = Approval['lanes'][number]
 type Decision = Body<'decide-approval'>['decision']
+
+const termsOf = ({ quoted_basis, quoted_currency }: ApprovalLane) =>
+  termsBehind({ basis: quoted_basis, currency: quoted_currency })
 
 /** Requests for approval, newest first. */
 export function Approvals() {
@@ -54,15 +59,23 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
           <Text size="sm" key={at}>
             {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
-            <b>{dollars(lane.rate)}</b>
+            <b>
+              {dollars(lane.rate)}
+              {termsOf(lane)}
+            </b>
             {lane.counter_rate !== null && (
               <>
-                , instead <b>{dollars(lane.counter_rate)}</b>
+                , instead{' '}
+                <b>
+                  {dollars(lane.counter_rate)}
+                  {termsOf(lane)}
+                </b>
               </>
             )}
           </Text>
         ))}
         <Text size="sm" c="dimmed">
+          {lanes.some(({ quoted_currency }) => quoted_currency === 'CAD') && 'In US dollars: '}
           {reasons.join(' ')}
         </Text>
         <Text size="sm">
@@ -92,7 +105,6 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
   const { user } = useSession()
   const isApprover = useMay('admin')
   const isOwn = requested_by.user_id === user.id
-  const [counter, setCounter] = useState('')
   const [note, setNote] = useState('')
   const change = useChange('decide-approval')
   const queries = useQueryClient()
@@ -118,7 +130,7 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
         },
       },
     )
-  const counterRate = readDollars(counter)
+  const [onlyLane] = lanes.length === 1 ? lanes : []
   return (
     <Stack gap="xs">
       {isApprover && (
@@ -129,24 +141,8 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
           <Button size="compact-md" variant="default" onClick={() => decide('reject')}>
             Reject
           </Button>
-          {lanes.length === 1 && (
-            <>
-              <TextInput
-                label="Other rate, $"
-                size="xs"
-                w={110}
-                value={counter}
-                onChange={(event) => setCounter(event.currentTarget.value)}
-              />
-              <Button
-                size="compact-md"
-                variant="default"
-                disabled={counterRate === null}
-                onClick={() => counterRate !== null && decide('counter', [counterRate])}
-              >
-                Counter
-              </Button>
-            </>
+          {onlyLane !== undefined && (
+            <OtherRate lane={onlyLane} counter={(rate) => decide('counter', [rate])} />
           )}
           <TextInput
             label="Note (optional)"
@@ -166,6 +162,32 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
       )}
       {change.error !== null && <Failed error={change.error} title="Nothing was changed" />}
     </Stack>
+  )
+}
+
+/** The field for another rate, in the currency and on the basis of the lane. */
+function OtherRate({ lane, counter }: { lane: ApprovalLane; counter: (rate: number) => void }) {
+  const [text, setText] = useState('')
+  const rate = readDollars(text)
+  const terms = termsOf(lane)
+  return (
+    <>
+      <TextInput
+        label={`Other rate, $${terms}`}
+        size="xs"
+        w={terms === '' ? 110 : 180}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Button
+        size="compact-md"
+        variant="default"
+        disabled={rate === null}
+        onClick={() => rate !== null && counter(rate)}
+      >
+        Counter
+      </Button>
+    </>
   )
 }
 

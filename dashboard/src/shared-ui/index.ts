@@ -69,10 +69,12 @@ export {
 } from './rate-conversion.ts'
 export {
   currencyNames,
+  type KeptTerms,
   noTerms,
   type RateTerms,
   RateTermsFields,
   saysTerms,
+  termsAfter,
   termsBody,
   termsErrors,
   termsInWords,

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
-import { type RateTerms, saysTerms, termsBody } from './rate-terms.tsx'
+import { type KeptTerms, saysTerms, termsBody } from './rate-terms.tsx'
 
 /** How amounts of a lane become amounts on the default basis of the brokerage in US dollars. */
 export type RateConversion = NonNullable<
@@ -33,7 +33,7 @@ export function useRateConversion(
     readonly equipment: string
     readonly customer: string
   },
-  terms: RateTerms,
+  terms: KeptTerms,
   isComplete = true,
 ): RateConversion | null | undefined {
   const isSaid = saysTerms(terms)

@@ -5,6 +5,7 @@ import { bestRate } from '../estimate/optimum.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'
 import { brake, effectiveRate, sigmoid } from '../estimate/price-response.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
+import { DEVIATIONS_80 } from '../statistics/normal-cdf.ts'
 import { isUnlikelyCost } from './dollars.ts'
 import type { TestDay } from './walk-forward.ts'
 
@@ -40,9 +41,6 @@ export interface MissedMargin {
   readonly chance: number
   readonly chanceAtBetter: number
 }
-
-/** 80 % of a normal distribution is within this many standard deviations. */
-const RANGE_80 = 1.2816
 
 /** Calls `see` with the weight of each curve of a posterior, and its probabilities at two relative rates. */
 function eachCurve(
@@ -127,7 +125,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   const curve = { posterior, referenceCents, priceWeight: priceWeight(model, lane) }
   const best = bestRate({ ...curve, costCents, floorCents: null })
   // The cost varies around the expected one as past costs did.
-  const costSd = (costCents * Math.log(expected.highCents / expected.lowCents)) / (2 * RANGE_80)
+  const costSd = (costCents * Math.log(expected.highCents / expected.lowCents)) / (2 * DEVIATIONS_80)
   const found = {
     laneId,
     rateCents,
@@ -155,7 +153,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   const kept = keptChance(posterior, x, position(betterCents))
   const amountCents = kept.mean * (betterCents - costCents) - (rateCents - costCents)
   const winSdCents = kept.sd * (betterCents - costCents)
-  if (amountCents <= RANGE_80 * winSdCents) return null
+  if (amountCents <= DEVIATIONS_80 * winSdCents) return null
   return {
     ...found,
     kind: 'won_too_low',
@@ -217,6 +215,6 @@ export function missedRange(
   laneSd: { readonly sumOfSquares: number; readonly sum: number },
 ): { lowCents: number; highCents: number } {
   const variance = (1 - SHARED_ERROR) * laneSd.sumOfSquares + SHARED_ERROR * laneSd.sum ** 2
-  const half = RANGE_80 * Math.sqrt(Math.max(0, variance))
+  const half = DEVIATIONS_80 * Math.sqrt(Math.max(0, variance))
   return { lowCents: amountCents - half, highCents: amountCents + half }
 }

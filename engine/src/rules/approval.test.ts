@@ -27,29 +27,38 @@ describe('a decision', () => {
   })
 })
 
+const lane = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  rateCents: 190_000,
+  counterCents: 196_000,
+  terms: { basis: null, currency: null },
+}
+const countered = {
+  approvalId: 12,
+  state: 'countered' as const,
+  customerName: 'Harvest',
+  requestedBy: 'Sam',
+  decidedBy: 'Ana',
+  note: 'Four loads a week.',
+  decisionNote: null,
+  reasons: ['$1,900 is below the minimum of $2,000.'],
+  lanes: [lane],
+  laneRefs: [],
+}
+
 test('the e-mail names the lanes, the rates, the reasons and the notes', () => {
-  const { subject, text } = approvalEmail({
-    approvalId: 12,
-    state: 'countered',
-    customerName: 'Harvest',
-    requestedBy: 'Sam',
-    decidedBy: 'Ana',
-    note: 'Four loads a week.',
-    decisionNote: null,
-    reasons: ['$1,900 is below the minimum of $2,000.'],
-    lanes: [
-      {
-        origin: 'Dallas, TX',
-        destination: 'Atlanta, GA',
-        equipment: 'V',
-        rateCents: 190_000,
-        counterCents: 196_000,
-      },
-    ],
-    laneRefs: [],
-  })
+  const { subject, text } = approvalEmail(countered)
   expect(subject).toBe('Approval 12 (countered): Harvest, Dallas, TX to Atlanta, GA')
   expect(text).toBe(
     'Ana would approve other rates for Harvest than Sam asked for.\n\n- Dallas, TX to Atlanta, GA, V: $1,900; instead $1,960\n\nWhy it needs approval:\n- $1,900 is below the minimum of $2,000.\n\nNote of Sam: Four loads a week.',
   )
+})
+
+test('the e-mail says the currency and the basis of the rates, and that the reasons are in US dollars', () => {
+  const inCad = { ...lane, terms: { basis: 'linehaul' as const, currency: 'CAD' as const } }
+  const { text } = approvalEmail({ ...countered, lanes: [inCad] })
+  expect(text).toContain('V: $1,900 CAD linehaul; instead $1,960 CAD linehaul\n')
+  expect(text).toContain('Why it needs approval (in US dollars):\n')
 })

@@ -1,4 +1,5 @@
 import { formatDollars } from '../money.ts'
+import { type QuotedTerms, termsBehind } from '../rate-basis.ts'
 
 export type ApprovalState =
   | 'waiting'
@@ -63,6 +64,8 @@ interface Told {
     readonly equipment: string
     readonly rateCents: number
     readonly counterCents: number | null
+    /** What the two rates include, and their currency. */
+    readonly terms: QuotedTerms
   }[]
   readonly laneRefs: readonly string[]
 }
@@ -83,10 +86,11 @@ export function approvalEmail(told: Told): { readonly subject: string; readonly 
     withdrawn: `The request of ${requestedBy} for ${customerName} was withdrawn.`,
     expired: `Nobody decided the request of ${requestedBy} for ${customerName} in time.`,
   }
-  const lines = lanes.map(
-    ({ origin, destination, equipment, rateCents, counterCents }) =>
-      `- ${origin} to ${destination}, ${equipment}: ${formatDollars(rateCents)}${counterCents === null ? '' : `; instead ${formatDollars(counterCents)}`}`,
-  )
+  const lines = lanes.map(({ origin, destination, equipment, rateCents, counterCents, terms }) => {
+    const rate = (cents: number) => `${formatDollars(cents)}${termsBehind(terms)}`
+    return `- ${origin} to ${destination}, ${equipment}: ${rate(rateCents)}${counterCents === null ? '' : `; instead ${rate(counterCents)}`}`
+  })
+  const inUsd = lanes.some(({ terms }) => terms.currency === 'CAD') ? ' (in US dollars)' : ''
   const notes = [
     ...(told.note === null ? [] : [`Note of ${requestedBy}: ${told.note}`]),
     ...(told.decisionNote === null ? [] : [`Note of ${by}: ${told.decisionNote}`]),
@@ -96,7 +100,7 @@ export function approvalEmail(told: Told): { readonly subject: string; readonly 
     lines.join('\n'),
     ...(told.reasons.length === 0
       ? []
-      : [`Why it needs approval:\n${told.reasons.map((reason) => `- ${reason}`).join('\n')}`]),
+      : [`Why it needs approval${inUsd}:\n${told.reasons.map((reason) => `- ${reason}`).join('\n')}`]),
     ...notes,
     ...(laneRefs.length === 0 ? [] : [`Quotes: ${laneRefs.join(', ')}`]),
   ]

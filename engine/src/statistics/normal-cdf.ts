@@ -1,3 +1,6 @@
+/** The 90 % point of the standard normal distribution: 80 % of values lie within this many deviations of the mean. */
+export const DEVIATIONS_80 = 1.2815515655446004
+
 /**
  * The probability that a standard normal variable is at most `z`, by Marsaglia's series ("Evaluating the Normal
  * Distribution", 2004). The absolute error is about 1e-15. Beyond 8 standard deviations the result is 0 or 1.

@@ -10,7 +10,8 @@ import type { TenantId } from '../database/session/index.ts'
 export interface QuotedFor {
   readonly customerName: string | null
   readonly repId: number | null
-  readonly rateType?: 'spot' | 'contract' | null
+  /** null: not said, as of a rate that is no quote yet. Required, so that nobody forgets the rules for contract quotes. */
+  readonly rateType: 'spot' | 'contract' | null
 }
 
 /** Who a quote is for and from. */
@@ -26,7 +27,7 @@ export function asksForParties(rules: readonly PricingRule[]): boolean {
 
 /** The parties of a quote if the rules do not ask for more. */
 export function namedParties({ repId, rateType }: QuotedFor): QuoteParties {
-  return { customerKeys: [], tier: null, teamIds: [], repId, rateType: rateType ?? null }
+  return { customerKeys: [], tier: null, teamIds: [], repId, rateType }
 }
 
 /** The customer of a quote with all names that count for it, and the teams of its rep, as far as the rules ask for them. */

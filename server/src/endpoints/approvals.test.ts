@@ -98,6 +98,20 @@ describe('an approval', () => {
     expect(approved.body.lane_refs).toEqual([ref.replace(/-1$/, '-2')])
   })
 
+  test('cannot be countered below the rate that the customer named, because nobody could accept that', async () => {
+    const first = await post('/api/quote-requests', quoted(2000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const named = { quoted_rate: 1250, counter_rate: 1200 }
+    const { approval_id: id } = (await post(`/api/lanes/${ref}/approvals`, named, rep.token)).body
+    expect(await decide(id, { decision: 'counter', rates: [1199.99] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/rates/0', detail: expect.stringContaining('at least $1,200') }] },
+    })
+    expect((await decide(id, { decision: 'counter', rates: [1200] })).body.state).toBe('countered')
+    const accepted = await decide(id, { decision: 'accept', rates: [1200] }, rep.token)
+    expect(accepted.body).toMatchObject({ state: 'accepted', lane_refs: [ref.replace(/-1$/, '-2')] })
+  })
+
   test('is not for quotes within the rules, and not for quotes that a rule blocks', async () => {
     expect((await post('/api/approvals', quoted(2000), rep.token)).status).toBe(409)
     const { approval_id: id } = await ask()
@@ -113,6 +127,39 @@ describe('an approval', () => {
       state: 'rejected',
       email: { text: expect.stringContaining('Too low.') },
     })
+  })
+
+  test('says the currency and the basis of its rates, of a further quote those of the lane', async () => {
+    const day = new Date(app.now).toISOString().slice(0, 10)
+    await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
+    const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }
+    const inCad = (rate: number) => ({
+      customer_name: 'Harvest',
+      lanes: [{ ...lane, ...cad, quoted_rate: rate }],
+    })
+    const asked = await post('/api/approvals', inCad(2000), rep.token)
+    expect(asked.body).toMatchObject({
+      lanes: [{ rate: 2000, ...cad }],
+      reasons: [expect.stringContaining('$1,400 is below')],
+      email: { text: expect.stringMatching(/\$2,000 CAD all-in\n[\s\S]*\(in US dollars\)/) },
+    })
+    const first = await post('/api/quote-requests', inCad(3000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const again = await post(`/api/lanes/${ref}/approvals`, { quoted_rate: 1900 }, rep.token)
+    expect(again.body.lanes).toMatchObject([{ rate: 1900, ...cad }])
+    const { approval_id: id } = again.body
+    const countered = await decide(id, { decision: 'counter', rates: [1950] })
+    expect(countered.body).toMatchObject({
+      lanes: [{ counter_rate: 1950, ...cad }],
+      email: { text: expect.stringContaining('instead $1,950 CAD all-in') },
+    })
+    const stale = await decide(id, { decision: 'accept', rates: [1900] }, rep.token)
+    expect(stale.body.errors[0].detail).toContain('$1,950 CAD all-in')
+    const accepted = await decide(id, { decision: 'accept', rates: [1950] }, rep.token)
+    const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
+    expect(made.body).toMatchObject({ quoted_rate: 1950, ...cad })
+    const plain = await ask()
+    expect(plain.lanes).toMatchObject([{ quoted_currency: null, quoted_basis: null }])
   })
 
   test('ends after a day, also before that is stored', async () => {

@@ -5,6 +5,7 @@ import { roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
+import { type QuotedTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type ApprovalState, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../audit/index.ts'
 import { announceToSubscribers, approvals, lanes, people } from '../database/queries/index.ts'
@@ -110,9 +111,31 @@ async function decidable(transaction: TenantTransaction, call: DecideCall) {
   throw problem('role-required', refusedWords[found.refused])
 }
 
-/** The rates of a counter in cents. @throws a 422 if there is not one for each lane */
+/** @example rateInWords(195000, { terms: { basis: null, currency: 'CAD' } }) // '$1,950 CAD' */
+function rateInWords(cents: number, asked: { readonly terms: QuotedTerms } | undefined): string {
+  return `${formatDollars(cents)}${asked === undefined ? '' : termsBehind(asked.terms)}`
+}
+
+/** @throws a 422 if a counter is below the rate that the customer named: the quote could never be made */
+function refuseBelowNamed(request: AskedQuote, counterCents: readonly number[]): void {
+  const named = request.kind === 'requote' ? request.body.counter_rate : undefined
+  const namedCents = named === undefined ? null : centsFromDollars(named)
+  const [cents] = counterCents
+  const [asked] = askedRates(request)
+  if (namedCents === null || cents === undefined || cents >= namedCents) return
+  throw invalid([
+    {
+      pointer: '/rates/0',
+      code: 'invalid',
+      detail: `The rate must be at least ${rateInWords(namedCents, asked)}: the customer named it and would pay it. It is ${rateInWords(cents, asked)}.`,
+    },
+  ])
+}
+
+/** The rates of a counter in cents. @throws a 422 if there is not one for each lane, or one can never be quoted */
 function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): number[] | undefined {
-  const count = askedRates(askedQuote(row)).length
+  const request = askedQuote(row)
+  const count = askedRates(request).length
   const takesRates = decision === 'counter' || decision === 'accept'
   const wrong = (detail: string) => invalid([{ pointer: '/rates', code: 'invalid', detail }])
   if (!takesRates && rates !== undefined)
@@ -121,12 +144,15 @@ function counterOf(row: ApprovalRow, { decision, rates }: DecideCall['body']): n
     throw wrong(`rates must have ${count} amounts, one for each lane.`)
   const cents = rates?.map((dollars) => centsFromDollars(dollars) ?? 0)
   if (decision === 'accept' && cents !== undefined) checkCounter(row, cents)
+  if (decision === 'counter' && cents !== undefined) refuseBelowNamed(request, cents)
   return decision === 'counter' ? cents : undefined
 }
 
 /** @throws a 409 with the rates of the counter, if they are not those that the person saw */
 function checkCounter(row: ApprovalRow, seenCents: readonly number[] | null): void {
   const counter = row.counter_cents ?? []
+  const asked = askedRates(askedQuote(row))
+  const rates = counter.map((cents, index) => rateInWords(cents, asked[index]))
   const errors = counter.flatMap((cents, index) =>
     cents === seenCents?.[index]
       ? []
@@ -134,14 +160,14 @@ function checkCounter(row: ApprovalRow, seenCents: readonly number[] | null): vo
           {
             pointer: `/rates/${index}`,
             code: 'changed',
-            detail: `The rate of the counter is ${formatDollars(cents)}.`,
+            detail: `The rate of the counter is ${rates[index]}.`,
           },
         ],
   )
   if (errors.length === 0) return
   throw problem(
     'state-conflict',
-    `Request ${row.approval_id} was countered with other rates meanwhile: ${counter.map(formatDollars).join(', ')}. Nothing was changed. Accept these rates, or withdraw.`,
+    `Request ${row.approval_id} was countered with other rates meanwhile: ${rates.join(', ')}. Nothing was changed. Accept these rates, or withdraw.`,
     { errors },
   )
 }
@@ -248,12 +274,12 @@ export const approvalEndpoints: ServedEndpoint[] = [
       lanes.findLane(transaction, tenant, askedRef(params.lane_ref)),
     )
     if (lane === null) throw noLane(params.lane_ref)
-    const { origin, destination, equipment, lane_ref: laneRef } = lane
+    const { origin, destination, equipment, quoted_basis, quoted_currency, lane_ref: laneRef } = lane
     const request = {
       kind: 'requote' as const,
       laneRef,
       customerName: lane.quoted_customer_name,
-      lane: { origin, destination, equipment },
+      lane: { origin, destination, equipment, quoted_basis, quoted_currency },
       body,
     }
     return ask(request, { reasons, note }, call, parts)

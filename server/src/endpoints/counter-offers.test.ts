@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushSigned,
+  quoteToPush,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -169,6 +179,34 @@ describe('keeping the choice', () => {
     expect(made).toMatchObject([{ after: { outcome: 'won' } }])
   })
 
+  test('a repeated acceptance is refused and names the won round, also of two at once', async () => {
+    const accepts = { quoted_rate: 2100, counter_rate: 2100 }
+    const requote = (of: string, body: object) => send('POST', `/api/lanes/${of}/requote`, body)
+    const ref = await quoted()
+    expect((await requote(ref, accepts)).status).toBe(201)
+    for (const body of [accepts, { quoted_rate: 2300, counter_rate: 2100 }]) {
+      const again = await requote(ref, body)
+      expect([again.status, again.body.code]).toEqual([409, 'state-conflict'])
+      expect(again.body.detail).toContain(`Lane ${nextOf(ref)}, a later quote of lane ${ref}, is won`)
+    }
+    expect((await send('GET', `/api/lanes/${ref.replace(/-1$/, '-3')}`)).status).toBe(404)
+
+    const raced = await quoted()
+    const answers = await Promise.all([1, 2, 3].map(() => requote(raced, accepts)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+
+    // Two rounds of one lane, each accepted at the same time.
+    const first = await quoted()
+    expect((await requote(first, { quoted_rate: 2300, counter_rate: 2000 })).status).toBe(201)
+    const rounds = await Promise.all([first, nextOf(first)].map((of) => requote(of, accepts)))
+    expect(rounds.map(({ status }) => status).sort()).toEqual([201, 409])
+
+    // A round that was won by mistake does not count.
+    const outcome = { outcome: 'pending' }
+    expect((await send('POST', `/api/lanes/${nextOf(ref)}/outcome`, outcome)).status).toBe(200)
+    expect((await requote(ref, accepts)).status).toBe(201)
+  })
+
   test('countering makes a pending round; a lost quote keeps its reason', async () => {
     const ref = await quoted()
     await send('POST', `/api/lanes/${ref}/outcome`, { outcome: 'lost', reason: 'service' })
@@ -261,5 +299,37 @@ describe('the rules hold for an accepted or countered rate', () => {
     )
     expect(before).toMatchObject({ outcome: 'lost', counter_rate: 2100 })
     expect(after).toMatchObject({ outcome: 'won', quoted_rate: 2100, quoted_by: { user_id: own.id } })
+  })
+
+  test('advice on a contract quote applies the rule for contract quotes, as the requote does', async () => {
+    const ours = await makeIntegration(app, 'integrations:write quotes:write')
+    const admin = (method: 'GET' | 'POST', path: string, body?: object) =>
+      call(app, method, path, { token: ours.tenant.owner, ...(body === undefined ? {} : { body }) })
+    const rule = {
+      conditions: { rate_type: 'contract' },
+      terms: { minimum: { margin_pct: 15 }, round_to: 25, outside: 'block' },
+    }
+    expect((await admin('POST', '/api/pricing-rules', rule)).status).toBe(201)
+    const amounts = { quoted_rate: 2500, estimated_cost: 1900 }
+    const pushed = await pushSigned(app, ours, pushQuotes, {
+      quotes: [
+        quoteToPush('C-1', { ...amounts, rate_type: 'contract' }),
+        quoteToPush('C-2', { ...amounts, rate_type: 'spot' }),
+      ],
+    })
+    const [contract, spot] = pushed.body.results.map(({ lane_ref }: { lane_ref: string }) => lane_ref)
+    const advised = async (ref: string) =>
+      (await admin('GET', `/api/lanes/${ref}/counter-advice?counter_rate=2100`)).body
+    const found = await advised(contract)
+    expect(found.accept.outside_rules).toMatchObject([{ code: 'blocked' }])
+    // At least the minimum of $2,235.30, and a multiple of $25.
+    expect(found.suggested_rate).toBeGreaterThanOrEqual(2250)
+    expect(found.suggested_rate % 25).toBe(0)
+    const refused = await admin('POST', `/api/lanes/${contract}/requote`, {
+      quoted_rate: 2100,
+      counter_rate: 2100,
+    })
+    expect(refused.body.code).toBe('outside-rules')
+    expect((await advised(spot)).accept.outside_rules).toEqual([])
   })
 })

@@ -71,7 +71,8 @@ async function knownAbout(lane: LaneRow, { caller, query, now }: CounterCall, pa
   const scope = ownScope(book.quotes, asked, asked.equipmentCode)
   const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
   const customerName = lane.quoted_customer_name
-  const parties = await partiesOf(settings.rules, { customerName, repId: userId }, tenant, parts)
+  const quoted = { customerName, repId: userId, rateType: lane.rate_type ?? null }
+  const parties = await partiesOf(settings.rules, quoted, tenant, parts)
   const conversion = await quoteConversion(
     { quoted: lane, miles: lane.miles, customerName },
     settings.basis,
@@ -204,6 +205,7 @@ async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAn
         quoted: lane,
         customerName: lane.quoted_customer_name,
         repId: userId,
+        rateType: lane.rate_type ?? null,
       })
       const outside = outsideErrors(verdict, false, '').map(({ code, detail }) => ({ code, detail }))
       return { warnings, outside_rules: outside }

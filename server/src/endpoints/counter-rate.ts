@@ -2,7 +2,7 @@ import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import type { requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
-import { laneChanges as changes } from '../database/queries/index.ts'
+import { laneChanges as changes, lanes } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { outcomeByPerson, voidWords } from './outcome-by-person.ts'
@@ -33,6 +33,25 @@ export function refuseIfClosed(lane: LaneRow): void {
       `Lane ${lane.lane_ref} is won, so there is no counter-offer to answer. Set it pending first if that is wrong.`,
     )
   }
+}
+
+/**
+ * @throws a 409 if the customer accepted a later quote of the lane already: the answer to the first acceptance was lost, or a
+ * second person accepts the same counter-offer. Another quote would count the load twice.
+ */
+export async function refuseIfLaterWon(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lane: LaneRow,
+  { counter_rate }: Requoted,
+): Promise<void> {
+  if (counter_rate === undefined) return
+  const later = await lanes.lockedLaterWon(transaction, tenant, lane)
+  if (later === null) return
+  throw problem(
+    'state-conflict',
+    `Lane ${later}, a later quote of lane ${lane.lane_ref}, is won, so there is no counter-offer to answer. Set it pending first if that is wrong.`,
+  )
 }
 
 /** Whether a further quote agrees to the rate that the customer named. */

@@ -126,7 +126,7 @@ async function lanePage(
 }
 
 /** Lanes per transaction of an export, which bounds its memory. */
-const exportedAtOnce = 1_000
+export const lanesExportedAtOnce = 1_000
 
 /**
  * A selection of lanes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
@@ -146,9 +146,9 @@ async function* csvOf(
         const rows = await lists.listLanes(transaction, tenant, filter, {
           sort: 'newest',
           cursor,
-          limit: exportedAtOnce,
+          limit: lanesExportedAtOnce,
         })
-        const last = rows.length < exportedAtOnce ? undefined : rows.at(-1)
+        const last = rows.length < lanesExportedAtOnce ? undefined : rows.at(-1)
         return {
           lines: laneCsvLines(
             await laneAnswers(transaction, tenant, rows),

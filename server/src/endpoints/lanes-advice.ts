@@ -111,7 +111,7 @@ async function answersFor(
 ): Promise<AnswerOf<typeof adviseLanes>> {
   const open = await parts.books.read(caller.tenant)
   const check = await rateChecker(parts, caller.tenant, now)
-  const quoted = { customerName: name ?? null, repId: caller.userId }
+  const quoted = { customerName: name ?? null, repId: caller.userId, rateType: null }
   const parties = await partiesOf(open.settings.rules, quoted, caller.tenant, parts)
   const { quotes: book } = open
   const customer =

@@ -11,7 +11,7 @@ import type { TenantId } from '../database/session/index.ts'
 import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
-import { checkCounter, isAccepted, recordCounter, winAccepted } from './counter-rate.ts'
+import { checkCounter, isAccepted, recordCounter, refuseIfLaterWon, winAccepted } from './counter-rate.ts'
 import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -329,9 +329,12 @@ export async function checkRequote(
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<CheckedRate<'quoted_rate'>> {
-  const quoted = await parts.database.inTenant(by.tenant, (transaction) =>
-    lanes.findLane(transaction, by.tenant, askedRef(ref)),
-  )
+  const quoted = await parts.database.inTenant(by.tenant, async (transaction) => {
+    const found = await lanes.findLane(transaction, by.tenant, askedRef(ref))
+    // Before the rules, so that nobody asks for the approval of a rate that cannot be quoted.
+    if (found !== null) await refuseIfLaterWon(transaction, by.tenant, found, body)
+    return found
+  })
   if (quoted === null) throw noLane(ref)
   checkCounter(quoted, body)
   const errors = requoteErrors(body, quoted)
@@ -356,6 +359,8 @@ export async function makeRequote(
   const make = async (transaction: TenantTransaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
     checkCounter(quoted, body)
+    // Again, under the lock: somebody else may have accepted since the check.
+    await refuseIfLaterWon(transaction, tenant, quoted, body)
     const recorded = { userId, at: new Date(now) }
     if (body.counter_rate !== undefined)
       await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)

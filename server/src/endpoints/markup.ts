@@ -161,7 +161,7 @@ async function adviceWithExtras(
             rules: settings.rules,
             parties: await partiesOf(
               settings.rules,
-              { customerName: query.customer ?? null, repId },
+              { customerName: query.customer ?? null, repId, rateType: null },
               caller.tenant,
               parts,
             ),

@@ -9,6 +9,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 let app: TestApp
 let tenant: MadeTenant
 const now = Date.parse('2026-06-01T00:00:00Z')
+const dayMs = 86_400_000
 const kinds = ['won_too_low', 'not_worth'] as const
 const customers = ['Harvest', 'Brook & Sons', 'HARVEST']
 
@@ -28,17 +29,22 @@ function history(): string {
 beforeAll(async () => {
   gazetteer()
   app = await testApp({ now })
-  tenant = await makeTenant(app)
-  const response = await fetch(`${app.url}/api/imports`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
-    body: history(),
-  })
-  const { import_id: importId } = (await response.json()) as { import_id: number }
-  await ended(`/api/imports/${importId}`, tenant.owner)
+  tenant = await tenantWithHistory()
   await ended(missed('by=lane&kind=not_worth'), tenant.owner)
 })
 afterAll(() => app.close())
+
+async function tenantWithHistory(): Promise<MadeTenant> {
+  const made = await makeTenant(app)
+  const response = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${made.owner}`, 'Content-Type': 'text/csv' },
+    body: history(),
+  })
+  const { import_id: importId } = (await response.json()) as { import_id: number }
+  await ended(`/api/imports/${importId}`, made.owner)
+  return made
+}
 
 const missed = (query: string) => `/api/performance/missed-margin?${query}`
 const quotes = (query: string) => `/api/performance/missed-margin/quotes?${query}`
@@ -146,6 +152,39 @@ describe('200', () => {
     expect(body.totals.amount).toBe(
       sum(before.quotes.slice(2).map(({ amount }: { amount: number }) => amount)),
     )
+  })
+
+  it('an expired quote is in it while the brokerage counts it as pending', async () => {
+    const own = await tenantWithHistory()
+    const id = tenantId(own.id)
+    const changed = await app.database.inTenant(id, (transaction) =>
+      transaction
+        .updateTable('lanes')
+        .set({ outcome: 'expired' })
+        .where('tenant_id', '=', id)
+        .where('outcome', '=', 'won')
+        .where('created_at', '>=', new Date(now - 10 * dayMs))
+        .whereRef('quoted_rate_cents', '<', 'estimated_cost_cents')
+        .returning('lane_id')
+        .execute(),
+    )
+    expect(changed.length).toBeGreaterThan(2)
+    const expiredIn = async () => {
+      const { quotes: listed, totals } = await allQuotes('kind=not_worth', own.owner)
+      const sums = await result(missed('by=customer&kind=not_worth'), own.owner)
+      expect(sums.totals.not_worth).toEqual(totals)
+      expect(listed.length).toBe(totals.quotes)
+      return listed.filter(({ lane }) => lane.outcome === 'expired').map(({ lane }) => lane.lane_id)
+    }
+    expect((await expiredIn()).toSorted()).toEqual(changed.map(({ lane_id: laneId }) => laneId).toSorted())
+    await app.database.inTenant(id, (transaction) =>
+      transaction
+        .updateTable('tenants')
+        .set({ expired_counts_as_lost: true })
+        .where('tenant_id', '=', id)
+        .execute(),
+    )
+    expect(await expiredIn()).toEqual([])
   })
 
   it('a person from whom a team hides a customer sees only the others', async () => {

@@ -12,9 +12,10 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswers, readPlaceKey } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { lanesExportedAtOnce } from './lane-lists.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 import type { Parts } from './parts.ts'
-import { csvPages, exportedAtOnce, namesOf, readSelection } from './performance.ts'
+import { csvPages, namesOf, readSelection } from './performance.ts'
 
 type Selection = QueryOf<typeof exportMissedMargin>
 type Listed = Extract<AnswerOf<typeof listMissedQuotes>, { status: 'done' }>
@@ -84,21 +85,20 @@ async function quotesPage(
   )
   const lanes = await laneAnswers(transaction, tenant, stored)
   const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
-  const rowOf = new Map(Array.from(missed.laneId, (laneId, row) => [laneId, row]))
   const share = (value: number | undefined) => Math.round(1000 * (value ?? 0)) / 1000
   return {
     totals: sumsAnswer(found.totals),
-    quotes: page.flatMap(({ laneId, amountCents }) => {
-      const [lane, row] = [byId.get(laneId), rowOf.get(laneId)]
-      if (lane === undefined || row === undefined) return []
+    quotes: page.flatMap(({ laneId, amountCents, at }) => {
+      const lane = byId.get(laneId)
+      if (lane === undefined) return []
       return {
         lane,
         amount: dollarsFromCents(amountCents),
-        quoted_rate: dollarsFromCents(missed.rateCents[row] ?? 0),
-        cost: dollarsFromCents(missed.costCents[row] ?? 0),
-        better_rate: dollarsFromCents(missed.betterRateCents[row] ?? 0),
-        win_probability: share(missed.chance[row]),
-        win_probability_better: share(missed.chanceAtBetter[row]),
+        quoted_rate: dollarsFromCents(missed.rateCents[at] ?? 0),
+        cost: dollarsFromCents(missed.costCents[at] ?? 0),
+        better_rate: dollarsFromCents(missed.betterRateCents[at] ?? 0),
+        win_probability: share(missed.chance[at]),
+        win_probability_better: share(missed.chanceAtBetter[at]),
       }
     }),
     next: found.quotes.length > asked.limit ? (page.at(-1) ?? null) : null,
@@ -141,7 +141,7 @@ async function csvOf(
   const head = csvHead(csvColumns.map(([header]) => header))
   return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
     const { quotes, next } = await staleReads.inTenant(tenant, (transaction) =>
-      quotesPage(transaction, tenant, missed, { kind, filter, cursor, limit: exportedAtOnce }),
+      quotesPage(transaction, tenant, missed, { kind, filter, cursor, limit: lanesExportedAtOnce }),
     )
     return { lines: csvLines(quotes.map((quote) => csvColumns.map(([, cell]) => cell(quote)))), next }
   })

@@ -34,6 +34,7 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
       enteredCostCents: cost === null ? null : centsFromDollars(cost),
       customerName: row.customer,
       repId: caller.userId,
+      rateType: null,
     })
     return warnings
   }

@@ -710,26 +710,30 @@ test('pasted linehaul rates are converted to the default basis, and refused with
 test('the database converts as the engine does', async () => {
   const ours = await makeIntegration(app, scopes)
   const bases: (RateBasis | null)[] = [null, 'linehaul', 'all_in']
+  // Three of the largest amounts are more than an integer of the database holds.
+  const [most, usual] = [999_999_999, 100_000]
   const cases = bases.flatMap((basis) =>
-    [null, 0, 30_000, 100_000].flatMap((fuel) =>
-      [null, 5_000].flatMap((more) =>
-        (['linehaul', 'all_in'] as const).map((wanted) => ({ basis, fuel, more, wanted })),
+    [null, 0, 30_000, usual, most].flatMap((fuel) =>
+      [null, 5_000, most].flatMap((more) =>
+        [usual, most].flatMap((cents) =>
+          (['linehaul', 'all_in'] as const).map((wanted) => ({ cents, basis, fuel, more, wanted })),
+        ),
       ),
     ),
   )
   const found = await app.database.inTenant(ours.tenant.id as never, async (transaction) => {
     const results: (number | null)[] = []
-    for (const { basis, fuel, more, wanted } of cases) {
+    for (const { cents, basis, fuel, more, wanted } of cases) {
       const { rows } = await sql<{ cents: number | null }>`
-        select on_basis(100000, ${basis}::text, ${fuel}::integer, ${more}::integer, ${wanted}::text) as cents
+        select on_basis(${cents}::integer, ${basis}::text, ${fuel}::integer, ${more}::integer, ${wanted}::text) as cents
       `.execute(transaction)
       results.push(rows[0]?.cents ?? null)
     }
     return results
   })
   expect(found).toEqual(
-    cases.map(({ basis, fuel, more, wanted }) =>
-      centsOnBasis({ cents: 100_000, basis, fuelCents: fuel, accessorialCents: more }, wanted),
+    cases.map(({ cents, basis, fuel, more, wanted }) =>
+      centsOnBasis({ cents, basis, fuelCents: fuel, accessorialCents: more }, wanted),
     ),
   )
 })

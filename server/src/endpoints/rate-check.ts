@@ -6,7 +6,13 @@ import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
-import { conversionsOfQuote, factsOf, needsConversion, ownChargesOnly } from '../book/index.ts'
+import {
+  conversionsOfQuote,
+  factsOf,
+  needsConversion,
+  ownChargesOnly,
+  type QuotedFor,
+} from '../book/index.ts'
 import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
@@ -28,16 +34,13 @@ type LaneToCheck = Pick<
   | 'destination_market'
   | 'equipment_code'
   | 'miles'
-> & {
-  readonly rateCents: number
-  readonly enteredCostCents: number | null
-  /** What the two amounts include; absent if it was not said. */
-  readonly quoted?: QuotedOn
-  /** The customer, whose fuel schedule and rules may apply. */
-  readonly customerName: string | null
-  readonly repId: number | null
-  readonly rateType?: 'spot' | 'contract' | null
-}
+> &
+  QuotedFor & {
+    readonly rateCents: number
+    readonly enteredCostCents: number | null
+    /** What the two amounts include; absent if it was not said. */
+    readonly quoted?: QuotedOn
+  }
 
 type Quoted = NonNullable<LaneToCheck['quoted']>
 

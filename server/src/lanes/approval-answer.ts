@@ -2,8 +2,9 @@ import type { askApproval } from '#contract/approvals.ts'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import type { QuotedTerms } from '#engine/rate-basis.ts'
 import { type ApprovalState, approvalEmail } from '#engine/rules/approval.ts'
-import type { ApprovalRow } from '../database/schema/index.ts'
+import type { ApprovalRow, LaneRow } from '../database/schema/index.ts'
 
 type Approval = AnswerOf<typeof askApproval>
 
@@ -20,7 +21,8 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      readonly lane: ShownLane
+      /** With the terms of the quote, which the further quote has unless its body says others. */
+      readonly lane: ShownLane & Terms
       readonly body: BodyOf<typeof requote>
     }
 
@@ -31,25 +33,48 @@ export function approvalState({ state, expires_at }: ApprovalRow, now: number): 
   return (state === 'waiting' || state === 'countered') && expires_at.getTime() <= now ? 'expired' : state
 }
 
-/** The lanes of a request with the rates that were asked for. */
-export function askedRates(request: AskedQuote): { readonly lane: ShownLane; readonly rateCents: number }[] {
-  const quoted =
+type Terms = Partial<Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>>
+
+interface AskedLane {
+  readonly lane: ShownLane
+  readonly said: Terms & { readonly quoted_rate: number }
+  /** The terms of the quote that is quoted again. */
+  readonly before: Terms
+}
+
+interface AskedRate {
+  readonly lane: ShownLane
+  readonly rateCents: number
+  readonly terms: QuotedTerms
+}
+
+/** The lanes of a request with the rates that were asked for, what they include and their currency. */
+export function askedRates(request: AskedQuote): AskedRate[] {
+  const asked =
     request.kind === 'quote'
-      ? request.body.lanes
-      : [{ ...request.lane, quoted_rate: request.body.quoted_rate }]
-  return quoted.map((lane) => ({ lane, rateCents: centsFromDollars(lane.quoted_rate) ?? 0 }))
+      ? request.body.lanes.map((lane) => ({ lane, said: lane, before: {} }))
+      : [{ lane: request.lane, said: request.body, before: request.lane }]
+  return asked.map(({ lane, said, before }: AskedLane) => ({
+    lane,
+    rateCents: centsFromDollars(said.quoted_rate) ?? 0,
+    terms: {
+      basis: said.quoted_basis ?? before.quoted_basis ?? null,
+      currency: said.quoted_currency ?? before.quoted_currency ?? null,
+    },
+  }))
 }
 
 /** A request for approval in the form of the API. `names`: those of people, by id. */
 export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
   const request = askedQuote(row)
   const nameOf = (id: number) => names.get(id) ?? `person ${id}`
-  const shown = askedRates(request).map(({ lane, rateCents }, index) => ({
+  const shown = askedRates(request).map(({ lane, rateCents, terms }, index) => ({
     origin: lane.origin,
     destination: lane.destination,
     equipment: lane.equipment,
     rateCents,
     counterCents: row.counter_cents?.[index] ?? null,
+    terms,
   }))
   const told = {
     approvalId: row.approval_id,
@@ -68,8 +93,10 @@ export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, stri
     state: told.state,
     customer_name: told.customerName,
     lane_ref: request.kind === 'quote' ? null : request.laneRef,
-    lanes: shown.map(({ rateCents, counterCents, ...lane }) => ({
+    lanes: shown.map(({ rateCents, counterCents, terms, ...lane }) => ({
       ...lane,
+      quoted_basis: terms.basis,
+      quoted_currency: terms.currency,
       rate: dollarsFromCents(rateCents),
       counter_rate: dollarsIfKnown(counterCents),
     })),

@@ -15,7 +15,7 @@ import {
   verifyChain,
   writeKeyCheck,
 } from '../database/queries/index.ts'
-import { lastBaselineMigration, lastEarlierMigration } from '../database/schema/index.ts'
+import { lastBaselineMigration, lastEarlierMigrations } from '../database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
@@ -167,7 +167,7 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
  * migrations add has default values.
  */
 function isSameSchema(exported: string, here: string): boolean {
-  return exported === here || (exported === lastEarlierMigration && here >= lastBaselineMigration)
+  return exported === here || (lastEarlierMigrations.has(exported) && here >= lastBaselineMigration)
 }
 
 /** Pairs each table of this database with the exported one. Both must have the same schema. */
@@ -178,7 +178,7 @@ function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePa
     )
   }
   // An export from before the baseline lacks what the baseline added. The new columns have default values.
-  const mayLack = schema === lastEarlierMigration
+  const mayLack = lastEarlierMigrations.has(schema)
   const exported = new Map(tables.map((table) => [table.name, table]))
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
   const pairs = copy.tables.flatMap((here): TablePair[] => {

@@ -1,4 +1,6 @@
 type Values<T> = readonly (T | null)[]
+/** Numbers may also be a typed array, which holds no null. */
+type Numbers = Values<number> | Float64Array | Float32Array | Uint8Array
 
 const typeOf = {
   int4: 23,
@@ -13,10 +15,10 @@ const typeOf = {
 /** The header: one dimension, whether there are nulls, the element type, the number of elements, and the lower bound 1. */
 const headerBytes = 20
 
-function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknown>): Buffer {
+function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknown> | Numbers): Buffer {
   const array = Buffer.allocUnsafe(headerBytes + bytes)
   array.writeInt32BE(1, 0)
-  array.writeInt32BE(values.includes(null) ? 1 : 0, 4)
+  array.writeInt32BE(Array.isArray(values) && values.includes(null) ? 1 : 0, 4)
   array.writeInt32BE(typeOf[type], 8)
   array.writeInt32BE(values.length, 12)
   array.writeInt32BE(1, 16)
@@ -27,7 +29,7 @@ function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknow
 function fixed<T>(
   type: keyof typeof typeOf,
   width: 4 | 8,
-  values: Values<T>,
+  values: Iterable<T | null> & (Values<unknown> | Numbers),
   write: (array: Buffer, value: T, at: number) => void,
 ): Buffer {
   const array = arrayOf(values.length * (4 + width), type, values)
@@ -42,16 +44,16 @@ function fixed<T>(
   return array.subarray(0, at)
 }
 
-function int4s(values: Values<number>): Buffer {
+function int4s(values: Numbers): Buffer {
   return fixed('int4', 4, values, (array, value, at) => array.writeInt32BE(value, at))
 }
 
 /** Integers below 2^53. */
-function int8s(values: Values<number>): Buffer {
+function int8s(values: Numbers): Buffer {
   return fixed('int8', 8, values, writeInt8)
 }
 
-function float8s(values: Values<number>): Buffer {
+function float8s(values: Numbers): Buffer {
   return fixed('float8', 8, values, (array, value, at) => array.writeDoubleBE(value, at))
 }
 

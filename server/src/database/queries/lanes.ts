@@ -283,6 +283,47 @@ type NextQuote = Pick<
   createdAt: Date
 }
 
+/** All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential. */
+async function lockRequest(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { request_id }: Pick<LaneRow, 'request_id'>,
+): Promise<void> {
+  await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', request_id)
+    .forUpdate()
+    .execute()
+}
+
+/**
+ * The lane_ref of a later quote of the same lane that is won; null if there is none. No quote is added to the lane between
+ * this and the end of the transaction.
+ */
+export async function lockedLaterWon(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  quoted: Pick<LaneRow, 'request_id' | 'lane_number' | 'quote_count'>,
+): Promise<string | null> {
+  await lockRequest(transaction, tenant, quoted)
+  const later = await transaction
+    .selectFrom('lanes')
+    .select('lane_ref')
+    .where('tenant_id', '=', tenant)
+    .where(laneSeenByViewer(tenant))
+    .where('request_id', '=', quoted.request_id)
+    .where('lane_number', '=', quoted.lane_number)
+    .where('quote_count', '>', quoted.quote_count)
+    .where('outcome', '=', 'won')
+    .where('voided_at', 'is', null)
+    .orderBy('quote_count', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return later?.lane_ref ?? null
+}
+
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
 export async function insertRequote(
   transaction: TenantTransaction,
@@ -291,14 +332,7 @@ export async function insertRequote(
   quoted: LaneRow,
   next: NextQuote,
 ): Promise<LaneRow> {
-  // All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential.
-  await transaction
-    .selectFrom('quote_requests')
-    .select('request_id')
-    .where('tenant_id', '=', tenant)
-    .where('request_id', '=', quoted.request_id)
-    .forUpdate()
-    .execute()
+  await lockRequest(transaction, tenant, quoted)
   const { last } = await transaction
     .selectFrom('lanes')
     .select((query) => query.fn.max('quote_count').as('last'))

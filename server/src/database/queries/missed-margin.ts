@@ -1,17 +1,20 @@
 import { expressionBuilder, sql } from 'kysely'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
+import { binaryArrays } from './binary-arrays.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
 import { joinMerged } from './performance.ts'
 
+const { float8s, int4s, int8s } = binaryArrays
+
 /** Judged quotes in columns. `kind` is 0 for a quote that was won too low, and 1 for one that was not worth winning. */
 export interface JudgedQuotes {
-  readonly laneId: ArrayLike<number>
-  readonly kind: ArrayLike<number>
-  readonly amountCents: ArrayLike<number>
-  readonly winSdCents: ArrayLike<number>
-  readonly costSdCents: ArrayLike<number>
+  readonly laneId: Float64Array
+  readonly kind: Uint8Array
+  readonly amountCents: Float64Array
+  readonly winSdCents: Float32Array
+  readonly costSdCents: Float32Array
 }
 
 /**
@@ -39,6 +42,10 @@ export interface MissedCursor {
   readonly key: string
 }
 
+/** Whether an expired quote counts as lost, else as pending, as in counted_lanes. */
+const expiredIsLost = (tenant: TenantId) =>
+  sql`(select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant})`
+
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 
 /**
@@ -46,21 +53,21 @@ const laneKeys = sql`origin_key, destination_key, equipment_code`
  * was voided, or that the current person may not see, is not in it.
  */
 function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter) {
-  const array = (values: ArrayLike<number>) => Array.from(values)
   return sql`
-    select lanes.lane_id, found.kind, found.amount, found.win_sd, found.cost_sd, lanes.origin_key, lanes.destination_key,
-      lanes.equipment_code, coalesce(merged.main_key, lanes.customer_key) as customer,
+    select lanes.lane_id, found.place, found.kind, found.amount, found.win_sd, found.cost_sd,
+      lanes.origin_key, lanes.destination_key, lanes.equipment_code, coalesce(merged.main_key, lanes.customer_key) as customer,
       btrim(coalesce(lanes.customer_name, lanes.quoted_customer_name)) as written,
       case when ${marginLanded} and lanes.customer_basis is not distinct from lanes.truck_basis
         and coalesce(lanes.customer_currency, 'USD') = 'USD' and coalesce(lanes.truck_currency, 'USD') = 'USD'
         then ${landedMarginCents} end as booked
-    from unnest(${array(judged.laneId)}::bigint[], ${array(judged.kind)}::smallint[],
-      ${array(judged.amountCents)}::bigint[], ${array(judged.winSdCents)}::float8[],
-      ${array(judged.costSdCents)}::float8[]) as found (lane_id, kind, amount, win_sd, cost_sd)
+    from unnest(${int8s(judged.laneId)}::bigint[], ${int4s(judged.kind)}::integer[],
+      ${int8s(judged.amountCents)}::bigint[], ${float8s(judged.winSdCents)}::float8[],
+      ${float8s(judged.costSdCents)}::float8[]) with ordinality as found (lane_id, kind, amount, win_sd, cost_sd, place)
     join lanes on lanes.tenant_id = ${tenant} and lanes.lane_id = found.lane_id
     ${joinMerged(tenant)}
     where ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
-      and (lanes.outcome = 'won' or (found.kind = 1 and lanes.outcome = 'pending'))`
+      and (lanes.outcome = 'won' or (found.kind = 1 and (lanes.outcome = 'pending'
+        or (lanes.outcome = 'expired' and not ${expiredIsLost(tenant)}))))`
 }
 
 const sumsOfLane = sql`count(*) as quotes, sum(amount) as amount,
@@ -102,7 +109,7 @@ export async function missedBy(
     groups as (
       select ${parts} as parts, array_to_string(${parts}, '>') collate "C" as key, min(written) as written, ${sumsOfLanes}
       from (
-        select ${laneInGroup}, ${name} as written, ${sumsOfLane} from judged where kind = ${kind}::smallint
+        select ${laneInGroup}, ${name} as written, ${sumsOfLane} from judged where kind = ${kind}::integer
         group by ${laneInGroup}
       ) as of_lane
       group by ${group}
@@ -127,6 +134,11 @@ export interface ListedMissed {
   readonly amountCents: number
 }
 
+/** A listed quote, and its position in the columns of the judged quotes, from zero. */
+export interface PlacedMissed extends ListedMissed {
+  readonly at: number
+}
+
 /** The judged quotes of one kind, the largest amount first, after `cursor`, and the sums of all of them. */
 export async function listMissed(
   transaction: TenantTransaction,
@@ -138,23 +150,24 @@ export async function listMissed(
     readonly cursor: ListedMissed | null
     readonly limit: number
   },
-): Promise<{ totals: MissedSums; quotes: readonly ListedMissed[] }> {
+): Promise<{ totals: MissedSums; quotes: readonly PlacedMissed[] }> {
   const { kind, filter, cursor, limit } = asked
   const after =
     cursor === null
       ? sql``
       : sql`and (amount < ${cursor.amountCents}::bigint
           or (amount = ${cursor.amountCents}::bigint and lane_id < ${cursor.laneId}::bigint))`
-  const { rows } = await sql<{ totals: MissedSums; quotes: readonly ListedMissed[] }>`
+  const { rows } = await sql<{ totals: MissedSums; quotes: readonly PlacedMissed[] }>`
     with judged as materialized (${judgedLanes(tenant, judged, filter)})
     select
       (select row_to_json(total) from (
         select ${sumsOfLanes} from (
-          select ${sumsOfLane} from judged where kind = ${kind}::smallint group by ${laneKeys}
+          select ${sumsOfLane} from judged where kind = ${kind}::integer group by ${laneKeys}
         ) as of_lane
       ) as total) as totals,
       (select coalesce(json_agg(page order by page."amountCents" desc, page."laneId" desc), '[]') from (
-        select lane_id as "laneId", amount as "amountCents" from judged where kind = ${kind}::smallint ${after}
+        select lane_id as "laneId", amount as "amountCents", place - 1 as at from judged
+        where kind = ${kind}::integer ${after}
         order by amount desc, lane_id desc limit ${limit}
       ) as page) as quotes
   `.execute(transaction)

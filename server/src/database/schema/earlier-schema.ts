@@ -1,6 +1,6 @@
 /**
- * The migrations of the schema before the baseline. A database that has any of them was created by an earlier version, and
- * this version cannot upgrade it.
+ * The migrations from before the baseline, and those whose file was changed and renamed before the first release. A database
+ * that has any of them was created by an earlier version, and this version cannot upgrade it.
  */
 const earlierMigrations: ReadonlySet<string> = new Set([
   '0001-facts.sql',
@@ -35,12 +35,21 @@ const earlierMigrations: ReadonlySet<string> = new Set([
   '0033-corridor-without-counts.sql',
   '0034-fewer-lane-indexes.sql',
   '0035-booking-fields.sql',
+  '0010-usage.sql',
+  '0014-pilot.sql',
 ])
 
-/** The last migration before the baseline. It made the tables and columns that the baseline creates. */
-export const lastEarlierMigration = '0035-booking-fields.sql'
+/**
+ * The last migrations of earlier versions. Their tables and columns exist in the baseline, too, so that an export of them can
+ * be imported.
+ */
+export const lastEarlierMigrations: ReadonlySet<string> = new Set([
+  '0035-booking-fields.sql',
+  '0010-usage.sql',
+  '0014-pilot.sql',
+])
 /** The last migration of the baseline. */
-export const lastBaselineMigration = '0010-usage.sql'
+export const lastBaselineMigration = '0010-usage-and-sandboxes.sql'
 
 /** The database was created by a version from before the baseline. The message names the commands that move a brokerage. */
 export class EarlierSchema extends Error {

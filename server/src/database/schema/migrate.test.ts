@@ -83,7 +83,7 @@ test('a database that a newer version has migrated is refused and not changed', 
 })
 
 describe('a database from before the baseline', () => {
-  test.each(['0001-facts.sql', '0035-booking-fields.sql'])(
+  test.each(['0001-facts.sql', '0035-booking-fields.sql', '0010-usage.sql'])(
     'with the migration %s is refused with the commands that move a brokerage',
     async (name) => {
       const owner = await connected(database.ownerUrl)
