@@ -88,6 +88,9 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'teams.setTeamCustomers': changesRows(({ transaction, tenant, ids }) =>
     teams.setTeamCustomers(transaction, tenant, ids.import, []),
   ),
+  'teams.teamsOfCustomer': returnsResult(({ transaction, tenant, ids }) =>
+    teams.teamsOfCustomer(transaction, tenant, ids.import),
+  ),
   'teams.copyCustomerTeams': changesRows(({ transaction, tenant, ids }) =>
     teams.copyCustomerTeams(transaction, tenant, { from: ids.import, to: ids.import + 2 }),
   ),

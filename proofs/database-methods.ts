@@ -377,6 +377,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.lanesById': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.lanesById(transaction, tenant, [ids.lane], { lock: true }),
   ),
+  'lanes.lockedLaterWon': returnsResult(({ transaction, tenant, lane }) =>
+    lanes.lockedLaterWon(transaction, tenant, { ...lane, quote_count: lane.quote_count - 1 }),
+  ),
   'lanes.insertRequote': returnsResult(async ({ database, transaction, tenant, ids, lane, now }) =>
     withoutIdentifiers([
       await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {
