@@ -38,7 +38,12 @@ export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number |
   if (fuelCents === null) return null
   const charges = fuelCents + (accessorialCents ?? 0)
   const converted = wanted === 'all_in' ? cents + charges : cents - charges
-  return converted > 0 && converted <= AMOUNT_CENTS_MAX ? converted : null
+  return amountOrNull(converted)
+}
+
+/** A converted amount in cents; null if nothing would be left, or if it is above the largest amount. */
+export function amountOrNull(cents: number): number | null {
+  return cents > 0 && cents <= AMOUNT_CENTS_MAX ? cents : null
 }
 
 /** What converts an amount of a day where its own charges do not. Null if it is not known. */

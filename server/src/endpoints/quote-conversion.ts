@@ -1,4 +1,4 @@
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { amountOrNull, type RateBasis } from '#engine/rate-basis.ts'
 import { conversionsOfQuote, needsConversion, ownChargesOnly } from '../book/index.ts'
 import type { NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -54,11 +54,10 @@ export async function quoteConversion(
   }
 }
 
-/** An amount after the conversion; null if there is none, or if nothing would be left. */
+/** An amount after the conversion; null if there is none, or as `amountOrNull` says. */
 export function convertedCents(conversion: QuoteConversion | null, cents: number): number | null {
   if (conversion === null) return null
-  const converted = Math.round(cents * conversion.times) + conversion.plusCents
-  return converted > 0 ? converted : null
+  return amountOrNull(Math.round(cents * conversion.times) + conversion.plusCents)
 }
 
 /** The amount that the conversion turns into `cents`. */
