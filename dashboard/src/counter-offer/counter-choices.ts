@@ -1,3 +1,4 @@
+import { bestChoice, NO_CHOICE } from '#engine/estimate/counter-offer.ts'
 import type { Answer } from '../api/index.ts'
 import { readCurve } from '../shared-ui/index.ts'
 
@@ -40,7 +41,7 @@ const unknown = { chance: null, interval80: null }
 
 /**
  * The choices after a counter-offer, with chances interpolated from the curve of the advice, so that typing a rate needs no request.
- * `best` follows the same rule as that of the service, at the typed rate.
+ * `best` is that of the service, at the typed rate.
  *
  * @param rate the rate to counter with; null while it is not between the two
  */
@@ -61,12 +62,9 @@ export function choicesAt(
         )
   const isBlocked = (choice: Advice['counter'], at: number | undefined) =>
     choice !== null && choice.rate === at && choice.outside_rules.some(({ code }) => code === 'blocked')
-  const worths: readonly (readonly [ChoiceName, number | null])[] = [
-    ...(isBlocked(accept, counter_rate) ? [] : [['accept', named.worth] as const]),
-    ...(counter === null || isBlocked(sent, rate ?? undefined) ? [] : [['counter', counter.worth] as const]),
-    ['walk_away', 0],
-  ]
-  const isKnown = worths.every(([, worth]) => worth !== null)
-  const [best] = worths.toSorted(([, one], [, other]) => (other ?? 0) - (one ?? 0))
-  return { accept: named, counter, best: isKnown ? (best?.[0] ?? null) : null }
+  const best = bestChoice(
+    isBlocked(accept, counter_rate) ? NO_CHOICE : named.worth,
+    counter === null || isBlocked(sent, rate ?? undefined) ? NO_CHOICE : counter.worth,
+  )
+  return { accept: named, counter, best }
 }

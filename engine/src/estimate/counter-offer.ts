@@ -131,3 +131,23 @@ export function bestBetween(
   const value = worth ?? ((rate: number) => -Math.abs(rate - middle))
   return rates.reduce((best, rate) => (value(rate) > value(best) ? rate : best))
 }
+
+/** A choice that does not exist, or that a rule blocks: it is never the best. */
+export const NO_CHOICE = Number.NEGATIVE_INFINITY
+
+/**
+ * The choice after a counter-offer that earns most on average; walking away earns nothing. Accepting is best if choices earn
+ * the same. Null if the worth of a choice is not known.
+ *
+ * @param accept the expected margin of accepting, in any unit of money; null if it is not known, or `NO_CHOICE`
+ * @param counter that of countering, in the same unit
+ * @example bestChoice(230, 140) // 'accept'
+ */
+export function bestChoice(
+  accept: number | null,
+  counter: number | null,
+): 'accept' | 'counter' | 'walk_away' | null {
+  if (accept === null || counter === null) return null
+  if (Math.max(accept, counter) < 0) return 'walk_away'
+  return counter > accept ? 'counter' : 'accept'
+}

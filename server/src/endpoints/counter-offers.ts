@@ -2,7 +2,13 @@ import { counterAdvice } from '#contract/counter-offers.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { newestQuotes } from '#engine/book/scope-counts.ts'
-import { bestBetween, type ChanceAfterCounter, counterChances } from '#engine/estimate/counter-offer.ts'
+import {
+  bestBetween,
+  bestChoice,
+  type ChanceAfterCounter,
+  counterChances,
+  NO_CHOICE,
+} from '#engine/estimate/counter-offer.ts'
 import { offerBelief } from '#engine/estimate/estimate-offer.ts'
 import { isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { daysSince, trustOf } from '#engine/estimate/trust.ts'
@@ -158,16 +164,11 @@ async function choiceAt(
 
 const agreed: ChanceAfterCounter = { probability: 1, interval80: { low: 1, high: 1 } }
 
-/** The choice with the highest expected margin. Null if one is not known; a choice that a rule blocks is never the best. */
-function bestOf(accept: Choice, counter: Choice | null): CounterAnswer['best'] {
-  const worth = (choice: Choice | null) =>
-    choice === null || choice.outside_rules.some(({ code }) => code === 'blocked')
-      ? Number.NEGATIVE_INFINITY
-      : choice.expected_margin
-  const [accepted, countered] = [worth(accept), worth(counter)]
-  if (accepted === null || countered === null) return null
-  if (Math.max(accepted, countered) < 0) return 'walk_away'
-  return countered > accepted ? 'counter' : 'accept'
+/** The expected margin of a choice, for `bestChoice`. */
+function worthOf(choice: Choice | null): number | null {
+  return choice === null || choice.outside_rules.some(({ code }) => code === 'blocked')
+    ? NO_CHOICE
+    : choice.expected_margin
 }
 
 /** @example 'Accepting $2,050 earns $230. Countering with $2,100 earns $280 if the customer agrees, on average $140.' */
@@ -233,7 +234,7 @@ async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAn
     accept,
     counter,
     suggested_rate: dollarsIfKnown(suggestedCents),
-    best: bestOf(accept, counter),
+    best: bestChoice(worthOf(accept), worthOf(counter)),
     curve:
       chances === null
         ? []
