@@ -337,6 +337,36 @@ describe('a rate on other terms', () => {
   })
 })
 
+test('charges and the basis of a row belong to the amount that its columns name', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const ends = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Lost'
+  // A column for charges of the quote: an empty cell is not the charge of the customer.
+  await imported(
+    ours,
+    `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Quoted fuel,Customer rate,Customer basis,Customer fuel,Customer accessorials\nA-1,${ends},1700,linehaul,,2000,all_in,250,50\n`,
+  )
+  // Without such a column, both rates have the one charge of the row.
+  await imported(
+    ours,
+    `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Customer rate,FSC\nA-2,${ends},1700,linehaul,2000,300\n`,
+  )
+  // The only rate of a row has the basis of the row.
+  await imported(
+    ours,
+    'Quote ID,From,To,Equip,Quote Date,Status,Sell Rate,Basis\nA-3,"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,1700,linehaul\n',
+  )
+  const { lanes } = (await call(app, 'GET', '/api/lanes?sort=oldest', { token: ours.tenant.owner })).body
+  const byId = (id: string) => lanes.find((lane: { reference: string }) => lane.reference === id)
+  expect(byId('A-1')).toMatchObject({
+    quoted_basis: 'linehaul',
+    quoted_fuel: null,
+    quoted_accessorials: null,
+  })
+  expect(byId('A-2')).toMatchObject({ quoted_basis: 'linehaul', quoted_fuel: 300 })
+  expect(byId('A-3')).toMatchObject({ quoted_basis: 'linehaul', customer_basis: 'linehaul' })
+  expect((await answers(ours)).markup).toMatchObject({ basis: { converted: 1, kept_apart: 2 } })
+})
+
 test('findings of lists and tests of rules compare the amounts that statistics compare', async () => {
   const ours = await makeIntegration(app, scopes)
   const { owner } = ours.tenant
