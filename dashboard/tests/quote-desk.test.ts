@@ -225,7 +225,7 @@ describe('advice while typing', () => {
     }
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
-    await expect.poll(() => advice(page).getAttribute('aria-busy'), { timeout: 8_000 }).toBe('false')
+    await expect.poll(() => advice(page).getAttribute('aria-busy')).toBe('false')
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
