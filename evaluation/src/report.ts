@@ -1,7 +1,8 @@
 import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
-import type { AheadQuality } from './cost-ahead-check.ts'
+import type { AheadCoverage, AheadQuality } from './cost-ahead-check.ts'
 import type { RiskQuality } from './cost-check.ts'
+import type { Hindsight } from './hindsight-check.ts'
 import type { Coverage } from './simulation.ts'
 import type { ThinLanes } from './thin-lanes-check.ts'
 
@@ -22,6 +23,8 @@ export interface Findings {
     readonly within20: number
   }[]
   readonly ahead: readonly (AheadQuality & { readonly name: string })[]
+  readonly aheadCoverage: readonly (AheadCoverage & { readonly name: string })[]
+  readonly hindsight: readonly Hindsight[]
   readonly groups: readonly {
     readonly name: string
     readonly uncorrected: number
@@ -159,12 +162,50 @@ export function htmlReport(findings: Findings): string {
     findings.ahead.length > 0 ? '<h2>Carrier cost ahead: mean absolute error in ln cost</h2>' : '',
     findings.ahead.length > 0
       ? table(
-          ['data', 'days', 'loads', 'model', 'today carried', 'chain alone', 'newest cost', '80 % coverage'],
+          [
+            'data',
+            'days',
+            'loads',
+            'model',
+            'today carried',
+            'minus today (standard error)',
+            'newest cost',
+            'minus newest (standard error)',
+            'chain alone',
+            '80 % coverage',
+          ],
           findings.ahead.map((row) => [
             row.name,
             String(row.days),
             String(row.count),
-            ...[row.model, row.carried, row.chain, row.last, row.within80].map(digits),
+            digits(row.model),
+            digits(row.carried),
+            `${row.minusCarried.toFixed(5)} (${row.carriedSe.toFixed(5)})`,
+            digits(row.last),
+            `${row.minusLast.toFixed(5)} (${row.lastSe.toFixed(5)})`,
+            digits(row.chain),
+            digits(row.within80),
+          ]),
+        ) +
+        table(
+          ['data', 'group', 'forecasts', '80 % coverage, 7 days', '14 days', '28 days'],
+          findings.aheadCoverage.map((row) => [
+            row.name,
+            row.group,
+            String(row.forecasts),
+            ...[row.days7, row.days14, row.days28].map(digits),
+          ]),
+        )
+      : '',
+    findings.hindsight.length > 0
+      ? table(
+          ['weeks ahead', 'predictor', 'newest rate', 'best multiple in hindsight', 'its error'],
+          findings.hindsight.map((row) => [
+            String(row.weeks),
+            row.predictor,
+            row.newest.toFixed(5),
+            row.multiple.toFixed(2),
+            row.inHindsight.toFixed(5),
           ]),
         )
       : '',
