@@ -7,7 +7,13 @@ import {
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
 import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
-import { type AmountOnBasis, type Currency, chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
+import {
+  type AmountOnBasis,
+  type Currency,
+  chargesFit,
+  fuelUnitFault,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
 import {
   type Cell,
   readBasis,
@@ -109,7 +115,9 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
     truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
     rowCurrency: ofRow,
   }
-  const customerBasis = cells.customerBasis ?? (ar === null ? null : (bases.customer_rate?.basis ?? null))
+  const ofOnlyRate = basisOfOnlyRate(row)
+  const customerBasis =
+    cells.customerBasis ?? (ar === null ? null : (ofOnlyRate ?? bases.customer_rate?.basis ?? null))
   const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
   checkCharges(
     row,
@@ -138,9 +146,24 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
   return { ...cells, customerBasis, truckBasis }
 }
 
+/**
+ * In a row without a quoted rate, the basis of the quote is also that of the customer rate, which is the only rate. Null if the
+ * row does not say it; `readQuotedCharges` adds the error of an unknown word.
+ */
+function basisOfOnlyRate(row: RowReader): RateBasis | null {
+  const word = row.text('quoted_rate') === null ? row.text('quoted_basis') : null
+  const basis = word === null ? null : row.known(readBasis, word)
+  return basis !== null && 'value' in basis ? basis.value : null
+}
+
+const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charges'] as const
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
-/** What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own. */
+/**
+ * What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own.
+ * Beside a quoted rate, the charges of the customer rate are those of both only if the file has no column for charges of the
+ * quote: an empty cell of such a column means that they are not known.
+ */
 export function readQuotedCharges(
   row: RowReader,
   quotedRate: number | null,
@@ -152,7 +175,9 @@ export function readQuotedCharges(
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
   // The charges of the customer rate in another currency are other amounts.
-  const ofCustomer = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD') ? end : noCharges
+  const sameCurrency = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD')
+  const hasOwn = quotedRate !== null && quotedChargeFields.some((field) => row.has(field))
+  const ofCustomer = sameCurrency && !hasOwn ? end : noCharges
   const charges = {
     quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
     quotedFuel: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
