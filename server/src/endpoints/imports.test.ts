@@ -118,7 +118,8 @@ describe('202', () => {
       },
       body: new Uint8Array(file),
     })
-    expect([encoded.status, (await encoded.json()).detail]).toEqual([
+    const { detail } = (await encoded.json()) as { detail: string }
+    expect([encoded.status, detail]).toEqual([
       415,
       'Remove the header Content-Encoding. A gzip file is sent as it is, with Content-Type: text/csv.',
     ])
