@@ -21,6 +21,7 @@ import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { comparableRate, rateConversions } from './comparable-rates.ts'
+import { basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { readSelection } from './performance.ts'
 
@@ -222,10 +223,10 @@ const csvColumns: readonly (readonly [header: string, cell: Cell])[] = [
 ]
 
 async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): AsyncGenerator<string, void> {
-  const { lanes } = await standingOf(staleReads, tenant, query)
+  const { lanes, basis } = await standingOf(staleReads, tenant, query)
   const rows = shown(lanes, query.show).map(laneAnswer)
-  yield csvHead(csvColumns.map(([header]) => header)) +
-    csvLines(rows.map((row) => csvColumns.map(([, cell]) => cell(row))))
+  yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
+    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
