@@ -2,21 +2,22 @@ import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, type Body, useChange } from '../api/index.ts'
-import { counted, FileForm } from '../shared-ui/index.ts'
+import { counted, EquipmentInput, FileForm } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
 
 /** Loads market rates from a CSV file: checks it first, and stores it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
-  const [assumed, setAssumed] = useState({ source: '', basis: '', kind: 'buy', asOf: '' })
+  const [assumed, setAssumed] = useState({ equipment: '', source: '', basis: '', kind: 'buy', asOf: '' })
   const load = useChange('load-market-file')
   const queries = useQueryClient()
   const send = async (dryRun: boolean) => {
     if (file === null) return
-    const { source, basis, kind, asOf } = assumed
+    const { equipment, source, basis, kind, asOf } = assumed
     const body: Body<'load-market-file'> = {
       text: await file.text(),
+      ...(equipment.trim() === '' ? {} : { equipment: equipment.trim() }),
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
       kind: kind as 'buy' | 'sell',
@@ -36,7 +37,7 @@ export function RateFile() {
     <FileForm
       label="Load a file of market rates"
       titleOrder={2}
-      hint="A CSV file with the columns origin, destination, equipment and rate; also low, high, reports, source, date and basis. Amounts are dollars per load."
+      hint="A CSV file with the columns origin, destination and rate (or low and high); also equipment, reports, source, date and basis. Amounts are dollars per load."
       fileLabel="CSV file"
       accept=".csv,text/csv"
       file={file}
@@ -60,6 +61,7 @@ export function RateFile() {
 }
 
 interface WholeFile {
+  readonly equipment: string
   readonly source: string
   readonly basis: string
   readonly kind: string
@@ -74,6 +76,11 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         label="Source, if the file has none"
         value={assumed.source}
         onChange={(event) => onChange({ ...assumed, source: event.currentTarget.value })}
+      />
+      <EquipmentInput
+        label="Equipment, if the file has none"
+        value={assumed.equipment}
+        onChange={(equipment) => onChange({ ...assumed, equipment })}
       />
       <NativeSelect
         label="Basis, if the file has none"
@@ -104,8 +111,11 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
   )
 }
 
+const errorsShown = 10
+
 function Result({ loaded }: { loaded: Loaded }) {
   const read = loaded.columns.filter(({ field }) => field !== null)
+  const unread = loaded.columns.filter(({ field, name }) => field === null && name !== '')
   return (
     <Stack gap={4} role="status">
       <Text size="sm" fw={600}>
@@ -119,16 +129,23 @@ function Result({ loaded }: { loaded: Loaded }) {
           or not in US dollars.
         </Text>
       )}
+      {loaded.mid_is_middle && (
+        <Text size="sm">No column has the rate, so it is the middle of low and high.</Text>
+      )}
       <Text size="xs" c="dimmed">
         Columns read: {read.map(({ name, field }) => `${name} as ${field}`).join(', ')}.
+        {unread.length > 0 && ` Not read: ${unread.map(({ name }) => name).join(', ')}.`}
       </Text>
       {loaded.errors.length > 0 && (
         <ul style={{ margin: 0, paddingLeft: '1.2rem', fontSize: 'var(--mantine-font-size-sm)' }}>
-          {loaded.errors.slice(0, 10).map(({ line, detail }) => (
+          {loaded.errors.slice(0, errorsShown).map(({ line, detail }) => (
             <li key={`${line} ${detail}`}>
               Line {line}: {detail}
             </li>
           ))}
+          {loaded.errors.length > errorsShown && (
+            <li>And more. Correct the file, and check it again to see the others.</li>
+          )}
         </ul>
       )}
     </Stack>

@@ -33,4 +33,5 @@ export {
   importFieldNames,
   importFields,
 } from './import-fields.ts'
+export { type MarketFile, type MarketFileDefaults, readMarketFile } from './market-file.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'

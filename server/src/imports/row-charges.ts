@@ -7,7 +7,13 @@ import {
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
 import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
-import { type AmountOnBasis, type Currency, chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
+import {
+  type AmountOnBasis,
+  type Currency,
+  chargesFit,
+  fuelUnitFault,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
 import {
   type Cell,
   readBasis,
@@ -68,8 +74,11 @@ function checkCharges(
   )
 }
 
-/** A booking with the currency that its row says for all amounts. */
-type RowBooking = BookingCells & { readonly rowCurrency: Currency | null }
+/** A booking with the currency that its row says for all amounts, and the basis that it says for its rates. */
+type RowBooking = BookingCells & {
+  readonly rowCurrency: Currency | null
+  readonly rowBasis: RateBasis | null
+}
 
 /** The accessorial charges: the amount, else the sum of the charges by name. Adds an error if they differ. */
 function accessorialsOf(
@@ -96,6 +105,7 @@ function accessorialsOf(
 export function withAssumedBases(read: BookingCells, row: RowReader, bases: Columns['bases']): RowBooking {
   const { customerRateCents: ar, truckCostCents: ap } = read
   const ofRow = row.readCached('quoted_currency', readCurrency)
+  const basisOfRow = row.readCached('quoted_basis', readBasis)
   const cells = {
     ...read,
     customerCurrency: read.customerCurrency ?? (ar === null ? null : ofRow),
@@ -108,8 +118,10 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
     ),
     truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
     rowCurrency: ofRow,
+    rowBasis: basisOfRow,
   }
-  const customerBasis = cells.customerBasis ?? (ar === null ? null : (bases.customer_rate?.basis ?? null))
+  const customerBasis =
+    cells.customerBasis ?? (ar === null ? null : basisOfCustomerRate(basisOfRow, bases.customer_rate))
   const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
   checkCharges(
     row,
@@ -138,6 +150,11 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
   return { ...cells, customerBasis, truckBasis }
 }
 
+/** The basis of a customer rate without a cell of its own: the name of its column, else the cell of the rates of the row, else the map. */
+function basisOfCustomerRate(ofRow: RateBasis | null, assumed: Columns['bases']['customer_rate']) {
+  return assumed?.from === 'name' ? assumed.basis : (ofRow ?? assumed?.basis ?? null)
+}
+
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
 /** What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own. */
@@ -147,14 +164,14 @@ export function readQuotedCharges(
   end: RowBooking,
   bases: Columns['bases'],
 ) {
-  const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
   // The charges of the customer rate in another currency are other amounts.
   const ofCustomer = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD') ? end : noCharges
   const charges = {
-    quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
+    quotedBasis:
+      end.rowBasis ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
     quotedFuel: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
     quotedAccessorials: total ?? ofCustomer.customerAccessorialsCents,
     quotedCharges: total === null ? ofCustomer.customerCharges : named,

@@ -1,9 +1,8 @@
 import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
-import { marketFileRowsMax } from '#contract/limits.ts'
 import type { marketFileFields } from '#contract/market-rates.ts'
-import { cellText, foldedHeader, readMoment, readMoney } from '../csv/index.ts'
-import { ImportFileError } from './csv-file.ts'
+import { cellText, readMoment, readMoney } from './cells.ts'
+import { foldedHeader } from './import-fields.ts'
 
 export type MarketFileField = (typeof marketFileFields)[number]
 
@@ -44,9 +43,21 @@ const names: Readonly<Record<MarketFileField, readonly string[]>> = {
     'FSC',
   ],
   currency: ['Currency', 'Currency Code'],
-  low: ['Low', 'Low Rate', 'Spot Low Linehaul Rate', 'Low Linehaul Rate', 'Low Trip', 'Low USD', 'Rate Low'],
+  low: [
+    'Low',
+    'Low Rate',
+    'Week Low',
+    'Weekly Low',
+    'Spot Low Linehaul Rate',
+    'Low Linehaul Rate',
+    'Low Trip',
+    'Low USD',
+    'Rate Low',
+  ],
   mid: [
     'Mid',
+    'Midpoint',
+    'Weekly Average',
     'Rate',
     'Avg',
     'Average',
@@ -65,6 +76,8 @@ const names: Readonly<Record<MarketFileField, readonly string[]>> = {
   high: [
     'High',
     'High Rate',
+    'Week High',
+    'Weekly High',
     'Spot High Linehaul Rate',
     'High Linehaul Rate',
     'High Trip',
@@ -82,7 +95,16 @@ const names: Readonly<Record<MarketFileField, readonly string[]>> = {
     'Count',
   ],
   source: ['Source', 'Provider'],
-  as_of: ['As Of', 'Date', 'Rate Date', 'Report Date', 'Published', 'Week Ending', 'Week'],
+  as_of: [
+    'As Of',
+    'Date',
+    'Rate Date',
+    'Report Date',
+    'Published',
+    'Week Ending',
+    'Week Ending Date',
+    'Week',
+  ],
   valid_until: ['Valid Until', 'Expires', 'Expiration Date', 'Valid To'],
 }
 
@@ -94,6 +116,7 @@ const fieldOfName: ReadonlyMap<string, MarketFileField> = new Map(
 
 /** What rows have that do not say it themselves. */
 export interface MarketFileDefaults {
+  readonly equipment?: string
   readonly source?: string
   readonly basis?: string
   readonly kind?: string
@@ -109,15 +132,18 @@ export interface MarketFileRow {
 
 export interface MarketFile {
   readonly columns: readonly { readonly name: string; readonly field: MarketFileField | null }[]
+  /** Whether no column has the rate, so that it is the middle of the low and the high of its row. */
+  readonly midIsMiddle: boolean
   readonly rows: readonly MarketFileRow[]
 }
 
 /**
- * Reads a file of market rates: a header line, then one rate per line. The basis of an amount named linehaul is linehaul.
+ * Reads a file of market rates: a header line, then one rate per line. The basis of an amount named linehaul is linehaul. Without
+ * a column of the rate, it is the middle of low and high.
  *
- * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
+ * @returns why the file is refused if its header does not name the necessary columns
  */
-export function readMarketFile(text: string, defaults: MarketFileDefaults): MarketFile {
+export function readMarketFile(text: string, defaults: MarketFileDefaults): MarketFile | { wrong: string } {
   const body = text.replace(/^\uFEFF/, '')
   const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
   const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
@@ -126,52 +152,67 @@ export function readMarketFile(text: string, defaults: MarketFileDefaults): Mark
   const columns = columnsOf(header)
   const missing = missingColumns(columns, defaults)
   if (missing.length > 0) {
-    throw refused(
-      `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
-    )
+    return {
+      wrong: `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
+    }
   }
   const rows = data
     .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
     .slice(at + 1)
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
-  if (rows.length > marketFileRowsMax) {
-    throw refused(
-      `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${rows.length.toLocaleString('en-US')}. Split it.`,
-    )
-  }
   const basis = basisNamed(columns)
   const hasBasis = columns.some(({ field }) => field === 'basis')
   if (basis !== null && !hasBasis && defaults.basis !== undefined && defaults.basis !== basis.basis) {
-    throw refused(
-      `basis must be ${basis.basis}, because the column ${JSON.stringify(basis.name)} says so; it is ${defaults.basis}.`,
-    )
+    return {
+      wrong: `basis must be ${basis.basis}, because the column ${JSON.stringify(basis.name)} says so; it is ${defaults.basis}.`,
+    }
   }
   const assumed = { ...defaults, ...(basis === null ? {} : { basis: basis.basis }) }
-  return { columns, rows: rows.map(({ cells, line }) => rowOf(cells, line, columns, assumed)) }
+  const midIsMiddle = !columns.some(({ field }) => field === 'mid')
+  return {
+    columns,
+    midIsMiddle,
+    rows: rows.map(({ cells, line }) => {
+      const row = rowOf(cells, line, columns, assumed)
+      return midIsMiddle ? { ...row, item: withMiddle(row.item) } : row
+    }),
+  }
 }
 
-function refused(detail: string): ImportFileError {
-  return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
+/** @example withMiddle({ low: 6000, high: 6200 }).mid // 6100 */
+function withMiddle(item: MarketFileRow['item']): MarketFileRow['item'] {
+  const { low, high } = item
+  return typeof low === 'number' && typeof high === 'number'
+    ? { ...item, mid: Math.round((low + high) * 50) / 100 }
+    : item
 }
+
+/** A name that is often the number of the week: read as the date only if no other column is the date. */
+const weekName = foldedHeader('Week')
 
 /** The first column of each field; later ones with the same meaning are not read. */
 function columnsOf(header: readonly string[]): MarketFile['columns'] {
+  const names = header.map(foldedHeader)
+  const hasDate = names.some((name) => name !== weekName && fieldOfName.get(name) === 'as_of')
   const used = new Set<MarketFileField>()
-  return header.map((cell) => {
-    const field = fieldOfName.get(foldedHeader(cell)) ?? null
+  return header.map((cell, at) => {
+    const name = names[at] ?? ''
+    const field = hasDate && name === weekName ? null : (fieldOfName.get(name) ?? null)
     if (field === null || used.has(field)) return { name: cell.trim(), field: null }
     used.add(field)
     return { name: cell.trim(), field }
   })
 }
 
-const needed: readonly MarketFileField[] = ['origin', 'destination', 'equipment', 'mid']
-const assumable = ['source', 'basis', 'as_of'] as const
+const needed: readonly MarketFileField[] = ['origin', 'destination', 'mid']
+const assumable = ['equipment', 'source', 'basis', 'as_of'] as const
 
 function missingColumns(columns: MarketFile['columns'], defaults: MarketFileDefaults): string[] {
   const has = (field: MarketFileField) => columns.some((column) => column.field === field)
   return [
-    ...needed.filter((field) => !has(field)).map((field) => (field === 'mid' ? 'the rate' : field)),
+    ...needed
+      .filter((field) => !has(field) && !(field === 'mid' && has('low') && has('high')))
+      .map((field) => (field === 'mid' ? 'the rate (or low and high)' : field)),
     ...assumable
       .filter(
         (field) =>
@@ -183,9 +224,10 @@ function missingColumns(columns: MarketFile['columns'], defaults: MarketFileDefa
   ]
 }
 
-/** The basis that the name of the rate's column states; null if it states none. */
+/** The basis that the name of the rate's column (without it, of the low) states; null if it states none. */
 function basisNamed(columns: MarketFile['columns']): { name: string; basis: 'linehaul' | 'all_in' } | null {
-  const name = columns.find(({ field }) => field === 'mid')?.name ?? ''
+  const of = (wanted: MarketFileField) => columns.find(({ field }) => field === wanted)?.name
+  const name = of('mid') ?? of('low') ?? ''
   if (/line\s*haul/i.test(name)) return { name, basis: 'linehaul' }
   return /all[\s-]*in/i.test(name) ? { name, basis: 'all_in' } : null
 }
