@@ -412,7 +412,7 @@ export const methods: Readonly<Record<string, Method>> = {
   'missed-margin.missedBy': returnsCanary(({ transaction, tenant, ids }) =>
     missedMargin.missedBy(transaction, tenant, judgedQuote(ids.lane), {
       by: 'customer',
-      kind: 1,
+      kind: 'not_worth',
       filter: {},
       cursor: null,
       limit: 50,
@@ -420,10 +420,11 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'missed-margin.listMissed': returnsResult(({ transaction, tenant, ids }) =>
     missedMargin.listMissed(transaction, tenant, judgedQuote(ids.lane), {
-      kind: 1,
+      kind: 'not_worth',
       filter: {},
       cursor: null,
       limit: 50,
+      withTotals: true,
     }),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>

@@ -391,6 +391,36 @@ describe('price', () => {
     for (const row of rows.slice(1, 3)) expect(row.lanewise_error).toMatch(/must be an amount of dollars/)
   })
 
+  test('does not compare a rate on another basis, in another currency or in another unit', async () => {
+    await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
+    const ends = '"Dallas, TX","Atlanta, GA",V'
+    file('linehaul.csv', `From,To,Equip,Linehaul\n${ends},1700\n`)
+    expect((await lanewise(['price', 'linehaul.csv', '-o', 'linehaul.out.csv'])).exit).toBe(6)
+    expect(pricedRows('linehaul.out.csv')[0]?.lanewise_error).toBe(
+      'The rate is linehaul, and the rates of the brokerage are compared as all-in rates. Price the all-in rate.',
+    )
+    const rows = ['2000,all_in,USD', '2000,all_in,CAD', '2000,,', '2000,gross,', '1700,linehaul,']
+    file('terms.csv', `From,To,Equip,Sell Rate,Basis,Currency\n${ends},${rows.join(`\n${ends},`)}\n`)
+    expect((await lanewise(['price', 'terms.csv', '-o', 'terms.out.csv'])).exit).toBe(6)
+    expect(pricedRows('terms.out.csv')).toMatchObject([
+      { lanewise_error: '', lanewise_basis: 'all_in', lanewise_currency: 'USD', lanewise_kept_apart: '0' },
+      { lanewise_error: expect.stringContaining('the currency is "CAD"'), lanewise_rate: '' },
+      { lanewise_error: '' },
+      { lanewise_error: expect.stringContaining('linehaul or all_in; it is "gross"') },
+      { lanewise_error: expect.stringContaining('The rate is linehaul') },
+    ])
+    file('miles.csv', `From,To,Equip,Rate per mile\n${ends},2.35\n`)
+    expect(await lanewise(['price', 'miles.csv', '-c', 'rate=Rate per mile'])).toMatchObject({
+      exit: 2,
+      remarked: expect.stringContaining('has amounts per mile'),
+    })
+    for (const words of [
+      ['markup', ...dallas, '2000'],
+      ['lane', ...dallas],
+    ])
+      expect((await lanewise(words)).printed).toMatch(/basis +all-in, US dollars/)
+  })
+
   test('reports an unknown place with suggestions', async () => {
     file('typo.csv', 'From,To,Rate\n"Dalas, TX","Atlanta, GA",2000\n')
     expect((await lanewise(['price', 'typo.csv', '-o', 'typo.out.csv', '--insight'])).exit).toBe(0)

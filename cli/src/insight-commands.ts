@@ -1,6 +1,6 @@
 import { reader } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
-import { money, pairs, percent, unknownPlacesText } from './show.ts'
+import { basisText, keptApartText, money, pairs, percent, unknownPlacesText } from './show.ts'
 
 const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
 
@@ -37,7 +37,8 @@ const addMarkup: AddCommands = (program, action) => {
               ? await lanewise.markup(query, options)
               : await lanewise.call('quote-advice', { query }, options)
           if (!answer.found) {
-            run.answer(answer, ['No quotes on this lane yet.', ...unknownPlacesText(answer)].join('\n'))
+            const nothing = ['No quotes on this lane yet.', ...keptApartText(answer.basis)]
+            run.answer(answer, [...nothing, ...unknownPlacesText(answer)].join('\n'))
             return
           }
           const { floor, median, ceiling } = answer.rate_band
@@ -50,6 +51,7 @@ const addMarkup: AddCommands = (program, action) => {
               ['markup vs reference', answer.markup_pct === null ? '-' : `${answer.markup_pct.toFixed(1)} %`],
               ['suggested rate', money(answer.suggested_rate)],
               ['rate band', `${money(floor)} to ${money(ceiling)}, median ${money(median)}`],
+              ['basis', basisText(answer.basis)],
               ...(estimate === undefined
                 ? []
                 : ([
@@ -85,7 +87,10 @@ const addLane: AddCommands = (program, action) => {
             : await lanewise.call('lane-advice', { query }, options)
         if (!answer.found) {
           const nothing = 'There is not enough data for this lane or for wider scopes.'
-          run.answer(answer, [nothing, ...unknownPlacesText(answer)].join('\n'))
+          run.answer(
+            answer,
+            [nothing, ...keptApartText(answer.basis), ...unknownPlacesText(answer)].join('\n'),
+          )
           return
         }
         const { history, scores, signals } = answer
@@ -99,6 +104,7 @@ const addLane: AddCommands = (program, action) => {
             ],
             ['months active', history.months_active],
             ['average rate', money(history.avg_rate_usd)],
+            ['basis', basisText(answer.basis)],
             [
               'scores',
               Object.entries(scores)

@@ -1,5 +1,14 @@
 import Papa from 'papaparse'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader, formula } from '#server/csv/index.ts'
+import {
+  ambiguousHeaders,
+  basisOfHeader,
+  fieldOfHeader,
+  foldedHeader,
+  formula,
+  otherUnitOf,
+  readBasis,
+  readCurrency,
+} from '#server/csv/index.ts'
 import { decimal } from './command.ts'
 import {
   type ColumnsOf,
@@ -16,14 +25,14 @@ import {
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
-import { unknownPlacesText } from './show.ts'
+import { keptApartText, unknownPlacesText } from './show.ts'
 
 /** A parsed CSV file of lanes. */
 export interface PriceFile extends CsvFile {
   readonly columns: PriceColumns
 }
 
-const priceFields = [...placeFields, 'equipment', 'rate'] as const
+const priceFields = [...placeFields, 'equipment', 'rate', 'basis', 'currency'] as const
 type PriceField = (typeof priceFields)[number]
 
 /** The column index of each field, from 0. Without a rate column, lanes are priced at their suggested rates. */
@@ -51,6 +60,14 @@ function priceColumns(header: readonly string[], map: readonly string[], suggest
   if (suggest && columns.rate !== undefined) {
     throw new CommandFailed(2, '--suggest cannot be combined with --column rate.')
   }
+  const rateHeader = header[columns.rate ?? -1] ?? ''
+  const unit = otherUnitOf(rateHeader)
+  if (unit !== null) {
+    throw new CommandFailed(
+      2,
+      `The column "${rateHeader}" has amounts ${unit}. A rate is in dollars per load: convert it in the file first.`,
+    )
+  }
   const missing = (what: string, field: PriceField, more = '') =>
     new CommandFailed(
       2,
@@ -63,7 +80,20 @@ function priceColumns(header: readonly string[], map: readonly string[], suggest
   if (columns.rate === undefined && !suggest) {
     throw missing('rate', 'rate', ', or price every lane at the suggested rate with --suggest')
   }
-  return columns
+  return withTerms(columns, header)
+}
+
+/** The columns with those of the basis and the currency of the rate: its own, else those of the other rate of the file. */
+function withTerms(columns: PriceColumns, header: readonly string[]): PriceColumns {
+  const ofCustomer = isNamed('customer_rate', header[columns.rate ?? -1] ?? '')
+  const rates = ofCustomer ? ['customer', 'quoted'] : ['quoted', 'customer']
+  const found = (what: 'basis' | 'currency') => {
+    if (columns[what] !== undefined) return { [what]: columns[what] }
+    const at = rates.map((rate) => header.findIndex((name) => isNamed(`${rate}_${what}`, name)))
+    const first = at.find((position) => position >= 0)
+    return first === undefined ? {} : { [what]: first }
+  }
+  return { ...columns, ...found('basis'), ...found('currency') }
 }
 
 /**
@@ -71,6 +101,8 @@ function priceColumns(header: readonly string[], map: readonly string[], suggest
  * and a plain "Rate", which is ambiguous in imports, are accepted.
  */
 function names(field: PriceField, header: string): boolean {
+  // These belong to the column of rates: see `withTerms`.
+  if (field === 'basis' || field === 'currency') return false
   if (field !== 'rate') return isNamed(field, header)
   const folded = foldedHeader(header)
   const known = fieldOfHeader.get(folded)
@@ -102,18 +134,40 @@ export function laneOfRow(
   const equipment = cell('equipment')
   if (origin === '') return { error: 'The origin is missing.' }
   if (destination === '') return { error: 'The destination is missing.' }
-  if (columns.rate === undefined) return { origin, destination, equipment: equipment || null, rate: null }
+  const lane = { origin, destination, equipment: equipment || null }
+  if (columns.rate === undefined) return { ...lane, rate: null, basis: null }
   const text = cell('rate')
   if (text === '') return { error: 'The rate is missing.' }
+  const terms = termsOf(cell('basis'), cell('currency'), file.header[columns.rate] ?? '')
+  if ('error' in terms) return terms
   try {
     // 1.850 may mean 1,850 in countries that use the dot as thousands separator.
     if (/\.\d{3,}$/.test(text)) return { error: amountError(text) }
     const rate = Number(decimal(text, 'The rate'))
-    return { origin, destination, equipment: equipment || null, rate }
+    return { ...lane, rate, basis: terms.basis }
   } catch (error) {
     if (error instanceof CommandFailed) return { error: error.message }
     throw error
   }
+}
+
+/** What the rate of a row includes, by its own column or by the name of the column of rates. A rate must be in US dollars. */
+function termsOf(
+  basisText: string,
+  currencyText: string,
+  rateHeader: string,
+): Pick<LaneToPrice, 'basis'> | { readonly error: string } {
+  const currency = currencyText === '' ? null : readCurrency(currencyText)
+  if (currency !== null && !('value' in currency && currency.value === 'USD')) {
+    return {
+      error: `Rates are priced in US dollars; the currency is "${currencyText}". Convert the rate first.`,
+    }
+  }
+  if (basisText === '') return { basis: basisOfHeader(rateHeader) }
+  const basis = readBasis(basisText)
+  return 'value' in basis
+    ? { basis: basis.value }
+    : { error: `The basis must be ${basis.wrong}; it is "${basisText}".` }
 }
 
 type Cell = string | number | null
@@ -127,6 +181,9 @@ const markupColumns = [
   'lanewise_median',
   'lanewise_ceiling',
   'lanewise_verdict',
+  'lanewise_basis',
+  'lanewise_currency',
+  'lanewise_kept_apart',
 ]
 const insightColumns = ['lanewise_scope', 'lanewise_win_rate_pct', 'lanewise_avg_rate', 'lanewise_summary']
 
@@ -148,8 +205,24 @@ type Advice = Extract<PricedLane, { ok: true }>
 function markupCells(markup: Advice['markup']): Cell[] {
   if (!markup.found) {
     const { query, confidence } = markup
-    const nothing = ['No quotes on this lane yet.', ...unknownPlacesText(markup)].join(' ')
-    return [query.proposed_rate, null, confidence, null, null, null, null, null, nothing]
+    const words = [
+      'No quotes on this lane yet.',
+      ...keptApartText(markup.basis),
+      ...unknownPlacesText(markup),
+    ]
+    const nothing = words.join(' ')
+    return [
+      query.proposed_rate,
+      null,
+      confidence,
+      null,
+      null,
+      null,
+      null,
+      null,
+      nothing,
+      ...basisCells(markup),
+    ]
   }
   const { floor, median, ceiling } = markup.rate_band
   const { query, win_probability, confidence, markup_pct, suggested_rate, verdict } = markup
@@ -163,7 +236,13 @@ function markupCells(markup: Advice['markup']): Cell[] {
     median,
     ceiling,
     verdict,
+    ...basisCells(markup),
   ]
+}
+
+/** The basis and the currency of the amounts of a row, and the quotes of its lane that are left out because they are not on it. */
+function basisCells({ basis }: Advice['markup']): Cell[] {
+  return basis === undefined ? [null, null, null] : [basis.amounts, basis.currency, basis.kept_apart]
 }
 
 function insightCells(insight: Advice['insight']): Cell[] {

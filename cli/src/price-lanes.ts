@@ -8,6 +8,8 @@ export interface LaneToPrice {
   readonly equipment: string | null
   /** Null requests the suggested rate of the service. */
   readonly rate: number | null
+  /** What the file says that the rate includes; null if it says nothing, so the basis of the brokerage is assumed. */
+  readonly basis: 'linehaul' | 'all_in' | null
 }
 
 type Result = Answer<'insight-batch'>['results'][number]
@@ -81,7 +83,19 @@ export function lanePricer({ lanewise, withInsight, signal }: Pricing): PriceLan
       ok: false,
       detail: 'The service did not reach this lane in time. Price it again.',
     } as const
-    return lanes.map((lane) => answers.get(keyOf(lane)) ?? late)
+    return lanes.map((lane) => onItsBasis(lane, answers.get(keyOf(lane)) ?? late))
+  }
+}
+
+const words = { linehaul: 'linehaul', all_in: 'all-in' } as const
+
+/** An error instead of a comparison of a linehaul rate with all-in rates, or the reverse. */
+function onItsBasis({ rate, basis }: LaneToPrice, priced: PricedLane): PricedLane {
+  const compared = priced.ok ? priced.markup.basis?.amounts : undefined
+  if (rate === null || basis === null || compared === undefined || basis === compared) return priced
+  return {
+    ok: false,
+    detail: `The rate is ${words[basis]}, and the rates of the brokerage are compared as ${words[compared]} rates. Price the ${words[compared]} rate.`,
   }
 }
 

@@ -39,6 +39,40 @@ export function table(
     .join('\n')
 }
 
+interface Compared {
+  readonly amounts: 'linehaul' | 'all_in'
+  readonly converted: number
+  readonly kept_apart: number
+}
+
+/**
+ * What the amounts of an answer include, and the quotes that were not on that basis.
+ *
+ * @example basisText({ amounts: 'all_in', converted: 2, kept_apart: 1 }) // 'all-in, US dollars; 2 quotes converted, 1 quote kept apart'
+ */
+export function basisText(basis: Compared | undefined): string | null {
+  if (basis === undefined) return null
+  const { amounts, converted, kept_apart: apart } = basis
+  const quotes = (count: number) => `${count} quote${count === 1 ? '' : 's'}`
+  const others = [
+    ...(converted === 0 ? [] : [`${quotes(converted)} converted`]),
+    ...(apart === 0 ? [] : [`${quotes(apart)} kept apart`]),
+  ]
+  const said = `${amounts === 'all_in' ? 'all-in' : 'linehaul'}, US dollars`
+  return others.length === 0 ? said : `${said}; ${others.join(', ')}`
+}
+
+/** A line about the quotes of an answer without data that statistics keep apart; none without such quotes. */
+export function keptApartText(basis: Compared | undefined): string[] {
+  if (basis === undefined || basis.kept_apart === 0) return []
+  const { kept_apart: apart } = basis
+  return [
+    apart === 1
+      ? '1 quote is kept apart, because it cannot be converted to the basis and currency of the statistics.'
+      : `${apart} quotes are kept apart, because they cannot be converted to the basis and currency of the statistics.`,
+  ]
+}
+
 /** Escapes control characters, because a name may contain terminal escape sequences. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)

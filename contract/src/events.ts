@@ -137,7 +137,7 @@ export const eventBodies = {
   'quote.created': {
     summary: 'A rate was quoted on a lane',
     description:
-      'Sent for each lane of a quote request, and for each further quote of a lane. Quotes that were imported from a file are not sent, because they were made in the past.',
+      'Sent for each lane of a quote request, and for each requote of a lane. Quotes that were imported from a file are not sent, because they were made in the past.',
     schema: body('quote.created', QuoteCreated),
     example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
   },

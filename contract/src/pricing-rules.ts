@@ -329,12 +329,10 @@ export const AppliedRules = Type.Object({
   minimum: limit,
   target: limit,
   maximum: limit,
-  round_to: money,
   rounding: {
     ...nullable(Type.Object({ to: Type.Number(), rule_id: Type.Integer(), because })),
     description: 'The multiple that rates are rounded up to, and the rule that says so',
   },
-  valid_days: nullable(Type.Integer()),
   validity: {
     ...nullable(Type.Object({ days: Type.Integer(), rule_id: Type.Integer(), because })),
     description: 'For how many days a quote is valid, and the rule that says so',

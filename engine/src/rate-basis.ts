@@ -10,9 +10,9 @@ export type RateBasis = 'linehaul' | 'all_in'
 /** The currencies of amounts. Statistics are in US dollars. */
 export type Currency = 'USD' | 'CAD'
 
-/** An amount in whole cents with what it includes. A null basis was not said: the default basis is assumed. */
-export interface AmountOnBasis {
-  readonly cents: number
+/** What an amount includes, with its charges in whole cents. */
+export interface AmountTerms {
+  /** Null if it was not said: the default basis is assumed. */
   readonly basis: RateBasis | null
   /** Null if it is not known. */
   readonly fuelCents: number | null
@@ -22,61 +22,81 @@ export interface AmountOnBasis {
   readonly currency?: Currency | null
 }
 
-/**
- * An amount on the `wanted` basis, in whole cents: all-in = linehaul + fuel + accessorials. Null if it cannot be converted: the
- * fuel charge is not known, nothing would be left, the sum is above the largest amount, or the amount is in Canadian dollars.
- *
- * The SQL function `on_basis` has the same rule, for statistics; a test compares the two.
- *
- * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in') // 215000
- * @example centsOnBasis({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in') // null
- */
-export function centsOnBasis(amount: AmountOnBasis, wanted: RateBasis): number | null {
-  const { cents, basis, fuelCents, accessorialCents, currency } = amount
-  if (currency === 'CAD') return null
-  if (basis === null || basis === wanted) return cents
-  if (fuelCents === null) return null
-  const charges = fuelCents + (accessorialCents ?? 0)
-  const converted = wanted === 'all_in' ? cents + charges : cents - charges
-  return amountOrNull(converted)
-}
-
-/** A converted amount in cents; null if nothing would be left, or if it is above the largest amount. */
-export function amountOrNull(cents: number): number | null {
-  return cents > 0 && cents <= AMOUNT_CENTS_MAX ? cents : null
+export interface AmountOnBasis extends AmountTerms {
+  readonly cents: number
 }
 
 /** What converts an amount of a day where its own charges do not. Null if it is not known. */
-export interface AmountConversions {
+export interface FuelAndExchange {
   /** The fuel charge of the lane by the schedule. */
   readonly scheduledFuelCents: number | null
   readonly usdPerCad: number | null
 }
 
+/** What amounts are converted with if nothing but their own charges is known. */
+export const ownChargesOnly: FuelAndExchange = { scheduledFuelCents: null, usdPerCad: null }
+
+/** How all amounts on the same terms become US dollars on another basis: `times` the amount, `plusCents`. */
+export interface AmountConversion {
+  readonly times: number
+  /** The charges; negative if the wanted basis leaves them out. Null if the amounts are on the wanted basis. */
+  readonly plusCents: number | null
+  readonly by: 'charges' | 'schedule' | 'exchange' | null
+}
+
 /**
- * An amount in US dollars on the `wanted` basis, in whole cents: Canadian dollars by the exchange rate, and another basis by
- * the amount's own fuel charge, else by that of the schedule. Null if it cannot be converted. The view `counted_lanes` has the
- * same rule.
+ * The conversion of amounts to US dollars on the `wanted` basis: Canadian dollars by the exchange rate, and another basis by
+ * the amount's own fuel charge, else by that of the schedule. Null if that charge or the exchange rate is not known.
  *
- * @example comparableCents({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in', { scheduledFuelCents: 30000, usdPerCad: null }) // 215000
+ * The SQL functions `on_basis` and `usd_cents`, and the view `counted_lanes`, have the same rule, for statistics; a test compares
+ * them.
+ *
+ * @example amountConversion({ basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in') // { times: 1, plusCents: 30000, by: 'charges' }
+ */
+export function amountConversion(
+  { basis, fuelCents, accessorialCents, currency }: AmountTerms,
+  wanted: RateBasis,
+  { scheduledFuelCents, usdPerCad }: FuelAndExchange = ownChargesOnly,
+): AmountConversion | null {
+  const isCad = currency === 'CAD'
+  const times = isCad ? usdPerCad : 1
+  if (times === null) return null
+  if (basis === null || basis === wanted) return { times, plusCents: null, by: isCad ? 'exchange' : null }
+  const fuel = fuelCents === null ? scheduledFuelCents : usdCents(fuelCents, times)
+  if (fuel === null) return null
+  const charges = fuel + usdCents(accessorialCents ?? 0, times)
+  return {
+    times,
+    plusCents: wanted === 'all_in' ? charges : -charges,
+    by: isCad ? 'exchange' : fuelCents === null ? 'schedule' : 'charges',
+  }
+}
+
+/** An amount after the conversion. Null if another basis would leave nothing of it, or more than the largest amount. */
+export function convertedCents({ times, plusCents }: AmountConversion, cents: number): number | null {
+  const converted = usdCents(cents, times) + (plusCents ?? 0)
+  if (plusCents === null) return converted
+  return converted > 0 && converted <= AMOUNT_CENTS_MAX ? converted : null
+}
+
+/** The amount that the conversion turns into `cents`. */
+export function unconvertedCents({ times, plusCents }: AmountConversion, cents: number): number {
+  return (cents - (plusCents ?? 0)) / times
+}
+
+/**
+ * An amount in US dollars on the `wanted` basis, in whole cents. Null if it cannot be converted.
+ *
+ * @example comparableCents({ cents: 185000, basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in') // 215000
+ * @example comparableCents({ cents: 185000, basis: 'linehaul', fuelCents: null, accessorialCents: null }, 'all_in') // null
  */
 export function comparableCents(
-  { cents, basis, fuelCents, accessorialCents, currency }: AmountOnBasis,
+  amount: AmountOnBasis,
   wanted: RateBasis,
-  { scheduledFuelCents, usdPerCad }: AmountConversions,
+  day: FuelAndExchange = ownChargesOnly,
 ): number | null {
-  if (currency === 'CAD' && usdPerCad === null) return null
-  const inUsd = (amount: number) =>
-    currency === 'CAD' && usdPerCad !== null ? usdCents(amount, usdPerCad) : amount
-  return centsOnBasis(
-    {
-      cents: inUsd(cents),
-      basis,
-      fuelCents: fuelCents === null ? scheduledFuelCents : inUsd(fuelCents),
-      accessorialCents: accessorialCents === null ? null : inUsd(accessorialCents),
-    },
-    wanted,
-  )
+  const conversion = amountConversion(amount, wanted, day)
+  return conversion === null ? null : convertedCents(conversion, amount.cents)
 }
 
 /** What the quoted rate, the estimated cost and their charges are in. Null was not said. */
@@ -155,7 +175,7 @@ export function landedOnOneBasis(
   if (basis === (cost.basis ?? assumed)) {
     return { revenueCents: revenue.cents, costCents: cost.cents, basis, currency }
   }
-  const [revenueCents, costCents] = [centsOnBasis(revenue, assumed), centsOnBasis(cost, assumed)]
+  const [revenueCents, costCents] = [comparableCents(revenue, assumed), comparableCents(cost, assumed)]
   return revenueCents === null || costCents === null
     ? null
     : { revenueCents, costCents, basis: assumed, currency }

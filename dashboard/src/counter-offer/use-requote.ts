@@ -2,7 +2,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import type { Lane } from '#contract/lane.ts'
 import { type Answer, type Body, lanesHaveChanged, useChange } from '../api/index.ts'
 
-/** Reloads everything that shows the rounds of a lane. */
+/** Reloads everything that shows the quotes of a lane. */
 export function roundsHaveChanged(queries: QueryClient, { lane_ref }: Pick<Lane, 'lane_ref'>): void {
   void lanesHaveChanged(queries, [lane_ref])
   for (const name of ['list-lanes', 'get-lane', 'get-quote-request'])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emailText, newestRounds, rateText } from './desk-quote-text.ts'
+import { emailText, newestQuotes, rateText } from './desk-quote-text.ts'
 
 const lane = {
   lane_ref: '48211093754-1-1',
@@ -52,7 +52,7 @@ test('several lanes have a total', () => {
 
 test('after a counter-offer, the customer sees the newest quote of each lane', () => {
   const refs = ['7-1-1', '7-2-1', '7-1-10', '7-1-2'].map((lane_ref) => ({ lane_ref }))
-  expect(newestRounds(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
+  expect(newestQuotes(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
 })
 
 test('a rate says what it includes and its currency, if that was said', () => {

@@ -28,16 +28,16 @@ export const validities = [
 export const usualValidityHours = 24
 
 /**
- * The newest quote of each lane, in the order of the lanes: a counter-offer makes further ones.
+ * The newest quote of each lane, in the order of the lanes. The answer to a counter-offer adds one.
  *
- * @example newestRounds([{ lane_ref: '7-1-1' }, { lane_ref: '7-1-2' }]) // [{ lane_ref: '7-1-2' }]
+ * @example newestQuotes([{ lane_ref: '7-1-1' }, { lane_ref: '7-1-2' }]) // [{ lane_ref: '7-1-2' }]
  */
-export function newestRounds<Round extends { readonly lane_ref: string }>(rounds: readonly Round[]): Round[] {
-  const partsOf = ({ lane_ref }: Round) => lane_ref.split('-').map(Number)
-  const newest = new Map<number, Round>()
-  for (const round of rounds.toSorted((one, other) => (partsOf(one)[2] ?? 0) - (partsOf(other)[2] ?? 0)))
-    newest.set(partsOf(round)[1] ?? 0, round)
-  return [...newest].sort(([one], [other]) => one - other).map(([, round]) => round)
+export function newestQuotes<Quote extends { readonly lane_ref: string }>(quotes: readonly Quote[]): Quote[] {
+  const partsOf = ({ lane_ref }: Quote) => lane_ref.split('-').map(Number)
+  const newest = new Map<number, Quote>()
+  for (const quote of quotes.toSorted((one, other) => (partsOf(one)[2] ?? 0) - (partsOf(other)[2] ?? 0)))
+    newest.set(partsOf(quote)[1] ?? 0, quote)
+  return [...newest].sort(([one], [other]) => one - other).map(([, quote]) => quote)
 }
 
 /** The end of a quote's validity, with the time zone, because the customer may be in another one. */

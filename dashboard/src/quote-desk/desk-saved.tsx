@@ -21,7 +21,7 @@ import {
 } from '../shared-ui/index.ts'
 import {
   emailText,
-  newestRounds,
+  newestQuotes,
   rateText,
   usualValidityHours,
   validities,
@@ -88,7 +88,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           Enter: next quote. W: mark won. L: mark lost. U: pending again. C: counter-offer.
           {lanes.length > 1 && ' Up and Down choose the lane.'}
         </Text>
-        <ForCustomer request={{ ...request, lanes: newestRounds(lanes) }} />
+        <ForCustomer request={{ ...request, lanes: newestQuotes(lanes) }} />
       </Stack>
       <CounterDialog lane={countered} onClose={() => setCountered(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />

@@ -23,7 +23,7 @@ test('only what was said is sent', () => {
   expect(termsInWords(noTerms, 'all_in')).toBe('all-in, US dollars')
 })
 
-test('a further quote keeps the terms of the one before, also accessorials without names', () => {
+test('a requote keeps the terms of the quote before it, also accessorials without names', () => {
   const before = {
     quoted_basis: 'linehaul',
     quoted_currency: null,

@@ -52,7 +52,7 @@ export function termsBody({ basis, fuel, charges, currency, accessorials = null 
   }
 }
 
-/** The terms of a further quote: those of the quote before it, unless others are said. The service keeps the same ones. */
+/** The terms of a requote: those of the quote before it, unless others are said. The service keeps the same ones. */
 export function termsAfter(
   {
     quoted_basis,

@@ -6,7 +6,7 @@ export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
 export { BrokerageBook } from './brokerage-book.ts'
 export { costExpected, type Pricing, pricingOf } from './expected-costs.ts'
-export { conversionsOfQuote, needsConversion, ownChargesOnly } from './quote-conversions.ts'
+export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export {
   asksForParties,
   factsOf,

@@ -1,6 +1,6 @@
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
-import type { AmountConversions, Currency, RateBasis } from '#engine/rate-basis.ts'
-import { conversions, fuel } from '../database/queries/index.ts'
+import type { AmountTerms, Currency, FuelAndExchange, RateBasis } from '#engine/rate-basis.ts'
+import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
@@ -13,8 +13,20 @@ export function needsConversion(
   return (basis ?? wanted) !== wanted || currency === 'CAD'
 }
 
-/** What amounts are converted with if nothing but their own charges is known. */
-export const ownChargesOnly: AmountConversions = { scheduledFuelCents: null, usdPerCad: null }
+/** What the amounts of a quote include and their currency. Absent or null: what the brokerage assumes, and US dollars. */
+export type QuotedOn = Pick<
+  NewLane,
+  'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'
+>
+
+export function termsOfQuote(quoted: QuotedOn): AmountTerms {
+  return {
+    basis: quoted.quoted_basis ?? null,
+    fuelCents: quoted.quoted_fuel_cents ?? null,
+    accessorialCents: quoted.quoted_accessorials_cents ?? null,
+    currency: quoted.quoted_currency ?? null,
+  }
+}
 
 /**
  * What the amounts of a quote of a day are converted with: `rates` follow the fuel schedule of the customer, `costs` that of
@@ -24,7 +36,7 @@ export async function conversionsOfQuote(
   transaction: TenantTransaction,
   tenant: TenantId,
   { customerName, at, miles }: { customerName: string | null; at: Date; miles: number | null },
-): Promise<{ readonly rates: AmountConversions; readonly costs: AmountConversions }> {
+): Promise<{ readonly rates: FuelAndExchange; readonly costs: FuelAndExchange }> {
   const day = at.toISOString().slice(0, 10)
   const { rate, cost } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
   const usdPerCad = await conversions.usdPerCadOn(transaction, tenant, day)

@@ -12,11 +12,13 @@ export const chargeFields = {
     aliases: ['Rate Basis', 'Quote Basis', 'Basis', 'Rate Includes'],
   },
   quoted_fuel: {
-    description: 'the fuel charge of the quoted rate; if absent, that of the customer rate',
+    description:
+      'the fuel charge of the quoted rate; in a file without charges of the quoted rate, that of the customer rate',
     aliases: ['Quoted Fuel Surcharge', 'Quote Fuel Surcharge', 'Quoted FSC', 'Quote FSC'],
   },
   quoted_accessorials: {
-    description: 'the accessorial charges of the quoted rate; if absent, those of the customer rate',
+    description:
+      'the accessorial charges of the quoted rate; in a file without charges of the quoted rate, those of the customer rate',
     aliases: ['Quoted Accessorial Charges', 'Quote Accessorials'],
   },
   customer_basis: {

@@ -56,12 +56,10 @@ export function rulesAnswer(
     minimum: limit(minimum, minimum?.rule.terms.minimum),
     target: limit(target === null ? null : { ...target, outside: 'warn' }, target?.rule.terms.target),
     maximum: limit(maximum, maximum?.rule.terms.maximum),
-    round_to: applied.roundTo === null ? null : dollarsFromCents(applied.roundTo.value),
     rounding:
       applied.roundTo === null
         ? null
         : { to: dollarsFromCents(applied.roundTo.value), ...reasonOf(applied.roundTo.rule) },
-    valid_days: applied.validDays?.value ?? null,
     validity:
       applied.validDays === null
         ? null

@@ -89,7 +89,7 @@ describe('an approval', () => {
     expect(made.body.quoted_rate).toBe(1300)
   })
 
-  test('is for a further quote of a lane, too, and counts as the next one', async () => {
+  test('is for a requote, too, and counts as the next one', async () => {
     const first = await post('/api/quote-requests', quoted(2000), rep.token)
     const ref: string = first.body.lanes[0].lane_ref
     const asked = await post(`/api/lanes/${ref}/approvals`, { quoted_rate: 1200 }, rep.token)
@@ -129,7 +129,7 @@ describe('an approval', () => {
     })
   })
 
-  test('says the currency and the basis of its rates, of a further quote those of the lane', async () => {
+  test('says the currency and the basis of its rates, of a requote those of the lane', async () => {
     const day = new Date(app.now).toISOString().slice(0, 10)
     await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
     const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }

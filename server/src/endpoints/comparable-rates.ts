@@ -1,7 +1,11 @@
-import { usdCents } from '#engine/exchange-days.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import type { MarketRate } from '#engine/market-rate.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import {
+  type AmountConversion,
+  amountConversion,
+  convertedCents,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
 import { conversions, type DatedMarketRate, people } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -15,7 +19,7 @@ export interface RateConversions {
 /** A market rate on the basis of the brokerage in US dollars, as far as it can be converted, and how it was. */
 export type ComparableRate<Row> = MarketRate & {
   readonly row: Row
-  readonly convertedBy: 'charges' | 'schedule' | 'exchange' | null
+  readonly convertedBy: AmountConversion['by']
 }
 
 /** What these rates are converted with. Without a rate on another basis or in Canadian dollars, no day is read. */
@@ -53,18 +57,16 @@ export function comparableRate<Row extends RateRow>(
   miles: number | null,
 ): ComparableRate<Row> {
   const { usdPerCad = null, millsPerMile = null } = days.get(row.as_of.toISOString().slice(0, 10)) ?? {}
-  const isCad = row.currency === 'CAD' && usdPerCad !== null
-  const inUsd = (cents: number) => (isCad ? usdCents(cents, usdPerCad) : cents)
-  const own = row.fuel_cents ?? null
-  const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
-  const fuelCents = own === null ? scheduled : inUsd(own)
-  const isOther = row.basis !== basis
-  const onBasis = (cents: number | null | undefined) =>
-    cents === null || cents === undefined
-      ? null
-      : centsOnBasis({ cents: inUsd(cents), basis: row.basis, fuelCents, accessorialCents: null }, basis)
-  const isComparable = row.currency === 'USD' || isCad
-  const mid = isComparable ? onBasis(row.mid_cents) : null
+  const scheduledFuelCents = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
+  const { currency, fuel_cents: fuelCents = null } = row
+  const terms = { basis: row.basis, fuelCents, accessorialCents: null }
+  const conversion =
+    currency === 'USD' || currency === 'CAD'
+      ? amountConversion({ ...terms, currency }, basis, { scheduledFuelCents, usdPerCad })
+      : null
+  const converted = (cents: number | null | undefined) =>
+    conversion === null || cents === null || cents === undefined ? null : convertedCents(conversion, cents)
+  const mid = converted(row.mid_cents)
   const common = {
     row,
     scope: row.scope,
@@ -74,11 +76,11 @@ export function comparableRate<Row extends RateRow>(
     asOf: row.as_of.getTime(),
     validUntil: row.valid_until?.getTime() ?? null,
   }
-  if (mid === null) {
+  if (conversion === null || mid === null) {
     return {
       ...common,
       basis: row.basis,
-      currency: isCad ? 'USD' : row.currency,
+      currency,
       lowCents: row.low_cents ?? null,
       midCents: row.mid_cents,
       highCents: row.high_cents ?? null,
@@ -89,9 +91,9 @@ export function comparableRate<Row extends RateRow>(
     ...common,
     basis,
     currency: 'USD',
-    lowCents: onBasis(row.low_cents),
+    lowCents: converted(row.low_cents),
     midCents: mid,
-    highCents: onBasis(row.high_cents),
-    convertedBy: isCad ? 'exchange' : !isOther ? null : own === null ? 'schedule' : 'charges',
+    highCents: converted(row.high_cents),
+    convertedBy: conversion.by,
   }
 }

@@ -148,7 +148,7 @@ describe('advice on a counter-offer: errors', () => {
 })
 
 describe('keeping the choice', () => {
-  test('accepting makes a won round at the named rate; the earlier round keeps the counter-offer and is lost for its price', async () => {
+  test('accepting makes a won requote at the named rate; the earlier quote keeps the counter-offer and is lost for its price', async () => {
     const ref = await quoted()
     const { status, body } = await send('POST', `/api/lanes/${ref}/requote`, {
       quoted_rate: 2100,
@@ -179,7 +179,7 @@ describe('keeping the choice', () => {
     expect(made).toMatchObject([{ after: { outcome: 'won' } }])
   })
 
-  test('a repeated acceptance is refused and names the won round, also of two at once', async () => {
+  test('a repeated acceptance is refused and names the won requote, also of two at once', async () => {
     const accepts = { quoted_rate: 2100, counter_rate: 2100 }
     const requote = (of: string, body: object) => send('POST', `/api/lanes/${of}/requote`, body)
     const ref = await quoted()
@@ -195,19 +195,19 @@ describe('keeping the choice', () => {
     const answers = await Promise.all([1, 2, 3].map(() => requote(raced, accepts)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
 
-    // Two rounds of one lane, each accepted at the same time.
+    // Two quotes of one lane, each accepted at the same time.
     const first = await quoted()
     expect((await requote(first, { quoted_rate: 2300, counter_rate: 2000 })).status).toBe(201)
-    const rounds = await Promise.all([first, nextOf(first)].map((of) => requote(of, accepts)))
-    expect(rounds.map(({ status }) => status).sort()).toEqual([201, 409])
+    const answered = await Promise.all([first, nextOf(first)].map((of) => requote(of, accepts)))
+    expect(answered.map(({ status }) => status).sort()).toEqual([201, 409])
 
-    // A round that was won by mistake does not count.
+    // A requote that was won by mistake does not count.
     const outcome = { outcome: 'pending' }
     expect((await send('POST', `/api/lanes/${nextOf(ref)}/outcome`, outcome)).status).toBe(200)
     expect((await requote(ref, accepts)).status).toBe(201)
   })
 
-  test('countering makes a pending round; a lost quote keeps its reason', async () => {
+  test('countering makes a pending requote; a lost quote keeps its reason', async () => {
     const ref = await quoted()
     await send('POST', `/api/lanes/${ref}/outcome`, { outcome: 'lost', reason: 'service' })
     const { body } = await send('POST', `/api/lanes/${ref}/requote`, {
@@ -254,7 +254,7 @@ describe('keeping the choice', () => {
 })
 
 describe('the rules hold for an accepted or countered rate', () => {
-  test('accepting below a minimum needs approval; approved, the round is won and the counter-offer is kept', async () => {
+  test('accepting below a minimum needs approval; approved, the requote is won and the counter-offer is kept', async () => {
     const ruled = await makeTenant(app)
     const own = await makePerson(app, ruled, 'member')
     const as = (token: string) => (method: 'GET' | 'POST', path: string, body?: object) =>

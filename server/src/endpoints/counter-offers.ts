@@ -13,6 +13,7 @@ import { offerBelief } from '#engine/estimate/estimate-offer.ts'
 import { isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { daysSince, trustOf } from '#engine/estimate/trust.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
+import { unconvertedCents } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { ownScope } from '../book/index.ts'
 import { lanes } from '../database/queries/index.ts'
@@ -27,7 +28,7 @@ import { askedRef, noLane } from './named-lane.ts'
 import { offerCustomer } from './offer-customer.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
-import { convertedCents, quoteConversion, unconvertedCents } from './quote-conversion.ts'
+import { inUsdOnBasis, quoteConversion } from './quote-conversion.ts'
 import { rateChecker } from './rate-check.ts'
 
 type CounterCall = Call<typeof counterAdvice>
@@ -86,12 +87,12 @@ async function knownAbout(lane: LaneRow, { caller, query, now }: CounterCall, pa
     parts,
   )
   const enteredCents = cents(query.estimated_cost) ?? lane.estimated_cost_cents
-  const costCents = enteredCents === null ? null : convertedCents(conversion, enteredCents)
+  const costCents = enteredCents === null ? null : inUsdOnBasis(conversion, enteredCents)
   const customer = await offerCustomer(customerName, tenant, { book, model }, parts)
   const offer = { ...asked.places, equipmentCode: asked.equipmentCode, costCents, customer }
   const circumstances = { rules: settings.rules, parties, experiment: null, now }
   const facts = await offerFacts(model, offer, history, circumstances)
-  const quotedCents = convertedCents(conversion, lane.quoted_rate_cents)
+  const quotedCents = inUsdOnBasis(conversion, lane.quoted_rate_cents)
   return {
     facts,
     conversion,
@@ -121,10 +122,10 @@ function costOf({
 /** The chance of each rate; null without quotes to learn from. */
 function chancesOf({ belief, conversion }: Known, { quotedCents, counterCents }: Amounts) {
   if (belief === null) return null
-  const [quoted, counter] = [quotedCents, counterCents].map((amount) => convertedCents(conversion, amount))
+  const [quoted, counter] = [quotedCents, counterCents].map((amount) => inUsdOnBasis(conversion, amount))
   if (quoted == null || counter == null) return null
   const chance = counterChances(belief, { quotedCents: quoted, counterCents: counter })
-  return (rateCents: number) => chance(convertedCents(conversion, rateCents) ?? 0)
+  return (rateCents: number) => chance(inUsdOnBasis(conversion, rateCents) ?? 0)
 }
 
 /** Limits of the rules in the currency and on the basis of the quote. */

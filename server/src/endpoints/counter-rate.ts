@@ -54,12 +54,12 @@ export async function refuseIfLaterWon(
   )
 }
 
-/** Whether a further quote agrees to the rate that the customer named. */
+/** Whether a requote agrees to the rate that the customer named. */
 export function isAccepted({ counter_rate, quoted_rate }: Requoted): boolean {
   return counter_rate === quoted_rate
 }
 
-/** Checks a further quote of a lane that answers a counter-offer. @throws a 409 or a 422 */
+/** Checks a requote that answers a counter-offer. @throws a 409 or a 422 */
 export function checkCounter(lane: LaneRow, body: Requoted): void {
   const { counter_rate, quoted_rate, quoted_basis, quoted_currency } = body
   if (counter_rate === undefined) return

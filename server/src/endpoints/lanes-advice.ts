@@ -18,7 +18,7 @@ import { type EstimatedOffer, estimatedOffer } from './markup-estimate.ts'
 import { type OfferCustomer, offerCustomer } from './offer-customer.ts'
 import { outsideErrors } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
-import { convertedCents, quoteConversion } from './quote-conversion.ts'
+import { inUsdOnBasis, quoteConversion } from './quote-conversion.ts'
 import { rateChecker } from './rate-check.ts'
 
 type Lane = BodyOf<typeof adviseLanes>['lanes'][number]
@@ -92,7 +92,7 @@ async function comparedAmounts(
     parts,
   )
   const cents = (amount: number | undefined) => (amount === undefined ? null : centsFromDollars(amount))
-  const compared = (amount: number | null) => (amount === null ? null : convertedCents(conversion, amount))
+  const compared = (amount: number | null) => (amount === null ? null : inUsdOnBasis(conversion, amount))
   const [sentCents, sentCostCents] = [cents(lane.quoted_rate), cents(lane.estimated_cost)]
   return {
     terms,
@@ -168,7 +168,7 @@ async function answersFor(
           ? null
           : {
               times: conversion.times,
-              plus: dollarsFromCents(conversion.plusCents),
+              plus: dollarsFromCents(conversion.plusCents ?? 0),
               by: conversion.by,
             },
     }

@@ -136,7 +136,7 @@ function validUntil({ validDays }: CheckedRate<'quoted_rate'>, now: number): Dat
   return validDays === null ? null : new Date(now + validDays * 86_400_000)
 }
 
-/** The cost and the charges of a further quote: those of the quote before it, unless others are sent. */
+/** The cost and the charges of a requote: those of the quote before it, unless others are sent. */
 function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
   const saysCharges = chargeMembers.some((field) => body[field] !== undefined)
   const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency } =
@@ -159,7 +159,7 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
   }
 }
 
-/** The errors of a further quote: of the charges that were sent, or of the earlier ones that it keeps. */
+/** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
 function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow): FieldError[] {
   const sent = chargesErrors('quoted', 'quoted_rate', body)
   if (sent.length > 0) return sent
@@ -322,7 +322,7 @@ export async function makeQuoteRequest(
   }
 }
 
-/** Checks the rate of a further quote of a lane against the rules. */
+/** Checks the rate of a requote against the rules. */
 export async function checkRequote(
   ref: string,
   body: BodyOf<typeof requote>,

@@ -4,7 +4,7 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMissedMargin, getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { backtestSentence } from '#engine/backtest/backtest-sentence.ts'
-import { MISSED_KINDS, type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
+import { type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { type LaneFilter, lanesById, missedMargin } from '../database/queries/index.ts'
@@ -87,7 +87,7 @@ async function quotesPage(
   const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
   const share = (value: number | undefined) => Math.round(1000 * (value ?? 0)) / 1000
   return {
-    totals: sumsAnswer(found.totals),
+    totals: sumsAnswer(found.totals ?? noSums),
     quotes: page.flatMap(({ laneId, amountCents, at }) => {
       const lane = byId.get(laneId)
       if (lane === undefined) return []
@@ -137,11 +137,17 @@ async function csvOf(
     )
   }
   const { missed } = state.result
-  const kind = MISSED_KINDS.indexOf(query.kind)
+  const { kind } = query
   const head = csvHead(csvColumns.map(([header]) => header))
   return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
     const { quotes, next } = await staleReads.inTenant(tenant, (transaction) =>
-      quotesPage(transaction, tenant, missed, { kind, filter, cursor, limit: lanesExportedAtOnce }),
+      quotesPage(transaction, tenant, missed, {
+        kind,
+        filter,
+        cursor,
+        limit: lanesExportedAtOnce,
+        withTotals: false,
+      }),
     )
     return { lines: csvLines(quotes.map((quote) => csvColumns.map(([, cell]) => cell(quote)))), next }
   })
@@ -182,8 +188,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     return staleReads.inTenant(tenant, async (transaction) => {
-      const kind = MISSED_KINDS.indexOf(query.kind)
-      const asked = { by: query.by, kind, filter, cursor, limit: limit + 1 }
+      const asked = { by: query.by, kind: query.kind, filter, cursor, limit: limit + 1 }
       const found = await missedMargin.missedBy(transaction, tenant, result.missed, asked)
       const page = found.rows.slice(0, limit)
       const names = await namesOf(transaction, tenant, query.by, page)
@@ -209,10 +214,11 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
     const asked = {
-      kind: MISSED_KINDS.indexOf(query.kind),
+      kind: query.kind,
       filter,
       cursor,
       limit: query.limit ?? pageSizeDefault,
+      withTotals: true,
     }
     return staleReads.inTenant(tenant, async (transaction) => {
       const { next, ...page } = await quotesPage(transaction, tenant, result.missed, asked)

@@ -3,7 +3,7 @@ import { readPastedLanes } from '#contract/pasted-lanes.ts'
 import { usdCents } from '#engine/exchange-days.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import { conversions, fuel, people } from '../database/queries/index.ts'
 import { readPasted } from '../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../lanes/index.ts'
@@ -106,7 +106,7 @@ function convertedRow(row: ConvertedRow, wanted: RateBasis, millsPerMile: number
     const cents = centsFromDollars(dollars)
     return cents === null
       ? null
-      : dollarsIfKnown(centsOnBasis({ cents, basis, fuelCents, accessorialCents: null }, wanted))
+      : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents: null }, wanted))
   }
   const convertedRate = converted(rate)
   if (convertedRate === null) {

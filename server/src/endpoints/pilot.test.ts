@@ -312,7 +312,7 @@ describe('200', () => {
         },
       })
     expect((await send(2000)).status).toBe(201)
-    // The same request again, and another body with its key: neither is a further quote.
+    // The same request again, and another body with its key: neither is a requote.
     expect((await send(2000)).status).toBe(201)
     expect((await send(2010)).status).toBe(422)
     expect(kinds(await entriesOf(tenant))).toEqual(['started', 'forecast'])

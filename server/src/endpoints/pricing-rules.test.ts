@@ -63,8 +63,8 @@ describe('a rule', () => {
     expect(rules).toMatchObject({
       minimum: { rule_id: id, outside: 'approval', because: 'customer Harvest  table foods, over 500 miles' },
       verdict: 'approval',
-      round_to: 25,
-      valid_days: 3,
+      rounding: { to: 25 },
+      validity: { days: 3 },
     })
     expect(rules.rate % 25).toBe(0)
     expect(rules.minimum.rate).toBeGreaterThan(2000)

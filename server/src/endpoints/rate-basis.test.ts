@@ -1,7 +1,15 @@
-import { sql } from 'kysely'
+import fc from 'fast-check'
+import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
-import { centsOnBasis, type RateBasis } from '#engine/rate-basis.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import {
+  type AmountOnBasis,
+  comparableCents,
+  type FuelAndExchange,
+  ownChargesOnly,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
 import {
   call,
   type Integration,
@@ -343,6 +351,36 @@ describe('a rate on other terms', () => {
       },
     ])
   })
+})
+
+test('charges and the basis of a row belong to the amount that its columns name', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const ends = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Lost'
+  // A column for charges of the quote: an empty cell is not the charge of the customer.
+  await imported(
+    ours,
+    `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Quoted fuel,Customer rate,Customer basis,Customer fuel,Customer accessorials\nA-1,${ends},1700,linehaul,,2000,all_in,250,50\n`,
+  )
+  // Without such a column, both rates have the one charge of the row.
+  await imported(
+    ours,
+    `Quote ID,From,To,Equip,Quote Date,Status,Quoted rate,Quoted basis,Customer rate,FSC\nA-2,${ends},1700,linehaul,2000,300\n`,
+  )
+  // The only rate of a row has the basis of the row.
+  await imported(
+    ours,
+    'Quote ID,From,To,Equip,Quote Date,Status,Sell Rate,Basis\nA-3,"Dallas, TX","Atlanta, GA",V,3/1/2026,Won,1700,linehaul\n',
+  )
+  const { lanes } = (await call(app, 'GET', '/api/lanes?sort=oldest', { token: ours.tenant.owner })).body
+  const byId = (id: string) => lanes.find((lane: { reference: string }) => lane.reference === id)
+  expect(byId('A-1')).toMatchObject({
+    quoted_basis: 'linehaul',
+    quoted_fuel: null,
+    quoted_accessorials: null,
+  })
+  expect(byId('A-2')).toMatchObject({ quoted_basis: 'linehaul', quoted_fuel: 300 })
+  expect(byId('A-3')).toMatchObject({ quoted_basis: 'linehaul', customer_basis: 'linehaul' })
+  expect((await answers(ours)).markup).toMatchObject({ basis: { converted: 1, kept_apart: 2 } })
 })
 
 test('findings of lists and tests of rules compare the amounts that statistics compare', async () => {
@@ -723,33 +761,75 @@ test('pasted linehaul rates are converted to the default basis, and refused with
   ])
 })
 
-test('the database converts as the engine does', async () => {
+/** Amounts from a cent to the largest one, with and without charges, on all terms. */
+const anyAmount: fc.Arbitrary<AmountOnBasis> = fc.record({
+  cents: fc.constantFrom(1, 90_000, 170_001, 999_999_999),
+  basis: fc.constantFrom(null, 'linehaul', 'all_in'),
+  fuelCents: fc.constantFrom(null, 0, 29_999, 999_999_999),
+  accessorialCents: fc.constantFrom(null, 5_001, 999_999_999),
+  currency: fc.constantFrom(null, 'USD', 'CAD'),
+})
+
+test('the database converts generated amounts on all terms as the engine does', async () => {
   const ours = await makeIntegration(app, scopes)
-  const bases: (RateBasis | null)[] = [null, 'linehaul', 'all_in']
-  // Three of the largest amounts are more than an integer of the database holds.
-  const [most, usual] = [999_999_999, 100_000]
-  const cases = bases.flatMap((basis) =>
-    [null, 0, 30_000, usual, most].flatMap((fuel) =>
-      [null, 5_000, most].flatMap((more) =>
-        [usual, most].flatMap((cents) =>
-          (['linehaul', 'all_in'] as const).map((wanted) => ({ cents, basis, fuel, more, wanted })),
-        ),
-      ),
-    ),
-  )
-  const found = await app.database.inTenant(ours.tenant.id as never, async (transaction) => {
-    const results: (number | null)[] = []
-    for (const { cents, basis, fuel, more, wanted } of cases) {
-      const { rows } = await sql<{ cents: number | null }>`
-        select on_basis(${cents}::integer, ${basis}::text, ${fuel}::integer, ${more}::integer, ${wanted}::text) as cents
-      `.execute(transaction)
-      results.push(rows[0]?.cents ?? null)
-    }
-    return results
+  const token = ours.tenant.owner
+  const miles = 777
+  const cases = fc.sample(fc.record({ quoted: anyAmount, customer: anyAmount, truck: anyAmount }), {
+    numRuns: 250,
+    seed: 1,
   })
-  expect(found).toEqual(
-    cases.map(({ cents, basis, fuel, more, wanted }) =>
-      centsOnBasis({ cents, basis, fuelCents: fuel, accessorialCents: more }, wanted),
-    ),
+  await push(
+    ours,
+    cases.map((_, nth) => quoteToPush(`G-${nth}`, { miles })),
   )
+  const inTenant = <Row>(query: RawBuilder<Row>) =>
+    app.database.inTenant(
+      ours.tenant.id as never,
+      async (transaction) => (await query.execute(transaction)).rows,
+    )
+  await inTenant(sql`
+    update lanes set quoted_rate_cents = (quoted->>'cents')::integer, quoted_basis = quoted->>'basis',
+      quoted_fuel_cents = (quoted->>'fuelCents')::integer, quoted_currency = quoted->>'currency',
+      quoted_accessorials_cents = (quoted->>'accessorialCents')::integer,
+      customer_rate_cents = (customer->>'cents')::integer, customer_basis = customer->>'basis',
+      customer_fuel_cents = (customer->>'fuelCents')::integer, customer_currency = customer->>'currency',
+      customer_accessorials_cents = (customer->>'accessorialCents')::integer,
+      truck_cost_cents = (truck->>'cents')::integer, truck_basis = truck->>'basis',
+      truck_fuel_cents = (truck->>'fuelCents')::integer, truck_currency = truck->>'currency',
+      truck_accessorials_cents = (truck->>'accessorialCents')::integer
+    from json_to_recordset(${JSON.stringify(cases.map((one, nth) => ({ id: `G-${nth}`, ...one })))}::json)
+      as cases (id text, quoted json, customer json, truck json)
+    where external_id = id`)
+  const inView = () =>
+    inTenant(sql<{ nth: number; quoted: number; customer: number; truck: number }>`
+      select split_part(external_id, '-', 2)::integer as nth, quoted_rate_cents as quoted,
+        customer_rate_cents as customer, truck_cost_cents as truck
+      from counted_lanes order by 1`)
+  const inEngine = (wanted: RateBasis, day: FuelAndExchange) =>
+    cases.flatMap((one, nth) => {
+      const [quoted, customer, truck] = [one.quoted, one.customer, one.truck].map((amount) =>
+        comparableCents(amount, wanted, day),
+      )
+      return quoted == null || customer == null || truck == null ? [] : [{ nth, quoted, customer, truck }]
+    })
+
+  for (const wanted of ['all_in', 'linehaul'] as const) {
+    await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: wanted } })
+    expect(await inView()).toEqual(inEngine(wanted, ownChargesOnly))
+  }
+  const day = '2026-06-01'
+  await call(app, 'POST', '/api/exchange-rates', { token, body: { rates: [{ day, usd_per_cad: 0.7305 }] } })
+  await call(app, 'PATCH', '/api/fuel/schedule', {
+    token,
+    body: { periods: [{ from: '2020-01-01', base_price: 1.2, miles_per_gallon: 6 }] },
+  })
+  const prices = `period,series,value\n${day},EMD_EPD2D_PTE_NUS_DPG,3.66`
+  await call(app, 'POST', '/api/fuel/diesel-prices', { token, body: { text: prices } })
+  const known = { scheduledFuelCents: fuelOfMiles(410, miles), usdPerCad: 0.7305 }
+  for (const wanted of ['linehaul', 'all_in'] as const) {
+    await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: wanted } })
+    const rows = await inView()
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows).toEqual(inEngine(wanted, known))
+  }
 })

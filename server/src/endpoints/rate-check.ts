@@ -3,15 +3,16 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
-import { type AmountConversions, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
+import { comparableCents, type FuelAndExchange, ownChargesOnly, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
 import {
   conversionsOfQuote,
   factsOf,
   needsConversion,
-  ownChargesOnly,
   type QuotedFor,
+  type QuotedOn,
+  termsOfQuote,
 } from '../book/index.ts'
 import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -19,7 +20,6 @@ import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { partiesOf } from './applied-rules.ts'
 import type { Parts } from './parts.ts'
-import type { QuotedOn } from './quote-conversion.ts'
 
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
@@ -42,27 +42,14 @@ type LaneToCheck = Pick<
     readonly quoted?: QuotedOn
   }
 
-type Quoted = NonNullable<LaneToCheck['quoted']>
-
 /**
  * The amounts of a lane on the basis of the brokerage in US dollars, as far as they can be converted. `leastCents` is the rate
  * with the fuel charge of the schedule, if that makes it lower than the charge that was entered.
  */
-function onBasis(lane: LaneToCheck, wanted: RateBasis, by: AmountConversions) {
-  const converted = (cents: number, fuelCents = lane.quoted?.quoted_fuel_cents ?? null) => {
-    const { quoted_basis, quoted_accessorials_cents, quoted_currency }: Partial<Quoted> = lane.quoted ?? {}
-    return comparableCents(
-      {
-        cents,
-        basis: quoted_basis ?? null,
-        fuelCents,
-        accessorialCents: quoted_accessorials_cents ?? null,
-        currency: quoted_currency ?? null,
-      },
-      wanted,
-      by,
-    )
-  }
+function onBasis(lane: LaneToCheck, wanted: RateBasis, by: FuelAndExchange) {
+  const terms = termsOfQuote(lane.quoted ?? {})
+  const converted = (cents: number, fuelCents = terms.fuelCents) =>
+    comparableCents({ ...terms, cents, fuelCents }, wanted, by)
   const rateCents = converted(lane.rateCents)
   const scheduled = by.scheduledFuelCents === null ? rateCents : (converted(lane.rateCents, null) ?? 0)
   const { enteredCostCents } = lane

@@ -74,11 +74,8 @@ function checkCharges(
   )
 }
 
-/** A booking with the currency that its row says for all amounts, and the basis that it says for its rates. */
-type RowBooking = BookingCells & {
-  readonly rowCurrency: Currency | null
-  readonly rowBasis: RateBasis | null
-}
+/** A booking with the currency that its row says for all amounts. */
+type RowBooking = BookingCells & { readonly rowCurrency: Currency | null }
 
 /** The accessorial charges: the amount, else the sum of the charges by name. Adds an error if they differ. */
 function accessorialsOf(
@@ -102,10 +99,13 @@ function accessorialsOf(
  * The booking with what the file says for amounts whose row does not say it: the basis, the currency of the row, and the
  * accessorial charges that follow from charges by name.
  */
-export function withAssumedBases(read: BookingCells, row: RowReader, bases: Columns['bases']): RowBooking {
+export function withAssumedBases(
+  read: BookingCells,
+  row: RowReader,
+  { bases, names }: Pick<Columns, 'bases' | 'names'>,
+): RowBooking {
   const { customerRateCents: ar, truckCostCents: ap } = read
   const ofRow = row.readCached('quoted_currency', readCurrency)
-  const basisOfRow = row.readCached('quoted_basis', readBasis)
   const cells = {
     ...read,
     customerCurrency: read.customerCurrency ?? (ar === null ? null : ofRow),
@@ -118,10 +118,10 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
     ),
     truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
     rowCurrency: ofRow,
-    rowBasis: basisOfRow,
   }
   const customerBasis =
-    cells.customerBasis ?? (ar === null ? null : basisOfCustomerRate(basisOfRow, bases.customer_rate))
+    cells.customerBasis ??
+    (ar === null ? null : (basisOfRates(row, names, bases) ?? bases.customer_rate?.basis ?? null))
   const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
   checkCharges(
     row,
@@ -150,28 +150,43 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
   return { ...cells, customerBasis, truckBasis }
 }
 
-/** The basis of a customer rate without a cell of its own: the name of its column, else the cell of the rates of the row, else the map. */
-function basisOfCustomerRate(ofRow: RateBasis | null, assumed: Columns['bases']['customer_rate']) {
-  return assumed?.from === 'name' ? assumed.basis : (ofRow ?? assumed?.basis ?? null)
+/**
+ * The basis that the row says for its rates, and so for the customer rate: in a row without a quoted rate, and if the column is named
+ * for no amount, such as Basis, and the name of the customer rate's own column does not say one. Null if the row does not say it;
+ * `readQuotedCharges` adds the error of an unknown word.
+ */
+function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['bases']): RateBasis | null {
+  const isOnlyRate = row.text('quoted_rate') === null
+  const isOfQuote = /quote/i.test(names.quoted_basis ?? '') || bases.customer_rate?.from === 'name'
+  const word = isOnlyRate || !isOfQuote ? row.text('quoted_basis') : null
+  const basis = word === null ? null : row.known(readBasis, word)
+  return basis !== null && 'value' in basis ? basis.value : null
 }
 
+const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charges'] as const
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
-/** What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own. */
+/**
+ * What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own.
+ * Beside a quoted rate, the charges of the customer rate are those of both only if the file has no column for charges of the
+ * quote: an empty cell of such a column means that they are not known.
+ */
 export function readQuotedCharges(
   row: RowReader,
   quotedRate: number | null,
   end: RowBooking,
   bases: Columns['bases'],
 ) {
+  const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
   const quotedCurrency = end.rowCurrency ?? (quotedRate === null ? end.customerCurrency : null)
   // The charges of the customer rate in another currency are other amounts.
-  const ofCustomer = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD') ? end : noCharges
+  const sameCurrency = (quotedCurrency ?? 'USD') === (end.customerCurrency ?? 'USD')
+  const hasOwn = quotedRate !== null && quotedChargeFields.some((field) => row.has(field))
+  const ofCustomer = sameCurrency && !hasOwn ? end : noCharges
   const charges = {
-    quotedBasis:
-      end.rowBasis ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
+    quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
     quotedFuel: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
     quotedAccessorials: total ?? ofCustomer.customerAccessorialsCents,
     quotedCharges: total === null ? ofCustomer.customerCharges : named,

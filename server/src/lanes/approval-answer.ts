@@ -21,7 +21,7 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** With the terms of the quote, which the further quote has unless its body says others. */
+      /** With the terms of the quote, which the requote has unless its body says others. */
       readonly lane: ShownLane & Terms
       readonly body: BodyOf<typeof requote>
     }

@@ -1,7 +1,13 @@
 import { dollarsIfKnown } from '#engine/money.ts'
 import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
-import { type AmountConversions, type Currency, comparableCents, type RateBasis } from '#engine/rate-basis.ts'
-import { conversionsOfQuote, needsConversion, ownChargesOnly } from '../book/index.ts'
+import {
+  type Currency,
+  comparableCents,
+  type FuelAndExchange,
+  ownChargesOnly,
+  type RateBasis,
+} from '#engine/rate-basis.ts'
+import { conversionsOfQuote, needsConversion } from '../book/index.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -158,7 +164,7 @@ function outcomeEntry(lane: ChangedPilotLane, basis: RateBasis, by: ConvertedBy)
 
 function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: ConvertedBy): OutcomeBody {
   const amount = (
-    by: AmountConversions,
+    by: FuelAndExchange,
     cents: number | null,
     basis: RateBasis | null,
     fuelCents: number | null,

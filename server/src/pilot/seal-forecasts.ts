@@ -8,7 +8,7 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
-import { comparableCents } from '#engine/rate-basis.ts'
+import { comparableCents, ownChargesOnly } from '#engine/rate-basis.ts'
 import { type AppliedRules, applyRules, ruledRate } from '#engine/rules/pricing-rules.ts'
 import {
   asksForParties,
@@ -16,11 +16,11 @@ import {
   factsOf,
   namedParties,
   needsConversion,
-  ownChargesOnly,
   type Pricing,
   partiesIn,
   type QuotedFor,
   type QuoteParties,
+  termsOfQuote,
 } from '../book/index.ts'
 import {
   appendPilotEntries,
@@ -129,18 +129,7 @@ async function askedRules(
         })
       ).rates
     : ownChargesOnly
-  const converted = (cents: number) =>
-    comparableCents(
-      {
-        cents,
-        basis: lane.quoted_basis ?? null,
-        fuelCents: lane.quoted_fuel_cents ?? null,
-        accessorialCents: lane.quoted_accessorials_cents ?? null,
-        currency: lane.quoted_currency ?? null,
-      },
-      basis,
-      by,
-    )
+  const converted = (cents: number) => comparableCents({ cents, ...termsOfQuote(lane) }, basis, by)
   const entered = lane.estimated_cost_cents ?? null
   const enteredCents = entered === null ? null : converted(entered)
   return {

@@ -38,17 +38,19 @@ describe('a password', () => {
     const hash = await hashPassword('otter saddle lamp pond')
     await isPassword(null, 'warm up')
     const taken = async (against: string | null) => {
-      const times: number[] = []
-      for (let i = 0; i < 5; i++) {
-        const start = performance.now()
-        await isPassword(against, 'wrong password here')
-        times.push(performance.now() - start)
-      }
-      return Math.min(...times)
+      const start = performance.now()
+      await isPassword(against, 'wrong password here')
+      return performance.now() - start
     }
-    const [known, unknown] = [await taken(hash), await taken(null)]
-    expect(unknown).toBeGreaterThan(known / 3)
-    expect(unknown).toBeLessThan(known * 3)
+    // A busy machine only adds time. So the shortest times approach the true ones, and the test ends when they are alike.
+    let [known, unknown] = [Infinity, Infinity]
+    const ratio = () => unknown / known
+    for (let times = 0; times < 5 || (times < 200 && (ratio() < 1 / 3 || ratio() > 3)); times++) {
+      known = Math.min(known, await taken(hash))
+      unknown = Math.min(unknown, await taken(null))
+    }
+    expect(ratio()).toBeGreaterThan(1 / 3)
+    expect(ratio()).toBeLessThan(3)
   })
 })
 

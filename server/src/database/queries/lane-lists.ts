@@ -49,8 +49,10 @@ function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean
       select from counted_lanes as counted where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
         and counted.truck_cost_cents > counted.customer_rate_cents)))`
   }
-  return sql<boolean>`(lanes.lane_id in (
-    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding, tenant)}))`
+  // An array is read once. As a table, PostgreSQL may read it again for each lane: a new brokerage, without statistics of its
+  // tables yet, waited until the statement was cancelled.
+  return sql<boolean>`(lanes.lane_id = any (array(
+    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding, tenant)})))`
 }
 
 export interface LaneFilter {

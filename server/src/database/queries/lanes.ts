@@ -274,7 +274,7 @@ const expectedOf = (lane: Partial<NewLane>) => ({
   expected_basis: lane.expected_basis ?? null,
 })
 
-/** What a further quote of a lane has of its own. */
+/** What a requote has of its own. */
 type NextQuote = Pick<
   NewLane,
   QuotedAmountColumn | 'quoted_charges' | 'market_rate_cents' | 'pickup_date' | ExpectedColumn | 'valid_until'

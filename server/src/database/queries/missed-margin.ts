@@ -1,4 +1,5 @@
 import { expressionBuilder, sql } from 'kysely'
+import { MISSED_KINDS, type MissedKind } from '#engine/backtest/missed-margin.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { binaryArrays } from './binary-arrays.ts'
@@ -8,9 +9,13 @@ import { joinMerged } from './performance.ts'
 
 const { float8s, int4s, int8s } = binaryArrays
 
-/** Judged quotes in columns. `kind` is 0 for a quote that was won too low, and 1 for one that was not worth winning. */
+/** In SQL, a kind is its position in `MISSED_KINDS`. */
+const positionOf = (kind: MissedKind) => sql`${MISSED_KINDS.indexOf(kind)}::integer`
+
+/** Judged quotes in columns. */
 export interface JudgedQuotes {
   readonly laneId: Float64Array
+  /** The position in `MISSED_KINDS`. */
   readonly kind: Uint8Array
   readonly amountCents: Float64Array
   readonly winSdCents: Float32Array
@@ -66,7 +71,7 @@ function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter)
     join lanes on lanes.tenant_id = ${tenant} and lanes.lane_id = found.lane_id
     ${joinMerged(tenant)}
     where ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
-      and (lanes.outcome = 'won' or (found.kind = 1 and (lanes.outcome = 'pending'
+      and (lanes.outcome = 'won' or (found.kind = ${positionOf('not_worth')} and (lanes.outcome = 'pending'
         or (lanes.outcome = 'expired' and not ${expiredIsLost(tenant)}))))`
 }
 
@@ -76,14 +81,14 @@ const sumsOfLanes = sql`coalesce(sum(quotes), 0)::bigint as quotes, coalesce(sum
   coalesce(sum(sqrt(variance)), 0) as "sdSum", coalesce(sum(variance), 0) as "sdSquares",
   coalesce(sum(booked), 0)::bigint as booked, coalesce(sum(booked_margin), 0)::bigint as "bookedMarginCents"`
 
-/** The sums of both kinds, and the rows of one kind by lane or customer, the largest amount first, after `cursor`. */
+/** The sums of each kind in the order of `MISSED_KINDS`, and the rows of one kind by lane or customer, the largest amount first, after `cursor`. */
 export async function missedBy(
   transaction: TenantTransaction,
   tenant: TenantId,
   judged: JudgedQuotes,
   asked: {
     readonly by: 'lane' | 'customer'
-    readonly kind: number
+    readonly kind: MissedKind
     readonly filter: LaneFilter
     readonly cursor: MissedCursor | null
     readonly limit: number
@@ -109,7 +114,7 @@ export async function missedBy(
     groups as (
       select ${parts} as parts, array_to_string(${parts}, '>') collate "C" as key, min(written) as written, ${sumsOfLanes}
       from (
-        select ${laneInGroup}, ${name} as written, ${sumsOfLane} from judged where kind = ${kind}::integer
+        select ${laneInGroup}, ${name} as written, ${sumsOfLane} from judged where kind = ${positionOf(kind)}
         group by ${laneInGroup}
       ) as of_lane
       group by ${group}
@@ -117,7 +122,7 @@ export async function missedBy(
     page as (select * from groups ${after} order by "amountCents" desc, key limit ${limit})
     select
       (select json_agg(total order by total.kind) from (
-        select kinds.kind, ${sumsOfLanes} from (values (0), (1)) as kinds (kind)
+        select kinds.kind, ${sumsOfLanes} from generate_series(0, ${MISSED_KINDS.length - 1}::integer) as kinds (kind)
         left join (select kind, ${sumsOfLane} from judged group by kind, ${laneKeys}) as of_lane on of_lane.kind = kinds.kind
         group by kinds.kind
       ) as total) as totals,
@@ -139,35 +144,36 @@ export interface PlacedMissed extends ListedMissed {
   readonly at: number
 }
 
-/** The judged quotes of one kind, the largest amount first, after `cursor`, and the sums of all of them. */
+/** The judged quotes of one kind, the largest amount first, after `cursor`, and with `withTotals` the sums of all of them. */
 export async function listMissed(
   transaction: TenantTransaction,
   tenant: TenantId,
   judged: JudgedQuotes,
   asked: {
-    readonly kind: number
+    readonly kind: MissedKind
     readonly filter: LaneFilter
     readonly cursor: ListedMissed | null
     readonly limit: number
+    readonly withTotals: boolean
   },
-): Promise<{ totals: MissedSums; quotes: readonly PlacedMissed[] }> {
-  const { kind, filter, cursor, limit } = asked
+): Promise<{ totals: MissedSums | null; quotes: readonly PlacedMissed[] }> {
+  const { kind, filter, cursor, limit, withTotals } = asked
   const after =
     cursor === null
       ? sql``
       : sql`and (amount < ${cursor.amountCents}::bigint
           or (amount = ${cursor.amountCents}::bigint and lane_id < ${cursor.laneId}::bigint))`
-  const { rows } = await sql<{ totals: MissedSums; quotes: readonly PlacedMissed[] }>`
-    with judged as materialized (${judgedLanes(tenant, judged, filter)})
-    select
-      (select row_to_json(total) from (
+  const totals = sql`(select row_to_json(total) from (
         select ${sumsOfLanes} from (
-          select ${sumsOfLane} from judged where kind = ${kind}::integer group by ${laneKeys}
+          select ${sumsOfLane} from judged where kind = ${positionOf(kind)} group by ${laneKeys}
         ) as of_lane
-      ) as total) as totals,
+      ) as total)`
+  const { rows } = await sql<{ totals: MissedSums | null; quotes: readonly PlacedMissed[] }>`
+    with judged as materialized (${judgedLanes(tenant, judged, filter)})
+    select ${withTotals ? totals : sql`null`} as totals,
       (select coalesce(json_agg(page order by page."amountCents" desc, page."laneId" desc), '[]') from (
         select lane_id as "laneId", amount as "amountCents", place - 1 as at from judged
-        where kind = ${kind}::integer ${after}
+        where kind = ${positionOf(kind)} ${after}
         order by amount desc, lane_id desc limit ${limit}
       ) as page) as quotes
   `.execute(transaction)

@@ -78,17 +78,18 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** Whether no connection could be opened in time. Nothing was sent to the database. */
-export function isConnectTimeout(error: unknown): boolean {
+/** Whether our side stopped waiting for an answer. The statement may still run in the database. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Query read timeout')
+}
+
+/** Whether the database was too slow: no connection in time, no answer in time, or a statement over its time limit. */
+export function isTimeout(error: unknown): boolean {
+  if (isGivenUp(error) || sqlState(error) === '57014') return true
   return (
     error instanceof Error &&
     /^(timeout exceeded when|Connection terminated due to connection timeout)/.test(error.message)
   )
-}
-
-/** Whether our side stopped waiting for an answer. The statement may still run in the database. */
-export function isGivenUp(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Query read timeout')
 }
 
 /**

@@ -16,8 +16,8 @@ import {
 import {
   DatabaseUnavailable,
   isConnectionLost,
-  isConnectTimeout,
   isGivenUp,
+  isTimeout,
   translated,
 } from './database-failures.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
@@ -83,7 +83,7 @@ export interface Database {
 
 /**
  * How long opening may take, in milliseconds. A busy machine, such as one that starts several programs at once, may need
- * more than a second for a connection.
+ * more than a second for a connection, or several for an answer.
  */
 const openingMs = 10_000
 
@@ -146,10 +146,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
-  await untilConnected(() => outsideTenants(async () => {}))
-  if (options.readOnly !== true) await outsideTenants(makeInstallation)
-  const key = await outsideTenants(installationKey)
-  const isDistributed = await outsideTenants(hasWorkers)
+  const { key, isDistributed } = await repeatTimeouts(async () => {
+    if (options.readOnly !== true) await outsideTenants(makeInstallation)
+    return { key: await outsideTenants(installationKey), isDistributed: await outsideTenants(hasWorkers) }
+  })
   transactions.isDistributed = isDistributed
   const workers = new WorkerWatch(isDistributed ? () => outsideTenants(readWorkers) : null)
   return {
@@ -198,14 +198,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/** Repeats `connect` while its connections time out, for `openingMs` at most. Other failures end the opening at once. */
-async function untilConnected(connect: () => Promise<void>): Promise<void> {
+/** Repeats `work` while the database answers too late, for `openingMs` at most. Other failures end the opening at once. */
+async function repeatTimeouts<T>(work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now()
   for (;;) {
     try {
-      return await connect()
+      return await work()
     } catch (error) {
-      const timedOut = error instanceof DatabaseUnavailable && isConnectTimeout(error.cause)
+      const timedOut = error instanceof DatabaseUnavailable && isTimeout(error.cause)
       if (!timedOut || performance.now() - startedAt > openingMs) throw error
     }
   }

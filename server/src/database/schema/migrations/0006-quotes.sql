@@ -222,7 +222,7 @@ revoke all on function tenants_with_ended_quotes() from public;
 grant execute on function tenants_with_ended_quotes() to lanewise_service;
 
 -- An amount on the basis `wanted`: all-in = linehaul + fuel + accessorials. Null if it cannot be converted, or if the result is
--- above the largest amount. The rule is that of centsOnBasis (engine/src/rate-basis.ts).
+-- above the largest amount. The rule is that of convertedCents (engine/src/rate-basis.ts).
 create function on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text) returns integer
   language sql immutable parallel safe
   as $$

@@ -7,7 +7,7 @@ create table approvals (
   state text not null check (
     state in ('waiting', 'approved', 'rejected', 'countered', 'accepted', 'withdrawn', 'expired')
   ),
-  -- The request as it was sent: a quote request, or the lane_ref and a further quote of it.
+  -- The request as it was sent: a quote request, or a lane_ref and its requote.
   asked jsonb not null,
   -- Why it needs approval, in words.
   reasons jsonb not null,
