@@ -167,7 +167,7 @@ export function readMoment(text: string): Cell<number> {
     return moment([year, month, day], [hour, minute, second], zone)
   }
   const us = usForm.exec(text)
-  if (us === null) return namedMonth(text)
+  if (us === null) return { wrong: dateWrong }
   const [, month, , day, yearText = '', hourText, minute, second, half] = us
   const year = yearText.length === 2 ? `${Number(yearText) >= 70 ? 19 : 20}${yearText}` : yearText
   if (half === undefined) return moment([year, month, day], [hourText, minute, second], undefined)
@@ -175,33 +175,6 @@ export function readMoment(text: string): Cell<number> {
   if (hour < 1 || hour > 12) return { wrong: dateWrong }
   const hours = (hour % 12) + (half.toUpperCase() === 'PM' ? 12 : 0)
   return moment([year, month, day], [String(hours), minute, second], undefined)
-}
-
-const months = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-]
-const monthFirst = /^([a-z]{3,9})\.?\s+(\d{1,2}),?\s*(\d{4})$/i
-const dayFirst = /^(\d{1,2})[-\s]([a-z]{3,9})\.?[-\s](\d{4})$/i
-
-/** A date with the name of its month, or its first letters. @example namedMonth('April 29, 2026') // { value: 1777420800000 } */
-function namedMonth(text: string): Cell<number> {
-  const [, word = '', day, year] = monthFirst.exec(text) ?? []
-  const [, otherDay, otherWord = '', otherYear] = dayFirst.exec(text) ?? []
-  const letters = (word || otherWord).toLowerCase()
-  const at = letters === '' ? -1 : months.findIndex((month) => month.startsWith(letters))
-  if (at < 0) return { wrong: dateWrong }
-  return moment([year ?? otherYear, String(at + 1), day ?? otherDay], [], undefined)
 }
 
 function moment(

@@ -33,5 +33,4 @@ export {
   importFieldNames,
   importFields,
 } from './import-fields.ts'
-export { type MarketFile, type MarketFileDefaults, readMarketFile } from './market-file.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'

@@ -33,7 +33,7 @@ export interface SaidBy {
   readonly now: number
   /** What the rates are brought to the basis of the brokerage with: those that cannot be are stored, and not compared. */
   readonly conversions: RateConversions
-  /** What an item is called in an error; by default its index in the call. @example 'line 7' */
+  /** Where another item of the call is, in words that follow "is also"; by default its index. */
   readonly nameOf?: (index: number) => string
 }
 
@@ -44,7 +44,6 @@ export type CheckedRate =
 
 /** Checks rates one by one: their fields, areas, amounts and times, and that each is in the call once. */
 export function checkMarketRates(items: readonly unknown[], by: SaidBy): CheckedRate[] {
-  const { nameOf = (index) => `item ${index} of this call` } = by
   const first = new Map<string, number>()
   return items.map((sent, index): CheckedRate => {
     const read = readRate(sent, by)
@@ -52,7 +51,7 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
     const key = keyOf(read.row)
     const before = first.get(key)
     if (before !== undefined) {
-      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${nameOf(before)}, which counts.`
+      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${by.nameOf?.(before) ?? `item ${before} of this call, which counts`}.`
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)

@@ -205,36 +205,37 @@ describe('200', () => {
     ])
   })
 
-  test('a weekly report of the USDA is read: its equipment is chosen, and without a rate it is the middle of low and high', async () => {
-    // The column names of the USDA's truck rate reports; the rates are made up.
-    const weekly = [
-      'Date,Week,Origin,Destination,Distance,Commodity,Week Low,Week High,Midpoint,Rate Per Mile,Availability',
-      '02/24/2026,8,"Fresno, CA","Boston, MA",3000,CITRUS,7000,7600,7200,2.40,3',
-      '03/03/2026,9,"Fresno, CA","Boston, MA",3000,CITRUS,7100,7700,7350,2.45,3',
-      '03/03/2026,9,"Fresno, CA","Boston, MA",3000,GRAPES,7000,7700,7350,2.45,3',
+  test('a file of markets: words of exports are understood, and a wrong or repeated line says what would be right', async () => {
+    const text = [
+      'Market rates of the week',
+      'Origin Market,Destination Market,Equipment,All In RPM,Week',
+      'Dallas Mkt,Atlanta Mkt,Vans,2.50,11/03/2025 - 11/09/2025',
+      'Dallas Mkt,Atlanta Mkt,Dry Vans,2.60,11/03/2025 - 11/09/2025',
+      'Columbus Mkt,Atlanta Mkt,Reefers,2.50,11/03/2025 - 11/09/2025',
+      'TX_DAL,GA_ATL,Flatbeds,2.50,11/03/2025 - 11/09/2025',
     ].join('\n')
-    const form = { source: 'USDA', basis: 'all_in' }
-    const refused = await owner('POST', '/api/market-rate-files', { text: weekly, ...form })
-    expect(refused.body.detail).toContain('name columns for equipment (or choose one for the whole file)')
-    const { body } = await owner('POST', '/api/market-rate-files', {
-      text: weekly,
-      ...form,
-      equipment: 'Reefer',
-    })
-    expect(body).toMatchObject({ created: 2, failed: 1, mid_is_middle: false })
-    expect(body.errors).toMatchObject([{ line: 4, detail: expect.stringContaining('is also on line 3') }])
-    expect(body.columns.filter(({ field }: { field: unknown }) => field === null)).toHaveLength(5)
-    const report =
-      'report_date,origin,destination,rate_low,rate_high\n"March 4,2026","Fresno, CA","Boston, MA",7200,7401\n'
-    const of = { ...form, source: 'Report', equipment: 'R' }
-    expect((await owner('POST', '/api/market-rate-files', { text: report, ...of })).body).toMatchObject({
-      created: 1,
-      mid_is_middle: true,
-    })
-    const { rates } = (await owner('GET', '/api/market-rates?source=Report')).body
-    expect(rates).toMatchObject([
-      { equipment: 'R', low: 7200, mid: 7300.5, high: 7401, as_of: '2026-03-04T00:00:00.000Z' },
+    const sent = { text, source: 'Markets' }
+    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    expect(body).toMatchObject({ rows: 4, created: 1, failed: 3 })
+    expect(body.notes[0]).toContain('above the header')
+    expect(body.errors.map(({ line, detail }: Record<string, unknown>) => [line, detail])).toEqual([
+      [4, expect.stringContaining('is also on line 3, which counts')],
+      [5, expect.stringContaining('a market with its state: Columbus, ')],
+      [6, expect.stringContaining('codes of market areas, such as TX_DAL, are not known')],
+      [6, expect.stringContaining('codes of market areas')],
     ])
+    const listed = await owner('GET', '/api/market-rates?source=Markets')
+    expect(listed.body.rates).toMatchObject([
+      { scope: 'market', origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', basis: 'all_in' },
+    ])
+    const header = 'Origin,Destination,Equipment,Rate,Date\n'
+    const many = header + 'Dallas TX,Atlanta GA,V,1960,2026-01-05\n'.repeat(5_001)
+    const refused = await owner('POST', '/api/market-rate-files', {
+      text: many,
+      source: 'X',
+      basis: 'all_in',
+    })
+    expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
   })
 
   test('many newer rates of an area do not hide an older rate of the city pair', async () => {

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
-import { batchSecondsMax, marketFileRowsMax } from '#contract/limits.ts'
+import { batchSecondsMax } from '#contract/limits.ts'
 import {
   addMarketRates,
   eraseMarketSource,
@@ -10,8 +10,8 @@ import {
 } from '#contract/market-rates.ts'
 import { marketRateState } from '#engine/market-rate.ts'
 import { recordEvent } from '../audit/index.ts'
-import { type MarketFile, type MarketFileDefaults, readMarketFile } from '../csv/index.ts'
 import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
+import { ImportFileError, readMarketFile } from '../imports/index.ts'
 import { readMarketEnds } from '../lanes/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
 import { comparableRate, rateConversions } from './comparable-rates.ts'
@@ -73,7 +73,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
 
   serve(loadMarketFile, async ({ caller, body, now }, { database }) => {
     const { text, dry_run: dryRun = false, ...defaults } = body
-    const file = readFile(text, defaults)
+    const file = await readFile(text, defaults, now)
     const good = file.rows.filter(({ errors }) => errors.length === 0)
     const conversions = await database.inTenant(caller.tenant, (transaction) =>
       rateConversions(
@@ -89,7 +89,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
         saidAt: new Date(now),
         now,
         conversions,
-        nameOf: (index) => `on line ${good[index]?.line}`,
+        nameOf: (index) => `on line ${good[index]?.line}, which counts`,
       },
     )
     const results: MarketResult[] = []
@@ -116,7 +116,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       rows: file.rows.length,
       stored: !dryRun,
       columns: file.columns.map((column) => ({ ...column })),
-      mid_is_middle: file.midIsMiddle,
+      notes: [...file.notes],
       created,
       updated,
       unchanged,
@@ -184,12 +184,11 @@ function milesBetween({ scope, origin, destination }: MarketRateRow): number | n
   )
 }
 
-/** @throws a 422 if the file is refused as a whole */
-function readFile(text: string, defaults: MarketFileDefaults): MarketFile {
-  const refused = (detail: string) => invalid([{ pointer: '/text', code: 'file', detail }])
-  const file = readMarketFile(text, defaults)
-  if ('wrong' in file) throw refused(file.wrong)
-  const [rows, most] = [file.rows.length, marketFileRowsMax].map((count) => count.toLocaleString('en-US'))
-  if (file.rows.length <= marketFileRowsMax) return file
-  throw refused(`The file must have at most ${most} rows; it has ${rows}. Split it.`)
+async function readFile(...given: Parameters<typeof readMarketFile>): ReturnType<typeof readMarketFile> {
+  try {
+    return await readMarketFile(...given)
+  } catch (error) {
+    if (!(error instanceof ImportFileError)) throw error
+    throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
+  }
 }

@@ -1,0 +1,252 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import Papa from 'papaparse'
+import { csvForm } from '#contract/csv-form.ts'
+import { marketFileRowsMax } from '#contract/limits.ts'
+import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
+import { cellText } from '../csv/index.ts'
+import { ImportFileError } from './csv-file.ts'
+import { isNoAmount, readPerMile } from './market-cells.ts'
+import {
+  type ChosenColumns,
+  chooseColumns,
+  type MarketFileField,
+  meaningOf,
+  type RateColumns,
+} from './market-columns.ts'
+import {
+  endFields,
+  ends,
+  isPerMile,
+  type Line,
+  type MarketFileDefaults,
+  type MarketFileRow,
+  marketRow,
+  type Reading,
+} from './market-rows.ts'
+import { refuseOtherText } from './text-file.ts'
+
+export interface MarketFile {
+  readonly columns: ChosenColumns['columns']
+  readonly rows: readonly MarketFileRow[]
+  /** What was assumed, and which lines were not read. */
+  readonly notes: readonly string[]
+}
+
+/** The header is looked for in the first lines that are not blank: exports begin with a title and the request. */
+const headerLinesMax = 30
+
+/** Lines that are read before other requests get a turn: some milliseconds. */
+const linesAtOnce = 200
+
+/**
+ * Reads a file of market rates: a header line, then one rate per line. Lines above the header, totals, remarks, lanes without a
+ * rate and repeated lines are left out, and the notes say which. The basis of an amount named linehaul is linehaul.
+ *
+ * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
+ */
+export async function readMarketFile(
+  text: string,
+  defaults: MarketFileDefaults,
+  now: number,
+): Promise<MarketFile> {
+  refuseOtherText(text)
+  const lines = linesOf(text.replace(/^\uFEFF/, ''))
+  const at = headerAt(lines)
+  const header = lines[at]?.cells ?? []
+  const chosen = chooseColumns(header, defaults.kind)
+  refuseHeader(chosen, header, defaults)
+  const { rateLines, notes } = sorted(lines.slice(at + 1), chosen)
+  const above = lines.slice(0, at).map(({ line }) => line)
+  const read: Reading = { header, chosen, defaults, now }
+  refuseUnstatedUnit(rateLines, read)
+  const rows: MarketFileRow[] = []
+  for (const [index, { line, cells, rates }] of rateLines.entries()) {
+    if (index % linesAtOnce === 0) await othersTurn()
+    rows.push(...rates.map((of) => marketRow({ line, cells }, of, read)))
+  }
+  if (rows.length > marketFileRowsMax) {
+    throw refused(
+      `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${rows.length.toLocaleString('en-US')}. Split it.`,
+    )
+  }
+  const { single, repeated } = withoutRepeats(rows)
+  return {
+    columns: chosen.columns,
+    rows: single,
+    notes: [
+      ...listed(above, 'above the header'),
+      ...chosen.notes,
+      ...unitNotes(rateLines, read),
+      ...notes,
+      ...listed(repeated, 'the same as an earlier line'),
+    ],
+  }
+}
+
+function refused(detail: string): ImportFileError {
+  return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
+}
+
+/** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
+function linesOf(text: string): Line[] {
+  const { delimiter, skipped } = csvForm(text.slice(0, 10_000))
+  const body = text.slice(skipped)
+  const parse = (by: string, preview: number) =>
+    Papa.parse<string[]>(body, { delimiter: by, skipEmptyLines: false, preview }).data
+  const known = (by: string) => Math.max(...parse(by, headerLinesMax).map(knownNames), 0)
+  const best =
+    skipped > 0
+      ? delimiter
+      : [delimiter, ',', ';', '\t', '|'].reduce((one, other) => (known(other) > known(one) ? other : one))
+  return parse(best, 0)
+    .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
+    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
+}
+
+function knownNames(cells: readonly string[]): number {
+  return new Set(cells.flatMap((cell) => meaningOf(cell)?.field ?? [])).size
+}
+
+/** The first of the lines with the most known names. */
+function headerAt(lines: readonly Line[]): number {
+  const counts = lines.slice(0, headerLinesMax).map(({ cells }) => knownNames(cells))
+  return Math.max(0, counts.indexOf(Math.max(...counts)))
+}
+
+const assumable = ['equipment', 'source', 'basis', 'as_of'] as const
+
+function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults: MarketFileDefaults): void {
+  if (chosen.isContractOnly) {
+    throw refused(
+      'kind must be sell (what customers pay), because the rates of the file are contract rates. Rename the column if they are what carriers are paid.',
+    )
+  }
+  const [first] = chosen.rates
+  const has = (field: MarketFileField) => first?.at.has(field) ?? false
+  const missing = [
+    ...ends.filter((end) => !endFields(end).some(has)),
+    ...(has('mid')
+      ? []
+      : has('low') && has('high')
+        ? ['the rate (which is not always the middle of low and high)']
+        : ['the rate']),
+    ...assumable
+      .filter(
+        (field) =>
+          !has(field) &&
+          defaults[field] === undefined &&
+          !(field === 'basis' && chosen.rates.every(({ basis }) => basis !== null)) &&
+          !(field === 'equipment' && first?.equipment !== null),
+      )
+      .map((field) => `${field} (or choose one for the whole file)`),
+  ]
+  if (missing.length > 0) {
+    throw refused(
+      `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
+    )
+  }
+  for (const { basis, at } of chosen.rates) {
+    if (basis === null || has('basis') || defaults.basis === undefined || defaults.basis === basis) continue
+    const name = header[at.get('mid') ?? 0]?.trim()
+    throw refused(
+      `basis must be ${basis}, because the column ${JSON.stringify(name)} says so; it is ${defaults.basis}.`,
+    )
+  }
+}
+
+interface RateLine extends Line {
+  /** The rates that the line has. */
+  readonly rates: readonly RateColumns[]
+}
+
+const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
+
+/** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
+function sorted(
+  lines: readonly Line[],
+  { rates, columns }: ChosenColumns,
+): { rateLines: RateLine[]; notes: string[] } {
+  const text: number[] = []
+  const without: number[] = []
+  const rateLines: RateLine[] = []
+  for (const { line, cells } of lines) {
+    const value = (field: MarketFileField) => cellText(cells[rates[0]?.at.get(field) ?? -1])
+    const withRate = rates.filter(({ at }) => !isNoAmount(cellText(cells[at.get('mid') ?? -1])))
+    const places = ends.filter((end) => endFields(end).some((field) => value(field) !== null))
+    const isTotal = total.test(cells.find((cell) => cell.trim() !== '') ?? '') && places.length < 2
+    const isHeader = columns.every(({ name }, index) => (cells[index] ?? '').trim() === name)
+    if (isHeader || isTotal || (places.length < 2 && withRate.length === 0)) text.push(line)
+    else if (withRate.length === 0) without.push(line)
+    else rateLines.push({ line, cells, rates: withRate })
+  }
+  if (rateLines.length === 0) {
+    const names = columns.filter(({ field }) => field === 'mid').map(({ name }) => JSON.stringify(name))
+    throw refused(`The file must have a rate; no line has an amount in ${names.join(' or ')}.`)
+  }
+  return { rateLines, notes: [...listed(text, 'text or totals'), ...listed(without, 'without a rate')] }
+}
+
+/** @example listed([2, 3], 'without a rate') // ['2 lines are without a rate and were not read: 2, 3.'] */
+function listed(lines: readonly number[], what: string): string[] {
+  if (lines.length === 0) return []
+  const shown = lines.slice(0, 10).join(', ')
+  const more = lines.length > 10 ? ` and ${lines.length - 10} more` : ''
+  return [
+    `${lines.length === 1 ? '1 line is' : `${lines.length.toLocaleString('en-US')} lines are`} ${what} and ${lines.length === 1 ? 'was' : 'were'} not read: ${shown}${more}.`,
+  ]
+}
+
+/** Refuses a column whose amounts are all of the size of dollars per mile, if neither its name nor the person says the unit. */
+function refuseUnstatedUnit(lines: readonly RateLine[], { header, chosen, defaults }: Reading): void {
+  if (defaults.unit !== undefined) return
+  for (const of of chosen.rates) {
+    if (of.units.has('mid')) continue
+    const column = of.at.get('mid') ?? -1
+    const cells = lines.flatMap(({ cells: row, rates }) =>
+      rates.includes(of) ? (cellText(row[column]) ?? []) : [],
+    )
+    const isSmall = (text: string) => {
+      const read = readPerMile(text)
+      return 'value' in read && read.value < MARKET_RATE_RULE.leastCents * 100
+    }
+    if (cells.length === 0 || !cells.every(isSmall)) continue
+    throw refused(
+      `unit must be chosen, because every amount of the column ${JSON.stringify(header[column]?.trim())} is below $10, and no load costs that. If they are dollars per mile, choose per_mile.`,
+    )
+  }
+}
+
+function unitNotes(lines: readonly RateLine[], { header, chosen, defaults }: Reading): string[] {
+  const perMile = chosen.rates.flatMap((of) =>
+    [...of.at].flatMap(([field, index]) =>
+      (['low', 'mid', 'high', 'range', 'fuel'] as MarketFileField[]).includes(field) &&
+      isPerMile(field, of, defaults)
+        ? (header[index]?.trim() ?? '')
+        : [],
+    ),
+  )
+  if (perMile.length === 0) return []
+  const at = chosen.rates[0]?.at.get('miles')
+  const stated = lines.filter(({ cells }) => at !== undefined && cellText(cells[at]) !== null).length
+  const computed = 'the road miles that Lanewise computes'
+  const by =
+    stated === 0
+      ? `${computed}, because the file has no miles`
+      : `the miles in the column ${header[at ?? 0]?.trim()}${stated < lines.length ? `, or where it is blank by ${computed}` : ''}`
+  return [`${perMile.join(', ')}: dollars per mile, multiplied by ${by}.`]
+}
+
+function withoutRepeats(rows: readonly MarketFileRow[]): { single: MarketFileRow[]; repeated: number[] } {
+  const seen = new Set<string>()
+  const repeated: number[] = []
+  const single = rows.filter(({ item, errors, line }) => {
+    const key = JSON.stringify(item)
+    if (errors.length > 0 || !seen.has(key)) {
+      seen.add(key)
+      return true
+    }
+    repeated.push(line)
+    return false
+  })
+  return { single, repeated }
+}
