@@ -33,6 +33,8 @@ export interface SaidBy {
   readonly now: number
   /** What the rates are brought to the basis of the brokerage with: those that cannot be are stored, and not compared. */
   readonly conversions: RateConversions
+  /** Where another item of the call is, in words that follow "is also"; by default its index. */
+  readonly nameOf?: (index: number) => string
 }
 
 /** A sent rate: its row, or the errors that refuse it. */
@@ -49,7 +51,7 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
     const key = keyOf(read.row)
     const before = first.get(key)
     if (before !== undefined) {
-      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also item ${before} of this call, which counts.`
+      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${by.nameOf?.(before) ?? `item ${before} of this call, which counts`}.`
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)

@@ -203,6 +203,39 @@ describe('200', () => {
     ])
   })
 
+  test('a file of markets: words of exports are understood, and a wrong or repeated line says what would be right', async () => {
+    const text = [
+      'Market rates of the week',
+      'Origin Market,Destination Market,Equipment,All In RPM,Week',
+      'Dallas Mkt,Atlanta Mkt,Vans,2.50,11/03/2025 - 11/09/2025',
+      'Dallas Mkt,Atlanta Mkt,Dry Vans,2.60,11/03/2025 - 11/09/2025',
+      'Columbus Mkt,Atlanta Mkt,Reefers,2.50,11/03/2025 - 11/09/2025',
+      'TX_DAL,GA_ATL,Flatbeds,2.50,11/03/2025 - 11/09/2025',
+    ].join('\n')
+    const sent = { text, source: 'Markets' }
+    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    expect(body).toMatchObject({ rows: 4, created: 1, failed: 3 })
+    expect(body.notes[0]).toContain('above the header')
+    expect(body.errors.map(({ line, detail }: Record<string, unknown>) => [line, detail])).toEqual([
+      [4, expect.stringContaining('is also on line 3, which counts')],
+      [5, expect.stringContaining('a market with its state: Columbus, ')],
+      [6, expect.stringContaining('codes of market areas, such as TX_DAL, are not known')],
+      [6, expect.stringContaining('codes of market areas')],
+    ])
+    const listed = await owner('GET', '/api/market-rates?source=Markets')
+    expect(listed.body.rates).toMatchObject([
+      { scope: 'market', origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', basis: 'all_in' },
+    ])
+    const header = 'Origin,Destination,Equipment,Rate,Date\n'
+    const many = header + 'Dallas TX,Atlanta GA,V,1960,2026-01-05\n'.repeat(5_001)
+    const refused = await owner('POST', '/api/market-rate-files', {
+      text: many,
+      source: 'X',
+      basis: 'all_in',
+    })
+    expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
+  })
+
   test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
     const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }
