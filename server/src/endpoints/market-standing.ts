@@ -243,10 +243,10 @@ const csvColumns: readonly (readonly [header: string, cell: Cell])[] = [
 ]
 
 async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): AsyncGenerator<string, void> {
-  const { lanes, basis } = await standingOf(staleReads, tenant, query)
+  const { lanes, compared } = await standingOf(staleReads, tenant, query)
   const rows = shown(lanes, query.show).map(laneAnswer)
   yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
-    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
+    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(compared.amounts)]))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
