@@ -76,6 +76,22 @@ const allIn = {
 }
 
 describe('amounts on two bases', () => {
+  test('of a file with one column Basis: it says what the quoted rate and the customer rate of a row include', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const row = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Won'
+    await imported(
+      ours,
+      `From,To,Equip,Quote Date,Status,Quoted Rate,AR,Basis,FSC,Carrier Pay\n${row},1700,1700,Linehaul,300,1500\n${row},1800,1800,All-in,300,1500\n`,
+    )
+    const { body } = await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })
+    const bases = body.lanes.map((lane: Record<string, unknown>) => [lane.quoted_basis, lane.customer_basis])
+    expect(bases.sort()).toEqual([
+      ['all_in', 'all_in'],
+      ['linehaul', 'linehaul'],
+    ])
+    expect((await answers(ours)).performance.totals).toMatchObject({ shipments: 2, customer_rate: 3800 })
+  })
+
   test('are compared on the default basis at every point of entry; those without a fuel charge are kept apart', async () => {
     const ours = await makeIntegration(app, scopes)
     const { tenant } = ours
@@ -147,6 +163,16 @@ describe('amounts on two bases', () => {
       record: { basis: mixed },
       shipments: { total: 3, totals: { shipments: 1, customer_rate: 2050, truck_cost: 1800, margin: 250 } },
     })
+    const read = async (path: string) => (await call(app, 'GET', path, { token: tenant.owner })).body
+    expect(await read('/api/customers/list')).toMatchObject({ basis: mixed })
+    expect(await read('/api/customers/record?name=Harvest%20Table%20Foods')).toMatchObject({
+      basis: { amounts: 'all_in', kept_apart: 1 },
+    })
+    for (const file of ['performance/export?by=lane', 'customers/export', 'market-standing/export']) {
+      const [head, ...rows] = (await read(`/api/${file}`)).trimEnd().split('\r\n')
+      expect([file, head]).toEqual([file, expect.stringMatching(/,Basis,Currency$/)])
+      for (const row of rows) expect(row).toMatch(/,all_in,USD$/)
+    }
   })
 
   test('a brokerage whose quotes say nothing, or the default, gets the same numbers', async () => {

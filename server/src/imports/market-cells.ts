@@ -34,7 +34,7 @@ export function readRate(text: string): Cell<number> {
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const monthName = '(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?'
 const dayFirst = new RegExp(`^(\\d{1,2})[- ]${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
-const monthFirst = new RegExp(`^${monthName} (\\d{1,2}),? +(\\d{4})$`, 'i')
+const monthFirst = new RegExp(`^${monthName} (\\d{1,2})(?:, *| +)(\\d{4})$`, 'i')
 const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
 
 /**

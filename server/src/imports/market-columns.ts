@@ -9,6 +9,7 @@ const amountNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>>
   low: [
     'Low',
     'Low Rate',
+    'Week Low',
     'Rate Low',
     'Low Linehaul Rate',
     'Low Linehaul',
@@ -21,6 +22,7 @@ const amountNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>>
   ],
   mid: [
     'Mid',
+    'Midpoint',
     'Rate',
     'Avg',
     'Average',
@@ -53,6 +55,7 @@ const amountNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>>
   high: [
     'High',
     'High Rate',
+    'Week High',
     'Rate High',
     'High Linehaul Rate',
     'High Linehaul',

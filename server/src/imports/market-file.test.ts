@@ -216,3 +216,28 @@ test('names of columns and cells', () => {
   ])
   expect(day('31-Feb-26')).toContain('a date such as')
 })
+
+describe('the truck rates of the USDA', () => {
+  test('are read by week; a report with low and high only is refused, because its rate is not stated', async () => {
+    const header =
+      'Date,Week,Month,Quarter,Year,Region,Origin,Destination,Distance,Commodity,Week Low,Week High,Midpoint,Rate Per Mile,Availability'
+    const of = { equipment: 'R', basis: 'all_in', source: 'USDA' }
+    const row =
+      '11/17/2026,47,11,4,2026,California,"Fresno, CA","Boston, MA",3000,CITRUS,7000,7600,7250,2.42,3'
+    expect(await items(`${header}\n${row}`, of)).toEqual([
+      {
+        ...of,
+        as_of: '2026-11-17T00:00:00.000Z',
+        origin: 'Fresno, CA',
+        destination: 'Boston, MA',
+        low: 7000,
+        mid: 7250,
+        high: 7600,
+      },
+    ])
+    expect(
+      await refusal('report_date,origin,destination,rate_low,rate_high\n"November 17,2026",A,B,1,2', of),
+    ).toContain('the rate (which is not always the middle of low and high)')
+    expect(readPublished('November 17,2026', now)).toEqual({ value: Date.UTC(2026, 10, 17) })
+  })
+})

@@ -125,7 +125,11 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
   const has = (field: MarketFileField) => first?.at.has(field) ?? false
   const missing = [
     ...ends.filter((end) => !endFields(end).some(has)),
-    ...(has('mid') ? [] : ['the rate']),
+    ...(has('mid')
+      ? []
+      : has('low') && has('high')
+        ? ['the rate (which is not always the middle of low and high)']
+        : ['the rate']),
     ...assumable
       .filter(
         (field) =>
