@@ -203,7 +203,7 @@ describe('advice while typing', () => {
     expect(asked.filter((url) => /proposed_rate=(2|21|217)(&|$)/.test(url))).toEqual([])
   })
 
-  test('does not shift the layout at two seconds of latency; line, curve and handle always agree', async () => {
+  test('does not shift the layout while an answer is on its way; line, curve and handle always agree', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await typedAt(page, '$2,100').waitFor()
@@ -212,8 +212,9 @@ describe('advice while typing', () => {
     const curveOf = () =>
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
     const before = [await placeOf(), await curveOf()]
+    const arrival = Promise.withResolvers<void>()
     await page.route('**/api/advice/**', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await arrival.promise
       await route.continue().catch(() => {})
     })
     await rateOf(page).fill('2105')
@@ -225,6 +226,7 @@ describe('advice while typing', () => {
     }
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
+    arrival.resolve()
     await expect.poll(() => advice(page).getAttribute('aria-busy')).toBe('false')
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)

@@ -10,14 +10,17 @@ import { readCopper } from './copper.ts'
 import {
   type AheadForecast,
   type AheadQuality,
+  aheadCoverage,
   aheadQuality,
-  correctedError,
+  correctedGroup,
   forecastAhead,
+  type LoadGroup,
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { countriesAsCustomers, customerBars, customerCoverages } from './customer-check.ts'
 import { simulateExperiments } from './experiment-check.ts'
+import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
@@ -34,6 +37,7 @@ const TENANTS = 80
 const SEED = 20_260_101
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
+const DAY = 86_400_000
 const root = resolve(import.meta.dirname, '../..')
 
 function withProgress<T>(name: string, total: number, work: (done: (n: number) => void) => T): T {
@@ -52,9 +56,7 @@ function withProgress<T>(name: string, total: number, work: (done: (n: number) =
 
 function daysOf(quotes: readonly { quotedAt: number }[]): number {
   const times = quotes.map((quote) => quote.quotedAt)
-  return Math.round(
-    (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 86_400_000,
-  )
+  return Math.round((times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / DAY)
 }
 
 function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'models' | 'reliability'> {
@@ -233,7 +235,7 @@ function aheadBars(check: string, rows: readonly AheadQuality[]): Bar[] {
 function evaluateAhead(
   folder: string,
   loads: readonly Truckload[] | null,
-): Pick<Findings, 'bars' | 'ahead' | 'groups'> {
+): Pick<Findings, 'bars' | 'ahead' | 'aheadCoverage' | 'groups' | 'hindsight'> {
   const rates = readUsdaRates(folder)
   const sets = [
     { name: 'Loadsmart', loads: loads ?? [] },
@@ -248,26 +250,32 @@ function evaluateAhead(
   return {
     bars: found.flatMap(({ name, rows }) => aheadBars(`${name}, cost ahead`, rows)),
     ahead: found.flatMap(({ name, rows }) => rows.map((row) => ({ name, ...row }))),
-    groups: truckloads === undefined ? [] : calendarGroups(truckloads, loads ?? []),
+    aheadCoverage: found.flatMap(({ name, forecasts }) =>
+      aheadCoverage(forecasts).map((row) => ({ name, ...row })),
+    ),
+    groups: truckloads === undefined ? [] : loadGroups(truckloads, loads ?? []),
+    hindsight: rates === null ? [] : hindsight(rates, [1, 2, 4]),
   }
 }
 
-/** What weekday and lead time would add to the costs seven days ahead. */
-function calendarGroups(
-  forecasts: readonly AheadForecast[],
-  loads: readonly Truckload[],
-): Findings['groups'] {
+/** What the calendar, own loads and past errors would add to the costs ahead. */
+function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
   const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
   const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
-  const leadDays = (forecast: AheadForecast) => Math.floor((pickup(forecast) - forecast.at) / 86_400_000)
-  return [
-    { name: 'weekday of the booking', of: ({ at }: AheadForecast) => new Date(at).getUTCDay() },
-    { name: 'weekday of the pickup', of: (one: AheadForecast) => new Date(pickup(one)).getUTCDay() },
+  const groups: LoadGroup[] = [
+    { name: 'pickup on a weekend', includes: (one) => [0, 6].includes(new Date(pickup(one)).getUTCDay()) },
     {
-      name: 'days from booking to pickup',
-      of: (one: AheadForecast) => Math.max(-1, Math.min(8, leadDays(one))),
+      name: 'pickup less than a day after booking',
+      includes: (one) => pickup(one) - one.at < DAY,
     },
-  ].map(({ name, of }) => ({ name, ...correctedError(forecasts, of) }))
+    {
+      name: 'last three days of a month, and the first',
+      includes: ({ at }) => new Date(at - DAY).getUTCMonth() !== new Date(at + 3 * DAY).getUTCMonth(),
+    },
+    { name: 'no own loads', includes: ({ ownLoads }) => ownLoads === 0 },
+    { name: 'all loads (drift)', includes: () => true, drift: true },
+  ]
+  return groups.flatMap((group) => correctedGroup(forecasts, group))
 }
 
 function evaluateThinLanes(folder: string): Findings['thin'] {
@@ -309,12 +317,12 @@ function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   ]
 }
 
-/** Cuts the numbers of a row to four decimals. */
-function rounded(row: object): object {
+/** Cuts the numbers of a row to some decimals. */
+function rounded(row: object, decimals = 4): object {
   return Object.fromEntries(
     Object.entries(row).map(([key, value]) => [
       key,
-      typeof value === 'number' ? Number(value.toFixed(4)) : value,
+      typeof value === 'number' ? Number(value.toFixed(decimals)) : value,
     ]),
   )
 }
@@ -334,30 +342,36 @@ function print(findings: Findings): void {
     console.log('Win probability against the baselines (outcomes are known one day after the quote):')
     console.table(findings.models.map(({ name, quality: found }) => ({ name, ...rounded(found) })))
     console.log('Reliability of the calibrated model:')
-    console.table(findings.reliability.map(rounded))
+    console.table(findings.reliability.map((row) => rounded(row)))
   }
   console.log('Simulated lanes, with quotes of the last 14 days and of the last 90 days:')
-  console.table([...findings.coverage, ...findings.coverageAged].map(rounded))
+  console.table([...findings.coverage, ...findings.coverageAged].map((row) => rounded(row)))
   if (findings.cost.length > 0) {
     console.log('Carrier cost:')
-    console.table(findings.cost.map(rounded))
+    console.table(findings.cost.map((row) => rounded(row)))
   }
   if (findings.losses.length > 0) {
     console.log('Chance of losing money at the customer rate, ten groups of equal size:')
-    console.table(findings.losses.map(rounded))
+    console.table(findings.losses.map((row) => rounded(row)))
   }
   if (findings.ahead.length > 0) {
     console.log('Carrier cost ahead, mean absolute error in ln cost:')
-    console.table(findings.ahead.map(rounded))
+    console.table(findings.ahead.map((row) => rounded(row, 5)))
+    console.log('Carrier cost ahead, share within the 80 % range:')
+    console.table(findings.aheadCoverage.map((row) => rounded(row)))
+  }
+  if (findings.hindsight.length > 0) {
+    console.log('Weekly rates: the best multiple of a predictor in hindsight, against the newest rate:')
+    console.table(findings.hindsight.map((row) => rounded(row, 5)))
   }
   if (findings.groups.length > 0) {
-    console.log('Carrier cost 7 days ahead, corrected by the earlier errors of a group:')
-    console.table(findings.groups.map(rounded))
+    console.log('Carrier cost ahead, truckloads: the error if a group is corrected by its earlier errors:')
+    console.table(findings.groups.map((row) => rounded(row, 5)))
   }
   console.log(
     'Going rate of thin lanes without and with the movement of an outside market, mean error in ln rate:',
   )
-  console.table(findings.thin.map(rounded))
+  console.table(findings.thin.map((row) => rounded(row)))
 }
 
 function evaluate(folder: string): Findings {
@@ -401,7 +415,9 @@ function evaluate(folder: string): Findings {
     cost: costs.cost,
     losses: costs.losses,
     ahead: ahead.ahead,
+    aheadCoverage: ahead.aheadCoverage,
     groups: ahead.groups,
+    hindsight: ahead.hindsight,
     thin: evaluateThinLanes(folder),
     bars: [
       ...wins.bars,
@@ -424,7 +440,7 @@ print(findings)
 if (process.argv.includes('--long')) {
   for (const { title, rows } of longTables(readCopper(folder))) {
     console.log(`${title}:`)
-    console.table(rows.map(rounded))
+    console.table(rows.map((row) => rounded(row)))
   }
 }
 const report = resolve(root, 'evaluation/report.html')

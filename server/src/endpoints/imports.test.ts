@@ -109,6 +109,20 @@ describe('202', () => {
     expect(dry).toMatchObject({ dry_run: true, rows_added: 1, columns: { quoted_rate: 'Rate' } })
     const lanes = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
     expect(lanes.body.lanes).toEqual([])
+    const encoded = await fetch(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${tenant.owner}`,
+        'Content-Type': 'text/csv',
+        'Content-Encoding': 'gzip',
+      },
+      body: new Uint8Array(file),
+    })
+    const { detail } = (await encoded.json()) as { detail: string }
+    expect([encoded.status, detail]).toEqual([
+      415,
+      'Remove the header Content-Encoding. A gzip file is sent as it is, with Content-Type: text/csv.',
+    ])
   })
 
   /** Starts an upload, and continues once the service requests the body. */
@@ -516,6 +530,9 @@ describe('the outcomes of a file', () => {
     expect([mixed.rows_won, mixed.rows_lost, mixed.rows_pending, mixed.rows_refused]).toEqual([1, 2, 0, 1])
     expect(mixed.warnings).toEqual([])
     expect((await checked(file('Open'))).warnings).toEqual([])
+    const { body } = await send(tenant, file('Won'))
+    expect((await ended(tenant, body.import_id)).warnings).toHaveLength(1)
+    expect((await checked(file('Won'))).warnings).toEqual([])
   })
 })
 

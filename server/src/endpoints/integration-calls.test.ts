@@ -24,8 +24,11 @@ let app: TestApp
 let acme: Integration
 let other: Integration
 
+/** Called when the service begins to read the body of a request. */
+let onBody = () => {}
+
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({ plant: (server) => server.addHook('preParsing', async () => onBody()) })
   ;[acme, other] = [await makeIntegration(app), await makeIntegration(app)]
 })
 afterAll(() => app.close())
@@ -312,8 +315,11 @@ test('a caller that disconnects during its body is listed as gone', async () => 
     headers: signedHeaders(acme, bytes, Math.floor(app.now / 1000)),
   })
   sent.on('error', () => {})
+  const { promise: reading, resolve } = Promise.withResolvers<void>()
+  onBody = resolve
   sent.write('{')
-  setTimeout(() => sent.destroy(), 300)
+  await reading
+  sent.destroy()
   await vi.waitFor(
     async () => {
       const [gone] = await list(acme, '&operation=shipment-update&outcome=refused')
