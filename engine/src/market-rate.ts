@@ -181,6 +181,17 @@ export function percentAbove(cents: number, referenceCents: number): number {
   return roundHalfAway((100 * (cents - referenceCents)) / referenceCents, 1)
 }
 
+/**
+ * Whether the miles that a source states can be those of a lane. Kilometers are 1.6 times the miles, and the miles that we
+ * compute are up to 15% off; less certain on short hauls.
+ *
+ * @example areMilesOf(1257, 781) // false
+ */
+export function areMilesOf(stated: number, computed: number): boolean {
+  const most = computed > 250 ? 1.4 : 2.5
+  return stated >= computed / most - 20 && stated <= computed * most + 20
+}
+
 /** The amounts of a market rate to check, in cents; absent ones are null. `miles` is null for an unknown distance. */
 export interface MarketAmounts {
   readonly low: number | null

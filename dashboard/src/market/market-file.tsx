@@ -108,7 +108,7 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
         ]}
       />
       <NativeSelect
-        label="Amounts, if the columns do not say"
+        label="Unit, if the file has none"
         value={assumed.unit}
         onChange={(event) => onChange({ ...assumed, unit: event.currentTarget.value })}
         data={[

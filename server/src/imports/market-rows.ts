@@ -1,5 +1,5 @@
 import type { FieldError } from '#contract/errors.ts'
-import { MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
+import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
 import { cellText, readMiles, readMoney } from '../csv/index.ts'
 import { readMarketEnds } from '../lanes/index.ts'
 import {
@@ -192,12 +192,6 @@ function amountsOf(row: RowParts): Record<string, number> {
     }
   }
   return amounts
-}
-
-/** Whether stated miles can be those of a lane. Kilometers are 1.6 times the miles; the miles that we compute are up to 15% off. */
-function areMilesOf(stated: number, computed: number): boolean {
-  const most = computed > 250 ? 1.4 : 2.5
-  return stated >= computed / most - 20 && stated <= computed * most + 20
 }
 
 function once<Value>(compute: () => Value): () => Value {
