@@ -35,6 +35,18 @@ const ExpectedCost = Type.Object({
   ahead: Type.Array(CostAhead, {
     description: 'The costs expected 7, 14 and 28 days from now, each with the range of that many days',
   }),
+  weekend: Type.Optional(
+    Type.Object(
+      {
+        pct: Type.Number({ description: 'The part of the weekend in all amounts, in percent' }),
+        sentence: Type.String({ examples: ['Weekend pickup: 8% more than on other days, from 41 loads.'] }),
+      },
+      {
+        description:
+          'Absent unless the pickup date in the request is a Saturday or Sunday, and earlier loads show that such pickups cost more or less',
+      },
+    ),
+  ),
   season: Type.Object(
     { evidence: Type.Boolean(), sentence: Type.String() },
     {

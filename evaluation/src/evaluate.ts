@@ -15,6 +15,7 @@ import {
   correctedGroup,
   forecastAhead,
   type LoadGroup,
+  pickupDatesWorth,
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
@@ -253,7 +254,10 @@ function evaluateAhead(
     aheadCoverage: found.flatMap(({ name, forecasts }) =>
       aheadCoverage(forecasts).map((row) => ({ name, ...row })),
     ),
-    groups: truckloads === undefined ? [] : loadGroups(truckloads, loads ?? []),
+    groups:
+      truckloads === undefined
+        ? []
+        : [...pickupDatesWorth(truckloads, loads ?? []), ...loadGroups(truckloads, loads ?? [])],
     hindsight: rates === null ? [] : hindsight(rates, [1, 2, 4]),
   }
 }
@@ -263,7 +267,10 @@ function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Trucklo
   const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
   const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
   const groups: LoadGroup[] = [
-    { name: 'pickup on a weekend', includes: (one) => [0, 6].includes(new Date(pickup(one)).getUTCDay()) },
+    {
+      name: 'pickup on a weekend, after the model',
+      includes: (one) => [0, 6].includes(new Date(pickup(one)).getUTCDay()),
+    },
     {
       name: 'pickup less than a day after booking',
       includes: (one) => pickup(one) - one.at < DAY,

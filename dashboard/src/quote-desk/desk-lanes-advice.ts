@@ -13,7 +13,7 @@ export type RowAdvice = Extract<Result, { status: 200 }>
 
 /** A row as the request for advice; null while its places are incomplete. */
 function askedOf(lane: DeskLane): AskedLane | null {
-  const { origin, destination, equipment, rate, cost } = lane
+  const { origin, destination, equipment, rate, cost, pickup } = lane
   if (!hasState(origin) || !hasState(destination)) return null
   const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
   return {
@@ -22,6 +22,7 @@ function askedOf(lane: DeskLane): AskedLane | null {
     ...(code === '' ? {} : { equipment: code }),
     ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
     ...(typedCost === null ? {} : { estimated_cost: typedCost }),
+    ...(pickup === '' ? {} : { pickup_date: pickup }),
     ...termsBody(lane),
   }
 }

@@ -8,6 +8,7 @@ interface CostsExpected {
     readonly low: number
     readonly high: number
   }[]
+  readonly weekend?: { readonly sentence: string }
   readonly season: { readonly sentence: string }
 }
 
@@ -27,6 +28,7 @@ export function CostsAhead({ cost }: { cost: CostsExpected }) {
         </span>
       ))}
       . {cost.season.sentence}
+      {cost.weekend === undefined ? '' : ` ${cost.weekend.sentence}`}
     </Text>
   )
 }

@@ -7,10 +7,11 @@ import { haulQuotesInSteps, rateByMiles, rateByMilesInSteps } from '../estimate/
 import { countHistory } from '../history-counts.ts'
 import { countMiles } from '../lane-insight.ts'
 import { countRates } from '../rate-counts.ts'
+import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
-import { emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST } from './quote-columns.ts'
+import { emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST, WEEKEND_BIT } from './quote-columns.ts'
 import {
   countScope,
   countScopeHistory,
@@ -64,6 +65,7 @@ const quote = fc.record({
   outcome: fc.constantFrom('won' as const, 'lost' as const, 'pending' as const),
   miles: fc.option(fc.integer({ min: 20, max: 2_500 })),
   quotedAt: fc.integer({ min: -700, max: 1 }).map((day) => NOW + day * DAY),
+  weekendPickup: fc.boolean(),
 })
 
 interface Known {
@@ -74,6 +76,7 @@ interface Known {
   readonly outcome: 'won' | 'lost' | 'pending'
   readonly miles: number | null
   readonly quotedAt: number
+  readonly weekendPickup?: boolean
 }
 
 const changes = fc.array(
@@ -91,6 +94,7 @@ const rowOf = (one: Known): QuoteRow => ({
   costCents: one.costCents ?? Number.NaN,
   outcome: OUTCOMES.indexOf(one.outcome),
   miles: one.miles ?? Number.NaN,
+  ...(one.weekendPickup === true ? { weekendPickup: true } : {}),
 })
 
 function put(book: QuoteBook, one: Known): void {
@@ -109,8 +113,8 @@ function opened(quotes: readonly Known[]): QuoteBook {
       const { costCents, ...row } = rowOf(one)
       portion.lane[at] = book.lane(one.places)
       portion.costCents[at] = one.costCents ?? UNKNOWN_COST
-      for (const name of ['laneId', 'quotedAt', 'rateCents', 'outcome', 'miles'] as const)
-        portion[name][at] = row[name]
+      portion.outcomeAndPickup[at] = row.outcome | (one.weekendPickup === true ? WEEKEND_BIT : 0)
+      for (const name of ['laneId', 'quotedAt', 'rateCents', 'miles'] as const) portion[name][at] = row[name]
     }
     book.append(portion)
   }
@@ -221,10 +225,10 @@ describe('a book after any changes', () => {
         const plain = {
           estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
           costs: prepareCosts(
-            listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
+            listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane, weekendPickup = false }) =>
               costCents === null || miles === null
                 ? []
-                : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+                : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
             ),
             NOW,
           ),
@@ -273,6 +277,59 @@ describe('a book after any changes', () => {
       { numRuns: 60 },
     )
   })
+})
+
+test('the book keeps the weekend pickups: the effect is that of a list, and a lane without loads has no residual left', () => {
+  const random = seededNumbers(5)
+  const [from, other, to] = ends
+  const quotes = Array.from({ length: 400 }, (_, nth): Known => {
+    const origin = nth % 2 === 0 ? from : other
+    const weekendPickup = nth % 7 > 4
+    return {
+      laneId: nth,
+      places: {
+        originKey: origin.key,
+        destinationKey: to.key,
+        originState: origin.state,
+        destinationState: to.state,
+        originMarket: origin.market,
+        destinationMarket: to.market,
+        equipmentCode: 'V',
+      },
+      rateCents: 200_000,
+      costCents: Math.round(150_000 * (weekendPickup ? 1.1 : 1) * (1 + 0.1 * (random() - 0.5))),
+      outcome: 'won',
+      miles: 780,
+      quotedAt: NOW - (400 - nth) * (DAY / 4),
+      weekendPickup,
+    }
+  })
+  const plain = prepareCosts(
+    listed(quotes).map(({ laneId, costCents, quotedAt, lane: { costKeys }, weekendPickup = false }) => {
+      return { laneId, costCents: costCents ?? 0, miles: 780, at: quotedAt, costKeys, weekendPickup }
+    }),
+    NOW,
+  )
+  expect(plain.weekend.effect).toBeGreaterThan(0.08)
+  const costsOf = (book: QuoteBook) =>
+    finished(prepareCostsInSteps(book, NOW, finished(book.columns.orderedRows())))
+  const built = new QuoteBook()
+  for (const one of quotes) put(built, one)
+  for (const book of [built, opened(quotes)]) {
+    const costs = costsOf(book)
+    expect(costs.weekend).toEqual(plain.weekend)
+    const { costKeys } = identityOf((quotes[0] as Known).places)
+    for (const weekendPickup of [true, false])
+      expect(expectedCost(costs, { costKeys, miles: 780, weekendPickup })).toEqual(
+        expectedCost(plain, { costKeys, miles: 780, weekendPickup }),
+      )
+    const unlisten = book.listen(() => ({ costs }))
+    for (const { laneId } of quotes) if (laneId % 2 === 0) book.remove(laneId)
+    unlisten()
+    const left = costs.residuals.get(costKeys.at(-1) ?? '')
+    expect(left?.loads).toBe(0)
+    expect(left?.sum).toBeCloseTo(0, 9)
+  }
 })
 
 test('a result is cached until a quote of its area changes, or it expires', () => {

@@ -102,13 +102,13 @@ export class QuoteBook implements QuotedLanes {
   /** Ends the opening, in steps. The revisions stay 0, because nobody has read the book yet. */
   *join(): Steps<void> {
     yield* this.columns.join()
-    const { lane: laneOf, outcome, rows } = this.columns
+    const { lane: laneOf, rows } = this.columns
     const counts = new Int32Array(OUTCOMES.length * this.lanes.length)
     for (let row = 0; row < rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
       const lane = laneOf[row] as number
       if (lane < 0) continue
-      const at = OUTCOMES.length * lane + (outcome[row] as number)
+      const at = OUTCOMES.length * lane + this.columns.outcomeOf(row)
       counts[at] = (counts[at] as number) + 1
     }
     for (const { number, counts: ofLane } of this.lanes) {
@@ -207,7 +207,7 @@ export class QuoteBook implements QuotedLanes {
     const { columns } = this
     const lane = this.lanes[columns.lane[row] as number]
     if (lane === undefined) return
-    const outcome = columns.outcome[row] as 0 | 1 | 2
+    const outcome = columns.outcomeOf(row) as 0 | 1 | 2
     lane.counts[outcome] += by
     if (outcome !== PENDING) this.decided += by
     if (outcome === WON) this.won += by
@@ -221,6 +221,7 @@ export class QuoteBook implements QuotedLanes {
         costCents: columns.costCents[row] as number,
         miles: columns.miles[row] as number,
         at: columns.quotedAt[row] as number,
+        weekendPickup: columns.isWeekendPickup(row),
         costKeys: identityOf(lane.places).costKeys,
       }
       countLoad(costs, load, by)

@@ -20,7 +20,13 @@ export interface QuoteRow {
   readonly miles: number
   /** The number of the customer; absent: 0. */
   readonly customer?: number
+  /** True: picked up on a Saturday or Sunday. Else on another day, or the day is unknown. */
+  readonly weekendPickup?: boolean
 }
+
+/** In `outcomeAndPickup`, the bits of the outcome, and the bit of a weekend pickup. */
+const OUTCOME_BITS = 3
+export const WEEKEND_BIT = 4
 
 /**
  * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
@@ -35,7 +41,8 @@ export interface QuotePortion {
   /** `UNKNOWN_COST` if unknown. */
   readonly costCents: Int32Array
   readonly miles: Float64Array
-  readonly outcome: Uint8Array
+  /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup. */
+  readonly outcomeAndPickup: Uint8Array
   readonly customer: Int32Array
 }
 
@@ -52,7 +59,7 @@ export function emptyPortion(quotes: number): QuotePortion {
     rateCents: new Int32Array(quotes),
     costCents: new Int32Array(quotes),
     miles: new Float64Array(quotes),
-    outcome: new Uint8Array(quotes),
+    outcomeAndPickup: new Uint8Array(quotes),
     customer: new Int32Array(quotes),
   }
 }
@@ -60,14 +67,16 @@ export function emptyPortion(quotes: number): QuotePortion {
 /** @example quoteAt(portion, 0).laneId // 7 */
 export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
   const costCents = portion.costCents[at] as number
+  const outcomeAndPickup = portion.outcomeAndPickup[at] as number
   return {
     laneId: portion.laneId[at] as number,
     quotedAt: portion.quotedAt[at] as number,
     rateCents: portion.rateCents[at] as number,
     costCents: costCents === UNKNOWN_COST ? Number.NaN : costCents,
-    outcome: portion.outcome[at] as number,
+    outcome: outcomeAndPickup & OUTCOME_BITS,
     miles: portion.miles[at] as number,
     customer: portion.customer[at] as number,
+    weekendPickup: (outcomeAndPickup & WEEKEND_BIT) !== 0,
   }
 }
 
@@ -78,7 +87,7 @@ const COLUMNS = [
   'rateCents',
   'costCents',
   'miles',
-  'outcome',
+  'outcomeAndPickup',
   'customer',
 ] as const
 
@@ -112,7 +121,8 @@ export class QuoteColumns {
   /** `UNKNOWN_COST` if unknown. */
   costCents = new Int32Array(0)
   miles = new Float64Array(0)
-  outcome = new Uint8Array(0)
+  /** See `outcomeOf` and `isWeekendPickup`. */
+  outcomeAndPickup = new Uint8Array(0)
   customer = new Int32Array(0)
   /** Rows in use or freed: every row number is below this. */
   rows = 0
@@ -187,7 +197,7 @@ export class QuoteColumns {
     this.quotedAt[row] = quote.quotedAt
     this.rateCents[row] = quote.rateCents
     this.costCents[row] = Number.isNaN(quote.costCents) ? UNKNOWN_COST : quote.costCents
-    this.outcome[row] = quote.outcome
+    this.outcomeAndPickup[row] = quote.outcome | (quote.weekendPickup === true ? WEEKEND_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
     return row
@@ -208,6 +218,15 @@ export class QuoteColumns {
   /** The row of a quote, or -1. */
   rowOf(laneId: number): number {
     return Math.max(NONE, this.#table[this.#slotOf(laneId)] ?? NONE)
+  }
+
+  /** The outcome of a row: an index of `OUTCOMES`. */
+  outcomeOf(row: number): number {
+    return (this.outcomeAndPickup[row] as number) & OUTCOME_BITS
+  }
+
+  isWeekendPickup(row: number): boolean {
+    return ((this.outcomeAndPickup[row] as number) & WEEKEND_BIT) !== 0
   }
 
   /** How many quotes a lane has. */

@@ -41,7 +41,7 @@ export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount
   const { columns } = book
   const counter = new RateCounter()
   yield* eachRow(book, scope, (row) =>
-    counter.add(columns.rateCents[row] as number, OUTCOMES[columns.outcome[row] as number] ?? 'pending'),
+    counter.add(columns.rateCents[row] as number, OUTCOMES[columns.outcomeOf(row)] ?? 'pending'),
   )
   return counter.counts()
 }
@@ -53,7 +53,7 @@ export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): 
   yield* eachRow(book, scope, (row) =>
     counter.add(
       columns.rateCents[row] as number,
-      OUTCOMES[columns.outcome[row] as number] ?? 'pending',
+      OUTCOMES[columns.outcomeOf(row)] ?? 'pending',
       columns.quotedAt[row] as number,
     ),
   )
@@ -101,7 +101,7 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,
       costCents: cost === UNKNOWN_COST ? null : cost,
-      outcome: OUTCOMES[columns.outcome[row] as number] ?? 'pending',
+      outcome: OUTCOMES[columns.outcomeOf(row)] ?? 'pending',
       quotedAt: columns.quotedAt[row] as number,
       miles: Number.isNaN(miles) ? null : miles,
       equipmentCode: lanes[columns.lane[row] as number]?.places.equipmentCode ?? '',

@@ -50,7 +50,7 @@ export function* answerTimesInSteps(columns: QuoteColumns, today: number): Steps
     if ((columns.lane[row] as number) < 0) continue
     const age = today - dayOf(columns.quotedAt[row] as number)
     if (age < 0 || age > SETTLED_TO) continue
-    const outcome = columns.outcome[row] as number
+    const outcome = columns.outcomeOf(row)
     if (age >= SETTLED_FROM) settled[outcome] = (settled[outcome] as number) + 1
     else {
       let group = GROUPS.length - 1

@@ -112,7 +112,7 @@ function* laneWeights(columns: QuoteColumns, laneCount: number, today: number): 
   for (let row = 0; row < columns.rows; row++) {
     const lane = columns.lane[row] as number
     const age = today - dayOf(columns.quotedAt[row] as number)
-    if (lane >= 0 && age >= 0 && columns.outcome[row] !== PENDING)
+    if (lane >= 0 && age >= 0 && columns.outcomeOf(row) !== PENDING)
       weights[lane] = (weights[lane] as number) + Math.round(WHOLE * 2 ** (-age / HALF_LIFE_DAYS))
     if (row % ROWS_PER_STEP === 0) yield
   }

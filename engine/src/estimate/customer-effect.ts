@@ -95,7 +95,7 @@ function* decidedInSteps(model: Estimator, customerOf: (row: number) => number):
       const row = columns.rowOf(laneId)
       // A quote that was removed during the steps.
       if (row < 0) continue
-      const outcome = columns.outcome[row] as number
+      const outcome = columns.outcomeOf(row)
       if (outcome === PENDING || weight < WEIGHT_MIN) continue
       if (place < 0) place = laneNumbers.push(lane) - 1
       const number = customerOf(row)

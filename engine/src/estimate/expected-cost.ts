@@ -19,6 +19,7 @@ import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
+import { type WeekendPickups, weekendPickupsInSteps } from './weekend-pickup.ts'
 
 const RESIDUAL_MAX = 0.8
 
@@ -50,6 +51,13 @@ export interface CostSeen {
   readonly at: number
   /** Keys of the lane's scopes, widest first, as returned by `freightLane`. */
   readonly costKeys: readonly string[]
+  /** True: picked up on a Saturday or Sunday. Else on another day, or the day is unknown. */
+  readonly weekendPickup?: boolean
+}
+
+/** A lane whose cost is asked. `weekendPickup`: of a load that is picked up on a Saturday or Sunday. */
+export interface AskedCost extends Pick<CostSeen, 'costKeys' | 'weekendPickup'> {
+  readonly miles: number | null
 }
 
 /** A tenant's prepared carrier costs: the length-of-haul curve, the residuals of each scope, and the market index. */
@@ -59,6 +67,8 @@ export interface CostModel extends CostScopes {
   /** True if the curve was fitted to the tenant's loads, false if it is the default. */
   readonly ownCurve: boolean
   readonly index: CostIndex
+  /** Subtracted from the residuals of weekend pickups, as if they were on other days. */
+  readonly weekend: WeekendPickups
   /** The loads by day, for the season. Null if the history is too short. */
   readonly costDays: CostDays | null
   /**
@@ -115,7 +125,7 @@ function isUsable(
 }
 
 /** A load on a numbered lane. */
-type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }
+type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at' | 'weekendPickup'> & { readonly lane: number }
 
 /** Loads in the order of time, and the scope keys of each lane. */
 interface CostLoads {
@@ -153,13 +163,14 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
  */
 export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostModel> {
   const { columns } = quoted
-  const one = { costCents: 0, miles: 0, at: 0, lane: 0 }
+  const one = { costCents: 0, miles: 0, at: 0, lane: 0, weekendPickup: false }
   const load = (nth: number) => {
     const row = rows[nth] as number
     one.costCents = columns.costCents[row] as number
     one.miles = columns.miles[row] as number
     one.at = columns.quotedAt[row] as number
     one.lane = columns.lane[row] as number
+    one.weekendPickup = columns.isWeekendPickup(row)
     return one
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
@@ -182,6 +193,7 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   const days = new Int32Array(count)
   const lanes = new Int32Array(count)
   const values = new Float64Array(count).fill(Number.NaN)
+  const weekend = new Uint8Array(count)
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
     const load = loadOf(nth)
@@ -190,30 +202,31 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
     days[nth] = dayOf(load.at)
     lanes[nth] = load.lane
     values[nth] = residualOf(curve, load)
+    weekend[nth] = load.weekendPickup === true ? 1 : 0
   }
+  const learned = yield* weekendPickupsInSteps({ lanes, values, weekend, laneCount })
+  if (learned.effect !== 0)
+    for (let nth = 0; nth < count; nth++)
+      values[nth] = (values[nth] as number) - learned.effect * (weekend[nth] as number)
   const loads = { days, lanes, values, laneCount, keysOf }
   const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
   const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
-  return { day, curve, ownCurve: own, costDays, ...folded }
+  return { day, curve, ownCurve: own, weekend: learned, costDays, ...folded }
 }
 
 /**
- * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve and the errors do not change. An unusable load
+ * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve, the effect of weekend pickups and the errors do not change. An unusable load
  * changes nothing.
  */
-export function countLoad(
-  model: CostModel,
-  load: Pick<CostSeen, 'costCents' | 'miles' | 'at' | 'costKeys'>,
-  count: 1 | -1,
-): void {
+export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, count: 1 | -1): void {
   if (!isUsable(load, model.day)) return
   const day = dayOf(load.at)
   model.loads += count
   countIn(chainFor(model, load.costKeys), {
     day,
     weight: weightOf(day, model.day),
-    value: residualOf(model.curve, load),
+    value: residualOf(model.curve, load) - weekendEffect(model, load),
     index: indexOn(model.index, day),
     count,
   })
@@ -226,10 +239,7 @@ export function countLoad(
  *
  * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
  */
-export function expectedCost(
-  model: CostModel,
-  lane: { costKeys: readonly string[]; miles: number | null },
-): ExpectedCost | null {
+export function expectedCost(model: CostModel, lane: AskedCost): ExpectedCost | null {
   const [today] = expectedOver(model, lane, [0])
   if (today === undefined) return null
   const { costCents, lowCents, highCents } = today
@@ -244,10 +254,7 @@ export function expectedCost(
  *
  * @example costsAhead(model, { costKeys, miles: 500 }).map(({ days }) => days) // [7, 14, 28]
  */
-export function costsAhead(
-  model: CostModel,
-  lane: { costKeys: readonly string[]; miles: number | null },
-): CostAhead[] {
+export function costsAhead(model: CostModel, lane: AskedCost): CostAhead[] {
   return expectedOver(model, lane, [1, 2, 3])
 }
 
@@ -302,12 +309,13 @@ export function errorSpread(model: CostModel, costKeys: readonly string[]): Erro
   }
 }
 
+function weekendEffect({ weekend }: CostModel, { weekendPickup }: Pick<CostSeen, 'weekendPickup'>): number {
+  return weekendPickup === true ? weekend.effect : 0
+}
+
 /** @param horizons positions in `AHEAD_DAYS` */
-function expectedOver(
-  model: CostModel,
-  { costKeys, miles }: { costKeys: readonly string[]; miles: number | null },
-  horizons: readonly number[],
-): CostAhead[] {
+function expectedOver(model: CostModel, asked: AskedCost, horizons: readonly number[]): CostAhead[] {
+  const { costKeys, miles } = asked
   if (miles === null || !(miles > 0) || !Number.isFinite(miles) || model.loads === 0) return []
   const chain = knownChain(model, costKeys)
   const row = ownLoadsRow(chain)
@@ -324,8 +332,8 @@ function expectedOver(
       share,
     })
     const error = usualError(fit, which, row)
-    const costCents =
-      100 * Math.exp(haulLogDollars(model.curve, miles) + level + (model.follow[row] ?? 0) * gap + season)
+    const residual = level + (model.follow[row] ?? 0) * gap + season + weekendEffect(model, asked)
+    const costCents = 100 * Math.exp(haulLogDollars(model.curve, miles) + residual)
     return [
       {
         days,

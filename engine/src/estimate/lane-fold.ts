@@ -192,7 +192,7 @@ function foldDay(
     folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
   let [pendingSum, pendingCount] = [0, 0]
   for (let at = from; at < to; at++) {
-    if (columns.outcome[rows[at] as number] === PENDING) {
+    if (columns.outcomeOf(rows[at] as number) === PENDING) {
       pendingSum += logRates[at] as number
       pendingCount++
       continue
@@ -208,7 +208,7 @@ function foldDay(
   for (let at = from; at < to; at++) {
     const row = rows[at] as number
     const x = relativeRate(Math.exp((logRates[at] as number) - reference), 1)
-    const outcome = columns.outcome[row] as number
+    const outcome = columns.outcomeOf(row)
     list?.quotes.push({
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,

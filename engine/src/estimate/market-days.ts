@@ -55,7 +55,7 @@ export function* marketDaysInSteps(
       endDay()
       day = quoteDay
     }
-    if (columns.outcome[row] === PENDING) {
+    if (columns.outcomeOf(row) === PENDING) {
       const lane = columns.lane[row] as number
       const of = pending.get(lane) ?? { sum: 0, count: 0 }
       of.sum += logRate

@@ -139,7 +139,7 @@ export function* swingsInSteps(
 
 /** Compares a day's outcomes with their lanes' win rates before the day, and then adds them to the lanes. */
 function daySums(
-  { lane: laneOf, outcome }: QuotedLanes['columns'],
+  columns: QuotedLanes['columns'],
   lanes: LaneRates,
   swings: SwingSums,
   {
@@ -158,12 +158,15 @@ function daySums(
   const sums: DaySums = { surprise: 0, information: 0, won: 0, decided: 0 }
   const block = Math.floor(day / BLOCK_DAYS)
   const fadeOf = (lane: number) => 2 ** (-(day - (lanes.day[lane] as number)) / LANE_HALF_LIFE_DAYS)
-  const weightOf = (row: number) => (outcome[row] === PENDING ? leaning.weight : 1)
-  const winOf = (row: number) => ((outcome[row] === PENDING ? leaning.won : outcome[row] === WON) ? 1 : 0)
+  const weightOf = (row: number) => (columns.outcomeOf(row) === PENDING ? leaning.weight : 1)
+  const winOf = (row: number) => {
+    const outcome = columns.outcomeOf(row)
+    return (outcome === PENDING ? leaning.won : outcome === WON) ? 1 : 0
+  }
   for (const row of rows) {
     const weight = weightOf(row)
     if (weight === 0) continue
-    const lane = laneOf[row] as number
+    const lane = columns.lane[row] as number
     const fade = fadeOf(lane)
     const rate =
       ((lanes.won[lane] as number) * fade + TENANT_QUOTES * tenantRate) /
@@ -186,7 +189,7 @@ function daySums(
   for (const row of rows) {
     const weight = weightOf(row)
     if (weight === 0) continue
-    const lane = laneOf[row] as number
+    const lane = columns.lane[row] as number
     const fade = fadeOf(lane)
     const win = weight * winOf(row)
     lanes.won[lane] = (lanes.won[lane] as number) * fade + win

@@ -1,6 +1,7 @@
 import { Problem } from '#contract/errors.ts'
 import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import { expectedCost } from '#engine/estimate/expected-cost.ts'
+import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { BookSettings, ExpectedColumn, NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -14,7 +15,13 @@ export function costExpected(
   pricing: Pick<Pricing, 'costs' | 'settings'> | null,
   lane: Pick<
     NewLane,
-    'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
+    | 'origin_key'
+    | 'destination_key'
+    | 'origin_state'
+    | 'destination_state'
+    | 'equipment_code'
+    | 'miles'
+    | 'pickup_date'
   >,
 ): CostExpected {
   const { costKeys } = identityOf({
@@ -25,7 +32,13 @@ export function costExpected(
     equipmentCode: lane.equipment_code,
   })
   const expected =
-    pricing === null ? null : expectedCost(pricing.costs, { costKeys, miles: lane.miles ?? null })
+    pricing === null
+      ? null
+      : expectedCost(pricing.costs, {
+          costKeys,
+          miles: lane.miles ?? null,
+          weekendPickup: isWeekend(lane.pickup_date ?? null),
+        })
   if (pricing === null || expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, Math.round(cents))
   return {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
@@ -44,12 +45,13 @@ async function brokerage(quotes: number): Promise<TenantId> {
     `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
        origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, equipment,
        equipment_code, quoted_customer_name, quoted_rate_cents, customer_rate_cents, estimated_cost_cents,
-       truck_cost_cents, miles, outcome, decided_at, created_at, updated_at)
+       truck_cost_cents, miles, pickup_date, outcome, decided_at, created_at, updated_at)
      select tenant_id, 70000000000 + number * 7919, 'more-' || number, request_id, number, 1, origin, destination,
        'saint-jérôme ' || number % 5 || '|QC', destination_key, 'QC', destination_state, null, destination_market,
        equipment, (array['V', 'R', 'F'])[1 + number % 3], quoted_customer_name, number * 100,
        case when number % 4 = 0 then number * 100 + 1 end, case when number % 3 = 0 then number * 90 end,
        case when number % 5 = 0 then 0 end, case when number % 6 > 0 then 100.125 + number end,
+       case when number % 4 > 0 then date '1999-12-20' + number end,
        (array['won', 'lost', 'pending'])[1 + number % 3], case when number % 3 < 2 then made end, made, made
      from lanes, generate_series(2, ${quotes + 1}) as number,
        lateral (select timestamptz '1999-12-31 23:59:59.999Z' + (number / 4) * interval '1 day 1 microsecond' as made) as at
@@ -64,6 +66,11 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
   const quotes = await app.database.inTenant(own, (transaction) =>
     readTenantQuotes(transaction, own, null, 100_000),
   )
+  const pickups = await owner.query(
+    'select lane_id, pickup_date::text as day from lanes where tenant_id = $1',
+    [own],
+  )
+  const pickupOf = new Map(pickups.rows.map(({ lane_id, day }) => [Number(lane_id), day as string | null]))
   for (const quote of quotes) {
     const { originKey, destinationKey, originState, destinationState, equipmentCode } = quote
     const isFirst = originState === 'TX'
@@ -76,6 +83,7 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
       costCents: quote.costCents ?? Number.NaN,
       outcome: quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
       miles: quote.miles ?? Number.NaN,
+      weekendPickup: isWeekend(pickupOf.get(quote.laneId) ?? null),
     })
   }
   return new Map(book.rows)

@@ -103,7 +103,7 @@ export function* unpackInSteps(
     portion.miles[count] = numbers.getFloat64(at + 16)
     portion.rateCents[count] = numbers.getInt32(at + 24)
     portion.costCents[count] = numbers.getInt32(at + 28)
-    portion.outcome[count] = numbers.getUint8(at + 32)
+    portion.outcomeAndPickup[count] = numbers.getUint8(at + 32)
     portion.customer[count] = numbers.getInt32(at + 33)
   }
   return portion

@@ -89,7 +89,13 @@ async function knownAbout(lane: LaneRow, { caller, query, now }: CounterCall, pa
   const enteredCents = cents(query.estimated_cost) ?? lane.estimated_cost_cents
   const costCents = enteredCents === null ? null : inUsdOnBasis(conversion, enteredCents)
   const customer = await offerCustomer(customerName, tenant, { book, model }, parts)
-  const offer = { ...asked.places, equipmentCode: asked.equipmentCode, costCents, customer }
+  const offer = {
+    ...asked.places,
+    equipmentCode: asked.equipmentCode,
+    costCents,
+    pickupDate: lane.pickup_date,
+    customer,
+  }
   const circumstances = { rules: settings.rules, parties, experiment: null, now }
   const facts = await offerFacts(model, offer, history, circumstances)
   const quotedCents = inUsdOnBasis(conversion, lane.quoted_rate_cents)

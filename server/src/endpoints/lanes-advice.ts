@@ -40,10 +40,12 @@ async function estimateOf(
   {
     rateCents,
     costCents,
+    pickupDate,
     customer,
   }: {
     readonly rateCents: number | null
     readonly costCents: number | null
+    readonly pickupDate: string | null
     readonly customer: OfferCustomer | null
   },
   { quotes: book, settings }: OpenBook<BrokerageBook>,
@@ -54,12 +56,12 @@ async function estimateOf(
   const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
   const model = await book.advice(now)
   const at = (proposedRateCents: number) =>
-    estimatedOffer(model, { ...places, equipmentCode, proposedRateCents, costCents, customer }, history, {
-      rules: settings.rules,
-      parties,
-      experiment: settings.experiment,
-      now,
-    })
+    estimatedOffer(
+      model,
+      { ...places, equipmentCode, proposedRateCents, costCents, pickupDate, customer },
+      history,
+      { rules: settings.rules, parties, experiment: settings.experiment, now },
+    )
   if (rateCents !== null) return { rateCents, offer: await at(rateCents) }
   // The optimum does not depend on the proposed rate.
   const first = await at(anyRateCents)
@@ -134,10 +136,15 @@ async function answersFor(
       by,
       parts,
     )
-    const { rateCents: atCents, offer } = await estimateOf(asked, { rateCents, costCents, customer }, open, {
-      parties,
-      now,
-    })
+    const { rateCents: atCents, offer } = await estimateOf(
+      asked,
+      { rateCents, costCents, pickupDate: lane.pickup_date ?? null, customer },
+      open,
+      {
+        parties,
+        now,
+      },
+    )
     const { estimate, optimum } = offer
     const checked =
       sentCents === null
@@ -145,6 +152,7 @@ async function answersFor(
         : await check('quoted_rate', {
             ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
             equipment_code: estimate.equipment ?? '',
+            pickup_date: lane.pickup_date ?? null,
             rateCents: sentCents,
             enteredCostCents: sentCostCents,
             quoted: terms,

@@ -339,7 +339,12 @@ export async function checkRequote(
   checkCounter(quoted, body)
   const errors = requoteErrors(body, quoted)
   if (errors.length > 0) throw invalid(errors)
-  const next = { ...quoted, quoted_rate_cents: cents(body.quoted_rate) ?? 0, ...requoted(body, quoted) }
+  const next = {
+    ...quoted,
+    quoted_rate_cents: cents(body.quoted_rate) ?? 0,
+    pickup_date: body.pickup_date ?? quoted.pickup_date,
+    ...requoted(body, quoted),
+  }
   const [checked] = await checkedRates([next], by, parts)
   if (checked === undefined) throw noLane(ref)
   return checked
@@ -370,7 +375,7 @@ export async function makeRequote(
       market_rate_cents: cents(body.market_rate),
       pickup_date: body.pickup_date ?? quoted.pickup_date,
       valid_until: validUntil(checked, now),
-      ...costExpected(pricing, quoted),
+      ...costExpected(pricing, { ...quoted, pickup_date: body.pickup_date ?? quoted.pickup_date }),
       createdBy: userId,
       createdAt: new Date(now),
     })

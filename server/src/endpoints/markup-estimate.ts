@@ -20,6 +20,7 @@ import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
+import { isWeekend, weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import {
   type Experiment,
@@ -53,6 +54,8 @@ interface Offer {
   readonly proposedRateCents: number
   /** The truck cost that the caller expects; null to use the one expected from AP history. */
   readonly costCents?: number | null
+  /** Null or absent if unknown. */
+  readonly pickupDate?: string | null
   /** Null for all customers. */
   readonly customer?: OfferCustomer | null
 }
@@ -117,13 +120,15 @@ export async function offerFacts(
   const miles = milesOf(offer, history)
   // A lane with many quotes takes long, so the work yields between steps.
   const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
-  const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
+  const load = { costKeys: lane.costKeys, miles, weekendPickup: isWeekend(offer.pickupDate ?? null) }
+  const cost = expectedCost(costs, load)
   const known = { equipmentCode, miles, cost, decided: fold?.decided ?? 0 }
   return {
     equipmentCode,
     miles,
     fold,
     cost,
+    load,
     applied: rulesFor(offer, known, circumstances),
     question: { estimator, lane, miles, ...shiftOf(offer, estimator.quoted.laneOf(lane.key)) },
   }
@@ -137,7 +142,7 @@ export async function estimatedOffer(
 ): Promise<EstimatedOffer> {
   const { rules, now, experiment } = circumstances
   const { costs } = model
-  const { equipmentCode, miles, fold, cost, applied, question } = await offerFacts(
+  const { equipmentCode, miles, fold, cost, load, applied, question } = await offerFacts(
     model,
     offer,
     history,
@@ -178,7 +183,7 @@ export async function estimatedOffer(
       }),
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
-      expected_cost: cost === null ? null : costAnswer(cost, costs, { costKeys: lane.costKeys, miles }),
+      expected_cost: cost === null ? null : costAnswer(cost, costs, load),
       expected_margin: dollarsIfKnown(estimate.expectedMarginCents),
       flags,
       would_raise_confidence: estimate.wouldRaiseConfidence.map((raised) => ({
@@ -323,8 +328,15 @@ function costAnswer(
       high: dollarsFromCents(ahead.highCents),
       season_pct: ahead.season === null ? null : Math.round(1000 * Math.expm1(ahead.season)) / 10,
     })),
+    ...weekendAnswer(costs, lane),
     season: seasonOf(costs),
   }
+}
+
+function weekendAnswer({ weekend }: CostModel, { weekendPickup }: Parameters<typeof costsAhead>[1]) {
+  const sentence = weekendPickup === true ? weekendSentence(weekend) : null
+  if (sentence === null) return {}
+  return { weekend: { pct: Math.round(1000 * Math.expm1(weekend.effect)) / 10, sentence } }
 }
 
 function optimumAnswer(

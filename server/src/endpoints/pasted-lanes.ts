@@ -30,6 +30,7 @@ export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller,
     const { warnings } = await check('rate', {
       ...places,
       equipment_code: code,
+      pickup_date: row.pickup,
       rateCents: centsFromDollars(rate) ?? 0,
       enteredCostCents: cost === null ? null : centsFromDollars(cost),
       customerName: row.customer,

@@ -3,6 +3,7 @@ import type { rateWarningCodes } from '#contract/rate-warnings.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { laneInSteps, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
+import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { comparableCents, type FuelAndExchange, ownChargesOnly, type RateBasis } from '#engine/rate-basis.ts'
 import { rateWarnings } from '#engine/rate-warnings.ts'
 import { applyRules, checkRate, checkUnknownRate, type RuleVerdict } from '#engine/rules/pricing-rules.ts'
@@ -34,6 +35,7 @@ type LaneToCheck = Pick<
   | 'destination_market'
   | 'equipment_code'
   | 'miles'
+  | 'pickup_date'
 > &
   QuotedFor & {
     readonly rateCents: number
@@ -116,7 +118,8 @@ export async function rateChecker(
     const fold = model === null ? null : await yieldBetweenSteps(laneInSteps(model.estimator, identity.key))
     // A distance that somebody entered does not make a lane shorter for the rules.
     const miles = longer(asked.miles ?? null, measuredMiles(asked.origin, asked.destination))
-    const expected = model === null ? null : expectedCost(model.costs, { costKeys: identity.costKeys, miles })
+    const load = { costKeys: identity.costKeys, miles, weekendPickup: isWeekend(asked.pickup_date ?? null) }
+    const expected = model === null ? null : expectedCost(model.costs, load)
     const expectedCents = isOwnCost(expected) ? 100 * Math.round(expected.costCents / 100) : null
     const enteredCents = entered !== null && entered > 0 ? entered : null
     const facts = factsOf({ ...asked, miles }, parties, fold?.decided ?? 0)

@@ -3,6 +3,7 @@ import { dayOf } from '#engine/estimate/day.ts'
 import { laneInSteps, laneOf } from '#engine/estimate/estimator.ts'
 import { expectedCost, isOwnCost } from '#engine/estimate/expected-cost.ts'
 import { type OfferForecast, offerForecaster } from '#engine/estimate/forecast-offer.ts'
+import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
@@ -50,6 +51,7 @@ export interface QuoteToForecast {
     | 'destination_state'
     | 'equipment_code'
     | 'miles'
+    | 'pickup_date'
     | QuotedAmountColumn
     | 'origin_market'
     | 'destination_market'
@@ -163,7 +165,13 @@ async function forecastBody(
   const miles = lane.miles ?? null
   const rateCents = asked === null ? lane.quoted_rate_cents : asked.rateCents
   const costs =
-    pricing === null ? noCosts : costsOf(asked?.enteredCents ?? null, pricing, identity.costKeys, miles)
+    pricing === null
+      ? noCosts
+      : costsOf(asked?.enteredCents ?? null, pricing, {
+          costKeys: identity.costKeys,
+          miles,
+          weekendPickup: isWeekend(lane.pickup_date ?? null),
+        })
   let forecast: OfferForecast | null = null
   let applied: AppliedRules | null = null
   if (pricing !== null && asked !== null && rateCents !== null) {
@@ -229,10 +237,9 @@ const noCosts: ForecastCosts = { enteredCents: null, expectedCents: null }
 function costsOf(
   enteredCents: number | null,
   { costs }: Pricing,
-  costKeys: Parameters<typeof expectedCost>[1]['costKeys'],
-  miles: number | null,
+  load: Parameters<typeof expectedCost>[1],
 ): ForecastCosts {
-  const expected = expectedCost(costs, { costKeys, miles })
+  const expected = expectedCost(costs, load)
   // The default curve is a shape of 2017, not a cost of this brokerage.
   return { enteredCents, expectedCents: isOwnCost(expected) ? Math.round(expected.costCents) : null }
 }

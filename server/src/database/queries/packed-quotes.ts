@@ -28,13 +28,15 @@ export interface BookSettings {
 /*
  * The binary record of a quote, and one text for its places. A row for each quote would take the driver thirty times as
  * long, because it parses and names each value. Places cannot contain control characters, so these separate them. The
- * outcome byte is an index of the engine's `OUTCOMES`. The customer is a hash of its key: of a thousand customers, two have the
+ * outcome byte is an index of the engine's `OUTCOMES`, plus its `WEEKEND_BIT` for a pickup on Saturday or Sunday. The customer is a hash of its key: of a thousand customers, two have the
  * same hash in one of ten thousand brokerages, and then share their effect on the estimate.
  */
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
   || int4send(coalesce(customer_rate_cents, quoted_rate_cents))
   || int4send(coalesce(truck_cost_cents, estimated_cost_cents, -1))
-  || case outcome when 'won' then '\\x01'::bytea when 'lost' then '\\x02'::bytea else '\\x00'::bytea end
+  || case when extract(isodow from pickup_date) >= 6
+    then case outcome when 'won' then '\\x05'::bytea when 'lost' then '\\x06'::bytea else '\\x04'::bytea end
+    else case outcome when 'won' then '\\x01'::bytea when 'lost' then '\\x02'::bytea else '\\x00'::bytea end end
   || int4send(hashtext(customer_key))`
 export const recordBytes = 37
 export const unitSeparator = '\u001f'
@@ -61,6 +63,7 @@ const packedColumns = [
   'truck_cost_cents',
   'estimated_cost_cents',
   'outcome',
+  'pickup_date',
   'origin_key',
   'destination_key',
   'origin_state',
