@@ -81,7 +81,7 @@ export {
 } from './rate-terms.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
-export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'
+export { CredentialState, Heed, LastUsed, Section } from './section.tsx'
 export { useOnceSettled } from './settled-fields.ts'
 export {
   type Shortcut,
