@@ -15,13 +15,13 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
       Rates, costs and margins are {basisNames[basis.amounts]}, in US dollars.
       {charges > 0 && ` ${counted(charges, 'quote')} with ${other} amounts converted by their charges.`}
       {schedule > 0 &&
-        ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of their day.`}
+        ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of the day.`}
       {exchange > 0 &&
-        ` ${counted(exchange, 'quote')} with Canadian dollars converted by the exchange rate of their day.`}
+        ` ${counted(exchange, 'quote')} with Canadian dollars converted by the exchange rate of the day.`}
       {apart > 0 &&
-        ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither their fuel charge nor the surcharge of their day is known.`}
+        ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither a fuel charge nor the surcharge of the day is known.`}
       {basis.kept_apart_in_cad > 0 &&
-        ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of their day, or their fuel charge, is not known.`}
+        ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of the day or the fuel charge is not known.`}
     </Text>
   )
 }
