@@ -7,8 +7,8 @@ import { sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type Answer, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
-  asLinkToQuote,
   converted,
+  DoneButtons,
   dollars,
   Failed,
   InRed,
@@ -294,14 +294,7 @@ function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => v
         earlier quote did not change.
       </Text>
       <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
-      <Group justify="flex-end">
-        <Button variant="default" renderRoot={asLinkToQuote(lane.lane_ref)} onClick={onClose}>
-          Open the new quote
-        </Button>
-        <Button onClick={onClose} data-autofocus>
-          Done
-        </Button>
-      </Group>
+      <DoneButtons newRef={lane.lane_ref} onClose={onClose} />
     </Stack>
   )
 }
