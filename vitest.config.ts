@@ -15,7 +15,8 @@ const tests = globSync(
   '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
 )
 /** Tests that need a database or the service import these helpers. The other tests do not wait for a database. */
-const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
+const asksForDatabase = (file: string) =>
+  /from '(#testing\/(?!thread-time)|\.\/test-)/.test(readFileSync(file, 'utf8'))
 /** Tests that mock a module. They run isolated: files that share a process also share its modules. */
 const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
 const isOrdinary = (file: string) => !isInBrowser(file) && !isLongProof(file) && !replacesModules(file)

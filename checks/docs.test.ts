@@ -8,6 +8,12 @@ const scripts = Object.keys(
   (JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }).scripts,
 )
 
+const proofs = new Set(
+  filesOf('proofs/*.ts').flatMap((path) =>
+    [...textOf(path).matchAll(/^ {2}name: '([a-z-]+)',\n {2}claim/gm)].map((match) => match[1] ?? ''),
+  ),
+)
+
 /** Paths in backticks that start with a folder or file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
   /`((?:(?:contract|engine|geography|server|client|cli|recipes|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
@@ -43,6 +49,13 @@ describe.each(pages)('%s', (page) => {
   test('has no broken local links', () => {
     const local = links(text).filter((link) => !/^https?:/.test(link))
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link.replace(/#.*$/, ''))))).toEqual(
+      [],
+    )
+  })
+
+  test('names only proofs that exist', () => {
+    const named = [...text.matchAll(/npm run prove -- [^`\n]*--only ([\w,-]+)/g)]
+    expect(named.flatMap((match) => match[1]?.split(',') ?? []).filter((name) => !proofs.has(name))).toEqual(
       [],
     )
   })

@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -120,6 +122,34 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
     expect(refused.output + refused.complaint).toContain('lane-not-found')
   })
 })
+
+test.skipIf(!has('bash', 'curl', 'openssl'))(
+  'lanewise.sh prints no response of a failed attempt',
+  async () => {
+    let updates = 0
+    const service = createServer((request, response) => {
+      request.resume()
+      const isRefused = request.url === '/api/integrations/tms/shipment-update' && ++updates === 1
+      response.statusCode = isRefused ? 429 : 200
+      response.end(JSON.stringify({ path: request.url?.split('?')[0], isRefused }))
+    })
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+    const env = {
+      LANEWISE_URL: url,
+      LANEWISE_EMAIL: 'a@b.example',
+      LANEWISE_PASSWORD: 'x',
+      LANEWISE_LANE_REF: '1',
+    }
+    const { output } = await run('bash', [join(root, 'recipes/lanewise.sh')], { env })
+    service.close()
+    expect(output.trim().split('\n')).toEqual(
+      ['tms/shipment-update', 'insights/markup', 'insights/lane', 'quotes'].map((path) =>
+        JSON.stringify({ path: `/api/integrations/${path}`, isRefused: false }),
+      ),
+    )
+  },
+)
 
 test('the TypeScript recipes compile in a strict project', () => {
   cpSync(join(root, 'recipes/relay'), join(project, 'relay'), { recursive: true })

@@ -100,7 +100,7 @@ default_pool_size = ${poolSize}
           const { lane_ref } = await makeLane(asApp(one.url), ours.tenant)
           const pushed = await pushUpdate(asApp(one.url), ours, { lane_ref, customer_rate: 2_000 + nth })
           expect(pushed.status).toBe(200)
-          await expect.poll(() => winsAt(other, ours), { interval: 250, timeout: 3_000 }).toBe(won)
+          await expect.poll(() => winsAt(other, ours), { interval: 250 }).toBe(won)
         }
       }),
     )

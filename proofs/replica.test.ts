@@ -77,7 +77,7 @@ async function checkReplica(byMs = 1_001): Promise<void> {
 }
 async function until(what: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await what()); tries++) {
-    if (tries === 200) throw new Error('The condition was not met within 5 s.')
+    if (tries === 800) throw new Error('The condition was not met within 20 s.')
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }

@@ -19,8 +19,18 @@ fi
 
 # Extracts one member of a flat JSON response.
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
-# --fail-with-body prints an error response and ends the script. --retry retries after 429, 503 and a lost connection.
-call() { curl -sS --fail-with-body --retry 4 --retry-connrefused "$@"; }
+# --fail-with-body keeps an error response and ends the script. --retry retries after 429, 503 and a lost connection; the
+# response is in a file, because only in a file does the next response replace that of a failed attempt.
+response=$(mktemp)
+body=$(mktemp)
+signed=$(mktemp)
+trap 'rm -f "$response" "$body" "$signed"' EXIT
+call() {
+  local status=0
+  curl -sS --fail-with-body --retry 4 --retry-connrefused --output "$response" "$@" || status=$?
+  cat "$response"
+  return "$status"
+}
 post() { call -H 'Content-Type: application/json' -H "Authorization: Bearer $1" --data-binary "$3" "$LANEWISE_URL$2"; }
 
 # 1. An admin signs in and creates the two credentials. Only these responses have the plaintext.
@@ -31,9 +41,6 @@ token=$(post "$session" /api/integrations/tokens "{$name,\"scope\":\"integration
 LANEWISE_SECRET=$(post "$session" /api/integrations/secrets "{$name}" | member secret)
 
 # 2. A signed update of the booking. The file contains the signed bytes, and curl sends exactly these bytes.
-body=$(mktemp)
-signed=$(mktemp)
-trap 'rm -f "$body" "$signed"' EXIT
 printf '%s' "{\"lane_ref\":\"$LANEWISE_LANE_REF\",\"customer_rate\":2150,\"truck_cost\":1820.50}" > "$body"
 timestamp=$(date +%s)
 call "$LANEWISE_URL/api/integrations/tms/shipment-update" \

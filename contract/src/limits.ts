@@ -151,9 +151,12 @@ export const marketAsksPerMinuteMax = 20
 export const marketAsksAtOnceMax = 8
 /** Maximum characters read of a provider's answer. A rate has fewer than 2,000. */
 export const marketAnswerKeptMax = 16_000
-/** A file of market rates: a weekly export of some thousand lanes. It is read at once, so it is smaller than an import. */
+/**
+ * A file of market rates: a weekly export of some thousand lanes, at 400 characters a line (the multi-lane output of DAT has 35
+ * columns). It is held in memory, so it is smaller than an import.
+ */
 export const marketFileRowsMax = 5_000
-export const marketFileLengthMax = 1_000_000
+export const marketFileLengthMax = 2_000_000
 
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000

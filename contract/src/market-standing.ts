@@ -4,7 +4,7 @@ import { equipment, nullable, oneOf, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { marketScopes } from './market-reference.ts'
 import { LaneKey } from './performance.ts'
-import { rateBases } from './rate-basis.ts'
+import { ComparedBasis, exampleBasis, rateBases } from './rate-basis.ts'
 
 const number = nullable(Type.Number())
 
@@ -65,6 +65,11 @@ export const getMarketStanding = endpoint({
   status: 200,
   answer: Type.Object({
     basis: Type.Enum([...rateBases]),
+    compared: {
+      ...ComparedBasis,
+      description:
+        'How many quotes were brought to this basis and to US dollars, and how many were kept apart',
+    },
     lanes: Type.Array(
       Type.Object({
         lane: LaneKey,
@@ -83,12 +88,22 @@ export const getMarketStanding = endpoint({
       lanes: Type.Integer({ description: 'Lanes without a market rate for any of their quotes' }),
       loads: Type.Integer({ description: 'Won and lost quotes, and paid loads, without a market rate' }),
       quotes: Type.Integer({ description: 'Those of them that are won or lost quotes' }),
+      other_basis: Type.Integer({
+        description:
+          'Those of the loads whose market rates are on the other basis, with neither a fuel charge nor a surcharge of their day',
+      }),
+      other_currency: Type.Integer({
+        description:
+          'Those of the loads whose market rates are in another currency, without an exchange rate of their day',
+      }),
+      stale: Type.Integer({ description: 'Those of the loads whose market rates were too old' }),
     }),
   }),
   examples: {
     query: { show: 'paying_above' },
     answer: {
       basis: 'all_in',
+      compared: { ...exampleBasis, kept_apart: 2 },
       lanes: [
         {
           lane: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },
@@ -101,7 +116,7 @@ export const getMarketStanding = endpoint({
       lanes_total: 1,
       months: [{ month: '2026-02', ...exampleFigures }],
       totals: exampleFigures,
-      without_market: { lanes: 4, loads: 11, quotes: 7 },
+      without_market: { lanes: 4, loads: 11, quotes: 7, other_basis: 3, other_currency: 0, stale: 1 },
     },
   },
 })

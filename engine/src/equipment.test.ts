@@ -73,6 +73,12 @@ describe('equipmentCode', () => {
     expect(equipmentCode(text)).toBeNull()
   })
 
+  it('reads the plurals that exports of rates write', () => {
+    const plurals = ['Vans', 'Dry Vans', 'REEFERS', 'flatbeds', 'Step Decks']
+    expect(plurals.map(equipmentCode)).toEqual(['V', 'V', 'R', 'F', 'SD'])
+    expect(equipmentCode('DVS')).toBe('DVS')
+  })
+
   it('ignores the trailer length', () => {
     for (const text of [
       "53' van",

@@ -75,6 +75,7 @@ export function knownEquipment(text: string): string | null {
     CODE_OF_SPELLING.get(upper) ??
     CODE_OF_SPELLING.get(upper.replace(LENGTH_BEFORE, '')) ??
     CODE_OF_SPELLING.get(upper.replace(LENGTH_AFTER, '')) ??
+    CODE_OF_SPELLING.get(upper.replace(/(?<=[A-Z]{3})S$/, '')) ??
     null
   )
 }

@@ -9,6 +9,7 @@ import {
   marketAmountFaults,
   marketRateAt,
   marketRateState,
+  whyNoMarketRate,
 } from './market-rate.ts'
 import {
   abovePct,
@@ -62,6 +63,24 @@ describe('the choice of a market rate', () => {
     expect(alone.why).toContain(words)
     const wider = { ...rate, scope: 'region' as const }
     expect(chooseMarketRate([wrong, wider], wanted).used).toEqual(wider)
+  })
+
+  test.each([
+    [
+      'only in another currency, though older ones are too old',
+      [{ currency: 'CAD' }, { validUntil: now }],
+      'other_currency',
+    ],
+    ['only on the other basis', [{ currency: 'CAD' }, { basis: 'linehaul' as const }], 'other_basis'],
+    ['only of before, in another currency', [{ currency: 'CAD', validUntil: now }], 'stale'],
+    [
+      'only of another kind, or of later',
+      [{ kind: 'sell' as const, validUntil: now }, { asOf: now + 1 }],
+      null,
+    ],
+  ])('a missing rate has a reason: stored %s', (_, overs, why) => {
+    const rates = overs.map((over) => ({ ...rate, ...over }))
+    expect(whyNoMarketRate(rates, { ...wanted, kind: 'buy' })).toBe(why)
   })
 
   test('is a rate that customers pay before one that carriers are paid, and says which', () => {

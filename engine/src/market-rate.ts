@@ -55,10 +55,10 @@ export function marketRateState(
   { currency, basis, asOf, validUntil }: MarketRate,
   wanted: { readonly at: number; readonly basis: RateBasis },
 ): MarketRateState {
-  if (currency !== 'USD') return 'other_currency'
   if (asOf > wanted.at) return 'future'
   if (validUntil !== null && validUntil <= wanted.at) return 'stale'
   if (asOf + MARKET_RATE_RULE.staleDays * dayMs <= wanted.at) return 'stale'
+  if (currency !== 'USD') return 'other_currency'
   return basis === wanted.basis ? 'usable' : 'other_basis'
 }
 
@@ -130,6 +130,20 @@ export function marketRateAt<Rate extends MarketRate>(
   )
 }
 
+/**
+ * Why `marketRateAt` finds no rate: the rates of the kind cannot be brought to the basis of the brokerage, or to US dollars, or they
+ * are too old; null if none was published by then.
+ */
+export function whyNoMarketRate(
+  rates: readonly MarketRate[],
+  wanted: { readonly at: number; readonly basis: RateBasis; readonly kind: MarketKind },
+): 'other_basis' | 'other_currency' | 'stale' | null {
+  const states = new Set(
+    rates.filter(({ kind }) => kind === wanted.kind).map((rate) => marketRateState(rate, wanted)),
+  )
+  return (['other_basis', 'other_currency', 'stale'] as const).find((state) => states.has(state)) ?? null
+}
+
 /** Most specific first, then newest, then the larger sample, then by source. */
 export function compareRates(one: MarketRate, other: MarketRate): number {
   return (
@@ -155,14 +169,27 @@ function whyNone(others: readonly { readonly state: MarketRateState }[], basis: 
     const [wanted, stored] = basis === 'all_in' ? ['all-in', 'linehaul'] : ['linehaul', 'all-in']
     return `The stored market rates are ${stored} and your rates are ${wanted}, so they are shown and not compared.`
   }
+  if (states.has('other_currency')) {
+    return 'The stored market rates are not in US dollars: they are shown and not used.'
+  }
   if (states.has('stale')) return 'The stored market rates are too old: they are shown and not used.'
-  if (states.has('future')) return 'The stored market rates begin in the future.'
-  return 'The stored market rates are not in US dollars: they are shown and not used.'
+  return 'The stored market rates begin in the future.'
 }
 
 /** Percent by which an amount is above another one, one decimal. @example percentAbove(110, 100) // 10 */
 export function percentAbove(cents: number, referenceCents: number): number {
   return roundHalfAway((100 * (cents - referenceCents)) / referenceCents, 1)
+}
+
+/**
+ * Whether the miles that a source states can be those of a lane. Kilometers are 1.6 times the miles, and the miles that we
+ * compute are up to 15% off; less certain on short hauls.
+ *
+ * @example areMilesOf(1257, 781) // false
+ */
+export function areMilesOf(stated: number, computed: number): boolean {
+  const most = computed > 250 ? 1.4 : 2.5
+  return stated >= computed / most - 20 && stated <= computed * most + 20
 }
 
 /** The amounts of a market rate to check, in cents; absent ones are null. `miles` is null for an unknown distance. */

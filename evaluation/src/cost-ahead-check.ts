@@ -2,6 +2,7 @@ import { chainResidual } from '#engine/estimate/cost-scopes.ts'
 import { dayOf } from '#engine/estimate/day.ts'
 import { type CostSeen, costsAhead, expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { type HaulCurve, haulLogDollars } from '#engine/estimate/length-of-haul.ts'
+import { pairedDifference } from './paired-error.ts'
 
 const DAY = 86_400_000
 const WARM_UP_DAYS = 30
@@ -107,6 +108,11 @@ export interface AheadQuality {
   readonly carried: number
   readonly chain: number
   readonly last: number
+  /** The error minus that of today's expected cost, and of the newest cost, with standard errors. Below 0: the model is better. */
+  readonly minusCarried: number
+  readonly carriedSe: number
+  readonly minusLast: number
+  readonly lastSe: number
   readonly within80: number
   /** The share of forecasts with a season. */
   readonly seasonal: number
@@ -116,11 +122,22 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
+/** The week in which a forecast was made. */
+function weekOf({ at, days }: AheadForecast): number {
+  return Math.floor((dayOf(at) - days) / 7)
+}
+
 export function aheadQuality(forecasts: readonly AheadForecast[]): AheadQuality[] {
   return AHEAD.map((days) => {
     const of = forecasts.filter((forecast) => forecast.days === days)
     const error = (which: 'error' | 'carried' | 'chain' | 'last') =>
       mean(of.map((forecast) => Math.abs(forecast[which])))
+    const against = (reference: 'carried' | 'last') =>
+      pairedDifference(
+        of.map((one) => ({ week: weekOf(one), error: one.error, reference: one[reference] })),
+        days / 7,
+      )
+    const [carried, last] = [against('carried'), against('last')]
     return {
       days,
       count: of.length,
@@ -128,9 +145,51 @@ export function aheadQuality(forecasts: readonly AheadForecast[]): AheadQuality[
       carried: error('carried'),
       chain: error('chain'),
       last: error('last'),
+      minusCarried: carried.difference,
+      carriedSe: carried.standardError,
+      minusLast: last.difference,
+      lastSe: last.standardError,
       within80: mean(of.map(({ within80 }) => Number(within80))),
       seasonal: mean(of.map(({ seasonal }) => Number(seasonal))),
     }
+  })
+}
+
+/** The share of costs within the 80 % range in a group, for each number of days ahead. */
+export interface AheadCoverage {
+  readonly group: string
+  readonly forecasts: number
+  readonly days7: number
+  readonly days14: number
+  readonly days28: number
+}
+
+const OWN_LOADS_GROUPS = [
+  { group: 'no own loads', least: 0, most: 0 },
+  { group: '1 to 4 own loads', least: 1, most: 4 },
+  { group: '5 to 14 own loads', least: 5, most: 14 },
+  { group: '15 own loads or more', least: 15, most: Number.POSITIVE_INFINITY },
+]
+/** A group with fewer forecasts over one number of days says little. */
+const GROUP_FORECASTS_MIN = 30
+
+/** The coverage of the 80 % ranges by own loads, and by the month of the load. */
+export function aheadCoverage(forecasts: readonly AheadForecast[]): AheadCoverage[] {
+  const months = Map.groupBy(forecasts, ({ at }) => new Date(at).toISOString().slice(0, 7))
+  const groups = [
+    ...OWN_LOADS_GROUPS.map(({ group, least, most }) => ({
+      group,
+      of: forecasts.filter(({ ownLoads }) => ownLoads >= least && ownLoads <= most),
+    })),
+    ...[...months].map(([group, of]) => ({ group, of })),
+  ]
+  return groups.flatMap(({ group, of }) => {
+    const [days7, days14, days28] = AHEAD.map((ahead) => of.filter(({ days }) => days === ahead)).map(
+      (some) =>
+        some.length < GROUP_FORECASTS_MIN ? null : mean(some.map(({ within80 }) => Number(within80))),
+    )
+    if (days7 == null || days14 == null || days28 == null) return []
+    return [{ group, forecasts: of.length, days7, days14, days28 }]
   })
 }
 

@@ -10,6 +10,7 @@ import { readCopper } from './copper.ts'
 import {
   type AheadForecast,
   type AheadQuality,
+  aheadCoverage,
   aheadQuality,
   correctedError,
   forecastAhead,
@@ -18,6 +19,7 @@ import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { countriesAsCustomers, customerBars, customerCoverages } from './customer-check.ts'
 import { simulateExperiments } from './experiment-check.ts'
+import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
@@ -233,7 +235,7 @@ function aheadBars(check: string, rows: readonly AheadQuality[]): Bar[] {
 function evaluateAhead(
   folder: string,
   loads: readonly Truckload[] | null,
-): Pick<Findings, 'bars' | 'ahead' | 'groups'> {
+): Pick<Findings, 'bars' | 'ahead' | 'aheadCoverage' | 'groups' | 'hindsight'> {
   const rates = readUsdaRates(folder)
   const sets = [
     { name: 'Loadsmart', loads: loads ?? [] },
@@ -248,7 +250,11 @@ function evaluateAhead(
   return {
     bars: found.flatMap(({ name, rows }) => aheadBars(`${name}, cost ahead`, rows)),
     ahead: found.flatMap(({ name, rows }) => rows.map((row) => ({ name, ...row }))),
+    aheadCoverage: found.flatMap(({ name, forecasts }) =>
+      aheadCoverage(forecasts).map((row) => ({ name, ...row })),
+    ),
     groups: truckloads === undefined ? [] : calendarGroups(truckloads, loads ?? []),
+    hindsight: rates === null ? [] : hindsight(rates, [1, 2, 4]),
   }
 }
 
@@ -309,12 +315,12 @@ function longTables(quotes: readonly LaneQuote[] | null): LongTable[] {
   ]
 }
 
-/** Cuts the numbers of a row to four decimals. */
-function rounded(row: object): object {
+/** Cuts the numbers of a row to some decimals. */
+function rounded(row: object, decimals = 4): object {
   return Object.fromEntries(
     Object.entries(row).map(([key, value]) => [
       key,
-      typeof value === 'number' ? Number(value.toFixed(4)) : value,
+      typeof value === 'number' ? Number(value.toFixed(decimals)) : value,
     ]),
   )
 }
@@ -334,30 +340,36 @@ function print(findings: Findings): void {
     console.log('Win probability against the baselines (outcomes are known one day after the quote):')
     console.table(findings.models.map(({ name, quality: found }) => ({ name, ...rounded(found) })))
     console.log('Reliability of the calibrated model:')
-    console.table(findings.reliability.map(rounded))
+    console.table(findings.reliability.map((row) => rounded(row)))
   }
   console.log('Simulated lanes, with quotes of the last 14 days and of the last 90 days:')
-  console.table([...findings.coverage, ...findings.coverageAged].map(rounded))
+  console.table([...findings.coverage, ...findings.coverageAged].map((row) => rounded(row)))
   if (findings.cost.length > 0) {
     console.log('Carrier cost:')
-    console.table(findings.cost.map(rounded))
+    console.table(findings.cost.map((row) => rounded(row)))
   }
   if (findings.losses.length > 0) {
     console.log('Chance of losing money at the customer rate, ten groups of equal size:')
-    console.table(findings.losses.map(rounded))
+    console.table(findings.losses.map((row) => rounded(row)))
   }
   if (findings.ahead.length > 0) {
     console.log('Carrier cost ahead, mean absolute error in ln cost:')
-    console.table(findings.ahead.map(rounded))
+    console.table(findings.ahead.map((row) => rounded(row, 5)))
+    console.log('Carrier cost ahead, share within the 80 % range:')
+    console.table(findings.aheadCoverage.map((row) => rounded(row)))
+  }
+  if (findings.hindsight.length > 0) {
+    console.log('Weekly rates: the best multiple of a predictor in hindsight, against the newest rate:')
+    console.table(findings.hindsight.map((row) => rounded(row, 5)))
   }
   if (findings.groups.length > 0) {
     console.log('Carrier cost 7 days ahead, corrected by the earlier errors of a group:')
-    console.table(findings.groups.map(rounded))
+    console.table(findings.groups.map((row) => rounded(row)))
   }
   console.log(
     'Going rate of thin lanes without and with the movement of an outside market, mean error in ln rate:',
   )
-  console.table(findings.thin.map(rounded))
+  console.table(findings.thin.map((row) => rounded(row)))
 }
 
 function evaluate(folder: string): Findings {
@@ -401,7 +413,9 @@ function evaluate(folder: string): Findings {
     cost: costs.cost,
     losses: costs.losses,
     ahead: ahead.ahead,
+    aheadCoverage: ahead.aheadCoverage,
     groups: ahead.groups,
+    hindsight: ahead.hindsight,
     thin: evaluateThinLanes(folder),
     bars: [
       ...wins.bars,
@@ -424,7 +438,7 @@ print(findings)
 if (process.argv.includes('--long')) {
   for (const { title, rows } of longTables(readCopper(folder))) {
     console.log(`${title}:`)
-    console.table(rows.map(rounded))
+    console.table(rows.map((row) => rounded(row)))
   }
 }
 const report = resolve(root, 'evaluation/report.html')

@@ -1,7 +1,8 @@
 import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
-import type { AheadQuality } from './cost-ahead-check.ts'
+import type { AheadCoverage, AheadQuality } from './cost-ahead-check.ts'
 import type { RiskQuality } from './cost-check.ts'
+import type { Hindsight } from './hindsight-check.ts'
 import type { Coverage } from './simulation.ts'
 import type { ThinLanes } from './thin-lanes-check.ts'
 
@@ -22,6 +23,8 @@ export interface Findings {
     readonly within20: number
   }[]
   readonly ahead: readonly (AheadQuality & { readonly name: string })[]
+  readonly aheadCoverage: readonly (AheadCoverage & { readonly name: string })[]
+  readonly hindsight: readonly Hindsight[]
   readonly groups: readonly {
     readonly name: string
     readonly uncorrected: number
@@ -104,9 +107,65 @@ svg text{font-size:11px;fill:#43525f}.title{font-size:13px;font-weight:600}.fram
 .even{stroke:#8a98a5;stroke-dasharray:4 3}.line{fill:none;stroke:#1f6feb;stroke-width:2}.dot{fill:#1f6feb}
 .bar80{fill:#79b0f5}.bar95{fill:#1f6feb}.inside{fill:#fff}`
 
+const digits = (value: number) => value.toFixed(4)
+
+/** The tables of the costs ahead. */
+function costAheadParts({ ahead, aheadCoverage, hindsight }: Findings): string[] {
+  if (ahead.length === 0) return []
+  const difference = (mean: number, standardError: number) =>
+    `${mean.toFixed(5)} (${standardError.toFixed(5)})`
+  return [
+    '<h2>Carrier cost ahead: mean absolute error in ln cost</h2>',
+    table(
+      [
+        'data',
+        'days',
+        'loads',
+        'model',
+        'today carried',
+        'minus today (standard error)',
+        'newest cost',
+        'minus newest (standard error)',
+        'chain alone',
+        '80 % coverage',
+      ],
+      ahead.map((row) => [
+        row.name,
+        String(row.days),
+        String(row.count),
+        digits(row.model),
+        digits(row.carried),
+        difference(row.minusCarried, row.carriedSe),
+        digits(row.last),
+        difference(row.minusLast, row.lastSe),
+        digits(row.chain),
+        digits(row.within80),
+      ]),
+    ),
+    table(
+      ['data', 'group', 'forecasts', '80 % coverage, 7 days', '14 days', '28 days'],
+      aheadCoverage.map((row) => [
+        row.name,
+        row.group,
+        String(row.forecasts),
+        ...[row.days7, row.days14, row.days28].map(digits),
+      ]),
+    ),
+    table(
+      ['weeks ahead', 'predictor of weekly rates', 'newest rate', 'best multiple in hindsight', 'its error'],
+      hindsight.map((row) => [
+        String(row.weeks),
+        row.predictor,
+        row.newest.toFixed(5),
+        row.multiple.toFixed(2),
+        row.inHindsight.toFixed(5),
+      ]),
+    ),
+  ]
+}
+
 /** The results as one HTML page without external resources. */
 export function htmlReport(findings: Findings): string {
-  const digits = (value: number) => value.toFixed(4)
   const parts = [
     '<h1>Evaluation</h1>',
     '<p>Every forecast uses only earlier days; outcomes are known one day after the quote. With a longer delay, ' +
@@ -156,18 +215,7 @@ export function htmlReport(findings: Findings): string {
           findings.losses.map((row) => [String(row.loads), digits(row.chance), digits(row.lost)]),
         )
       : '',
-    findings.ahead.length > 0 ? '<h2>Carrier cost ahead: mean absolute error in ln cost</h2>' : '',
-    findings.ahead.length > 0
-      ? table(
-          ['data', 'days', 'loads', 'model', 'today carried', 'chain alone', 'newest cost', '80 % coverage'],
-          findings.ahead.map((row) => [
-            row.name,
-            String(row.days),
-            String(row.count),
-            ...[row.model, row.carried, row.chain, row.last, row.within80].map(digits),
-          ]),
-        )
-      : '',
+    ...costAheadParts(findings),
     '<h2>Going rate of thin lanes: mean error in ln rate</h2>',
     table(
       ['lanes', 'asked', 'without an outside market', 'with it'],

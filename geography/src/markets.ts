@@ -1,4 +1,5 @@
 import { greatCircleMiles } from '#engine/miles.ts'
+import { foldCity } from '#engine/place.ts'
 import { readCanadianPrefixes } from '#geography/data-files.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 
@@ -59,6 +60,19 @@ export function marketOf(place: KnownPlace): string {
   }
   nonZipPrincipals ??= choosePrincipals(gazetteer().byName.filter((each) => !hasZips(each)))
   return nameOf(principalOf(place, nonZipPrincipals))
+}
+
+let marketsOfCity: ReadonlyMap<string, readonly string[]> | undefined
+
+/**
+ * The US markets whose principal city has this name, without its state, as load boards write them.
+ *
+ * @example marketsNamed('Dallas') // ['Dallas, TX']
+ */
+export function marketsNamed(city: string): readonly string[] {
+  marketOfArea ??= marketsOfAreas()
+  marketsOfCity ??= Map.groupBy(new Set(marketOfArea.values()), (name) => foldCity(name.replace(/, ..$/, '')))
+  return marketsOfCity.get(foldCity(city)) ?? []
 }
 
 function hasZips(place: KnownPlace): boolean {

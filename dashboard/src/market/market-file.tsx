@@ -2,24 +2,35 @@ import { Button, NativeSelect, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, type Body, useChange } from '../api/index.ts'
-import { counted, FileForm } from '../shared-ui/index.ts'
+import { counted, FileForm, textOfFile } from '../shared-ui/index.ts'
 
 type Loaded = Answer<'load-market-file'>
+
+const errorsShown = 10
 
 /** Loads market rates from a CSV file: checks it first, and stores it on request. */
 export function RateFile() {
   const [file, setFile] = useState<File | null>(null)
-  const [assumed, setAssumed] = useState({ source: '', basis: '', kind: 'buy', asOf: '' })
+  const [assumed, setAssumed] = useState<WholeFile>({
+    source: '',
+    basis: '',
+    kind: 'buy',
+    unit: '',
+    equipment: '',
+    asOf: '',
+  })
   const load = useChange('load-market-file')
   const queries = useQueryClient()
   const send = async (dryRun: boolean) => {
     if (file === null) return
-    const { source, basis, kind, asOf } = assumed
+    const { source, basis, kind, unit, equipment, asOf } = assumed
     const body: Body<'load-market-file'> = {
-      text: await file.text(),
+      text: await textOfFile(file),
       ...(source.trim() === '' ? {} : { source: source.trim() }),
       ...(basis === '' ? {} : { basis: basis as 'all_in' | 'linehaul' }),
       kind: kind as 'buy' | 'sell',
+      ...(unit === '' ? {} : { unit: unit as 'per_load' | 'per_mile' }),
+      ...(equipment.trim() === '' ? {} : { equipment: equipment.trim() }),
       ...(asOf === '' ? {} : { as_of: asOf }),
       dry_run: dryRun,
     }
@@ -36,9 +47,9 @@ export function RateFile() {
     <FileForm
       label="Load a file of market rates"
       titleOrder={2}
-      hint="A CSV file with the columns origin, destination, equipment and rate; also low, high, reports, source, date and basis. Amounts are dollars per load."
+      hint="A CSV file, such as an export of DAT or Greenscreens, with the columns origin, destination, equipment and rate; also low, high, fuel, reports, miles, source, date and basis. Amounts are dollars per load, or dollars per mile if the column or you say so."
       fileLabel="CSV file"
-      accept=".csv,text/csv"
+      accept=".csv,.txt,.tsv,text/csv,text/plain"
       file={file}
       onFile={changed(setFile)}
       fields={<Assumed assumed={assumed} onChange={changed(setAssumed)} />}
@@ -63,6 +74,8 @@ interface WholeFile {
   readonly source: string
   readonly basis: string
   readonly kind: string
+  readonly unit: string
+  readonly equipment: string
   readonly asOf: string
 }
 
@@ -94,6 +107,21 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
           { value: 'sell', label: 'What customers pay' },
         ]}
       />
+      <NativeSelect
+        label="Unit, if the file has none"
+        value={assumed.unit}
+        onChange={(event) => onChange({ ...assumed, unit: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'Choose, if asked' },
+          { value: 'per_load', label: 'Dollars per load' },
+          { value: 'per_mile', label: 'Dollars per mile' },
+        ]}
+      />
+      <TextInput
+        label="Equipment, if the file has none"
+        value={assumed.equipment}
+        onChange={(event) => onChange({ ...assumed, equipment: event.currentTarget.value })}
+      />
       <TextInput
         label="Date, if the file has none"
         type="date"
@@ -104,8 +132,13 @@ function Assumed({ assumed, onChange }: { assumed: WholeFile; onChange: (next: W
   )
 }
 
+/** @example fieldWords('origin_state') // 'origin state' */
+const fieldWords = (field: string | null) =>
+  field === 'mid' ? 'the rate' : (field ?? '').replaceAll('_', ' ')
+
 function Result({ loaded }: { loaded: Loaded }) {
   const read = loaded.columns.filter(({ field }) => field !== null)
+  const unread = loaded.columns.filter(({ name, field }) => field === null && name !== '')
   return (
     <Stack gap={4} role="status">
       <Text size="sm" fw={600}>
@@ -119,18 +152,25 @@ function Result({ loaded }: { loaded: Loaded }) {
           or not in US dollars.
         </Text>
       )}
+      {loaded.notes.map((note) => (
+        <Text key={note} size="sm">
+          {note}
+        </Text>
+      ))}
       <Text size="xs" c="dimmed">
-        Columns read: {read.map(({ name, field }) => `${name} as ${field}`).join(', ')}.
+        Columns read: {read.map(({ name, field }) => `${name} as ${fieldWords(field)}`).join(', ')}.
+        {unread.length > 0 && ` Not read: ${unread.map(({ name }) => name).join(', ')}.`}
       </Text>
       {loaded.errors.length > 0 && (
         <ul style={{ margin: 0, paddingLeft: '1.2rem', fontSize: 'var(--mantine-font-size-sm)' }}>
-          {loaded.errors.slice(0, 10).map(({ line, detail }) => (
+          {loaded.errors.slice(0, errorsShown).map(({ line, detail }) => (
             <li key={`${line} ${detail}`}>
               Line {line}: {detail}
             </li>
           ))}
         </ul>
       )}
+      {loaded.errors.length > errorsShown && <Text size="sm">The first {errorsShown} errors are shown.</Text>}
     </Stack>
   )
 }

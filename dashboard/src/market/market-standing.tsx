@@ -4,6 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   type Column,
   count,
   counted,
@@ -106,6 +107,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           Market rates
         </TextLink>
         .
+        <Apart data={data} />
       </Nothing>
     )
   }
@@ -136,6 +138,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           with nothing. Load boards publish what carriers are paid.
         </Text>
       )}
+      <Apart data={data} />
       <DataTable caption="By month" columns={monthColumns} rows={data.months} rowKey={(row) => row.month} />
       {data.lanes.length === 0 ? (
         <Nothing
@@ -159,6 +162,27 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
         those that carriers are paid (kind buy). Months are in UTC.
       </Text>
     </>
+  )
+}
+
+/** The quotes that are kept apart, and why loads have no market rate. */
+function Apart({ data: { compared, without_market: without } }: { data: Standing }) {
+  const reasons = [
+    [without.other_basis, 'the market rates are on the other basis, and their fuel is not known'],
+    [without.other_currency, 'the market rates are in another currency, without an exchange rate'],
+    [without.stale, 'the market rates were too old'],
+  ] as const
+  const shown = reasons.filter(([loads]) => loads > 0)
+  return (
+    <div>
+      <BasisNote basis={compared} />
+      {shown.length > 0 && (
+        <Text component="p" size="xs" c="dimmed">
+          Without a usable market rate:{' '}
+          {shown.map(([loads, why]) => `${count(loads)} because ${why}`).join('; ')}.
+        </Text>
+      )}
+    </div>
   )
 }
 

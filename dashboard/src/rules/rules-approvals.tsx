@@ -8,6 +8,7 @@ import {
   dollars,
   equipmentName,
   Failed,
+  Loading,
   laneName,
   moment,
   readDollars,
@@ -32,6 +33,7 @@ export function Approvals() {
   return (
     <Stack gap="sm" mt="sm">
       {!mayAsk && <Text size="sm">Members, admins and owners see requests for approval.</Text>}
+      {mayAsk && data === undefined && <Loading rows={3} height={64} label="Loading the approvals" />}
       {data !== undefined && data.approvals.length === 0 && (
         <Text size="sm">No requests. The quote desk asks for approval when a rule needs it.</Text>
       )}

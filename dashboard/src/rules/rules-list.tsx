@@ -2,7 +2,7 @@ import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
-import { ConfirmDialog, Failed, useNotice } from '../shared-ui/index.ts'
+import { ConfirmDialog, Failed, Loading, useNotice } from '../shared-ui/index.ts'
 import { RuleForm } from './rules-form.tsx'
 import { type Rule, termsWords } from './rules-words.ts'
 
@@ -29,6 +29,7 @@ export function RulesList() {
           onDone={() => setEdited(null)}
         />
       )}
+      {data === undefined && <Loading rows={3} height={64} label="Loading the rules" />}
       {data !== undefined && rules.length === 0 && (
         <Text size="sm">
           No rules yet. Without rules, every rate can be quoted; the desk still warns about rates below cost.

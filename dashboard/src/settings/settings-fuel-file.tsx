@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { useChange } from '../api/index.ts'
-import { calendarDay, counted, FileForm } from '../shared-ui/index.ts'
+import { calendarDay, counted, FileForm, textOfFile } from '../shared-ui/index.ts'
 
 /** What a file had: dated values, of which some were new. The last value is in words. */
 interface LoadedFile {
@@ -41,7 +41,7 @@ export function DatedFile({
   const [file, setFile] = useState<File | null>(null)
   const queries = useQueryClient()
   const onSend = async () => {
-    if (file !== null) send(await file.text(), { onSuccess: () => void queries.invalidateQueries() })
+    if (file !== null) send(await textOfFile(file), { onSuccess: () => void queries.invalidateQueries() })
   }
   return (
     <FileForm

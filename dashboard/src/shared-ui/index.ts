@@ -93,6 +93,7 @@ export {
 } from './shortcuts.ts'
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
+export { textOfFile } from './text-of-file.ts'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
 export { ViewTabs } from './view-tabs.tsx'
 export { WinCurve } from './win-curve.tsx'

@@ -38,11 +38,20 @@ export interface CostIndex {
   readonly now: number
 }
 
+/** The absolute errors of past forecasts in ln cost. */
+interface AbsoluteErrors {
+  readonly sum: number
+  readonly loads: number
+  /** The same with the weights of the loads: see `weightOf`. */
+  readonly recentSum: number
+  readonly recent: number
+}
+
 /** What a tenant's past forecasts over a number of days teach. */
 export interface AheadFit {
   readonly season: SeasonShare
-  /** For each of `OWN_LOADS_ROWS`: the sum of absolute errors in ln cost, and the number of loads. */
-  readonly errors: readonly { readonly sum: number; readonly loads: number }[]
+  /** For each of `OWN_LOADS_ROWS`. */
+  readonly errors: readonly AbsoluteErrors[]
 }
 
 /** The scopes of a tenant's loads, and the market index. */
@@ -131,13 +140,15 @@ export function residualAhead(
 
 /** Sums of absolute errors, for each of `OWN_LOADS_ROWS`. */
 class Errors {
-  readonly rows = OWN_LOADS_ROWS.map(() => ({ sum: 0, loads: 0 }))
+  readonly rows = OWN_LOADS_ROWS.map(() => ({ sum: 0, loads: 0, recentSum: 0, recent: 0 }))
 
-  add(row: number, error: number): void {
+  add(row: number, error: number, weight: number): void {
     const known = this.rows[row]
     if (known === undefined) return
     known.sum += Math.abs(error)
     known.loads++
+    known.recentSum += weight * Math.abs(error)
+    known.recent += weight
   }
 }
 
@@ -304,7 +315,8 @@ class CostFold {
         const chain = this.#chain(lanes[nth] as number)
         const seen = this.#forecast(which, chain, from)
         const row = ownLoadsRow(chain)
-        this.#errors[which]?.add(row, missOf(seen, value, this.#following.share(row)))
+        const weight = weightOf(days[nth] as number, this.#known.day)
+        this.#errors[which]?.add(row, missOf(seen, value, this.#following.share(row)), weight)
       }
     }
     return undefined
@@ -340,13 +352,7 @@ class CostFold {
       this.#surprise += clip(value - moved, -SURPRISE_MAX, SURPRISE_MAX)
     }
     this.#surprised++
-    if (nth >= this.#taughtFrom) {
-      const seen = this.#forecast(0, chain, this.today)
-      const row = ownLoadsRow(chain)
-      this.#errors[0]?.add(row, missOf(seen, value, this.#following.share(row)))
-      this.#countSigned(this.#loads.lanes[nth] as number, value, { seen, row }, weight)
-      this.#following.learn(row, seen.gap, value - seen.level)
-    }
+    if (nth >= this.#taughtFrom) this.#learn(nth, chain, weight)
     this.#counted.day = this.today
     this.#counted.weight = weight
     this.#counted.value = value
@@ -356,16 +362,24 @@ class CostFold {
   }
 
   /**
-   * Counts the error of a load's forecast from the state before the first load of its lane today. After others of the same
-   * day, forecasts look better than those that a broker gets: loads of one day often have the same cost.
+   * Learns from the forecast of a load of today, made before the first load of its lane today. After others of the same day,
+   * forecasts look better than those that a broker gets: loads of one day often have the same cost.
    */
-  #countSigned(lane: number, value: number, now: LaneForecast, weight: number): void {
+  #learn(nth: number, chain: CostChain, weight: number): void {
     if (this.#scopes.loads === 0) return
-    const first = this.#firstToday.get(lane) ?? now
-    this.#firstToday.set(lane, first)
-    const counts = this.#signedErrors[first.row]
-    if (counts !== undefined)
-      countError(counts, missOf(first.seen, value, this.#following.share(first.row)), weight)
+    const lane = this.#loads.lanes[nth] as number
+    const value = this.#loads.values[nth] as number
+    let first = this.#firstToday.get(lane)
+    if (first === undefined) {
+      first = { seen: this.#forecast(0, chain, this.today), row: ownLoadsRow(chain) }
+      this.#firstToday.set(lane, first)
+    }
+    const { seen, row } = first
+    const miss = missOf(seen, value, this.#following.share(row))
+    this.#errors[0]?.add(row, miss, weight)
+    const counts = this.#signedErrors[row]
+    if (counts !== undefined) countError(counts, miss, weight)
+    this.#following.learn(row, seen.gap, value - seen.level)
   }
 
   *result(): Steps<FoldedCosts> {

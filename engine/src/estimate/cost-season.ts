@@ -13,6 +13,8 @@ const NO_SEASON_YEARS = 1
 export const SEASON_WEEKS_MIN = 13
 /** Weight of "no season" in the share of the earlier movement that is expected again, in weeks. */
 const SHARE_WEIGHT = 13
+/** A movement that returns fully after one earlier year has a share of 2, because the sum is divided by one more year. */
+const SHARE_MAX = 2
 /** Earlier years are evidence only if they reduce the mean absolute error to at most this share. */
 const ERROR_SHARE_MAX = 0.9
 const LOADS_PER_STEP = 10 * QUOTES_PER_STEP
@@ -145,7 +147,7 @@ export function seasonShare(
   const spread = sum(({ earlier }) => earlier * earlier)
   if (spread === 0) return { share: 0, checks }
   const slope = sum(({ actual, earlier }) => actual * earlier) / spread
-  const share = Math.min(1, Math.max(0, (slope * checks) / (checks + SHARE_WEIGHT)))
+  const share = Math.min(SHARE_MAX, Math.max(0, (slope * checks) / (checks + SHARE_WEIGHT)))
   const error = sum(({ actual, earlier }) => Math.abs(actual - share * earlier))
   return { share: error <= ERROR_SHARE_MAX * sum(({ actual }) => Math.abs(actual)) ? share : 0, checks }
 }

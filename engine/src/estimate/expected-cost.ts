@@ -37,6 +37,8 @@ const SPREADS = [
 ] as const
 /** The weight of the measured error beside the tenant's own errors, in loads. */
 const SPREAD_WEIGHT = 8
+/** The weight of the error over all loads beside that of the recent ones, in recent loads: with fewer, their mean varies by 15 % or more. */
+const RECENT_WEIGHT = 30
 /** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
 const RANGE_80 = 1.6
 
@@ -273,11 +275,16 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
   return { evidence: false, sentence: `No seasonal evidence: ${why}.` }
 }
 
-/** The mean absolute error in ln cost: the tenant's own, and the measured one where it has few loads. */
+/**
+ * The mean absolute error in ln cost: that of the tenant's recent loads, beside its mean error over all loads where few are
+ * recent, and beside the measured one where it has few loads.
+ */
 function usualError(fit: AheadFit, which: number, row: number): number {
-  const seen = fit.errors[row] ?? { sum: 0, loads: 0 }
-  const usual = SPREADS[which]?.[row] ?? SPREADS[0][0]
-  return (seen.sum + SPREAD_WEIGHT * usual) / (seen.loads + SPREAD_WEIGHT)
+  const measured = SPREADS[which]?.[row] ?? SPREADS[0][0]
+  const seen = fit.errors[row]
+  if (seen === undefined) return measured
+  const usual = (seen.sum + SPREAD_WEIGHT * measured) / (seen.loads + SPREAD_WEIGHT)
+  return (seen.recentSum + RECENT_WEIGHT * usual) / (seen.recent + RECENT_WEIGHT)
 }
 
 /**

@@ -158,8 +158,8 @@ describe.each([
 
   test("reports an invalid call with the service's error message", async () => {
     for (const [wrong, said] of [
-      [{ origin: 'Dallas' }, /- origin must be a city with its state/],
-      [{ proposed_rate: -5 }, /- proposed_rate must be a number of dollars greater than 0/],
+      [{ origin: 'Dallas' }, /valid: origin must be a city with its state[^\n]*$/],
+      [{ proposed_rate: -5 }, /valid: proposed_rate must be a number of dollars greater than 0/],
     ] as const) {
       const { isError, content } = await agent.callTool({
         name: 'markup',

@@ -121,7 +121,8 @@ function refusal(status: number, body: unknown): string {
     detail,
     errors = [],
   } = (typeof body === 'object' && body !== null ? body : {}) as Partial<ProblemBody>
-  const each = errors.map((error) => `- ${error.detail}`)
+  // The detail is the text of the first error.
+  const each = errors.length > 1 ? errors.map((error) => `- ${error.detail}`) : []
   return [`${status} ${title ?? 'The service did not answer as expected'}: ${detail ?? ''}`, ...each]
     .join('\n')
     .trim()

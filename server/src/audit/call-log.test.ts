@@ -42,7 +42,7 @@ const rows = async (of = tenant) =>
 
 describe('while the database cannot store the call log', () => {
   test('changes no answer and causes one warning; later calls are recorded again', async () => {
-    await vi.waitFor(async () => expect((await rows()).length).toBe(2))
+    await expect.poll(async () => (await rows()).length).toBe(2)
     const warnings = () => app.logLines.filter((line) => line.includes('call log'))
     failure.error = new DatabaseUnavailable(new Error('away'))
     for (let index = 0; index < 8; index++) {
@@ -50,7 +50,7 @@ describe('while the database cannot store the call log', () => {
     }
     const dropped = () =>
       warnings().reduce((sum, line) => sum + (JSON.parse(line) as { calls: number }).calls, 0)
-    await vi.waitFor(() => expect(dropped()).toBe(8), { timeout: 5_000 })
+    await expect.poll(dropped).toBe(8)
     failure.error = null
     const { headers } = await call(app, 'GET', readPath, { token: acme.token })
     await vi.waitFor(
@@ -59,7 +59,7 @@ describe('while the database cannot store the call log', () => {
         expect(kept).toContain(headers.get('Request-Id'))
         expect(kept).toHaveLength(3)
       },
-      { timeout: 5_000 },
+      { timeout: 15_000 },
     )
   })
 })
@@ -102,7 +102,7 @@ describe('the call log', () => {
   test('keeps forty refusals of a flood and counts the others with them, and keeps every admitted call', async () => {
     const { tenant: own } = await makeIntegration(app)
     const flooded = tenantId(own.id)
-    await vi.waitFor(async () => expect((await rows(flooded)).length).toBe(2), { timeout: 5_000 })
+    await expect.poll(async () => (await rows(flooded)).length).toBe(2)
     answered(flooded, 3)
     answered(flooded, 5_000, 'refused')
     answered(flooded, 7)
@@ -150,7 +150,7 @@ describe('the call log', () => {
       async () => {
         for (const one of tenants) expect(await rows(one)).toHaveLength(2)
       },
-      { timeout: 5_000 },
+      { timeout: 15_000 },
     )
     const [first = tenant, ...rest] = tenants
     answered(tenantId(2_000_000), 1)
@@ -194,7 +194,7 @@ describe('the call log', () => {
     })
     const { tenant: own } = await makeIntegration(app)
     const busy = tenantId(own.id)
-    await vi.waitFor(async () => expect((await rows(busy)).length).toBe(2), { timeout: 5_000 })
+    await expect.poll(async () => (await rows(busy)).length).toBe(2)
     log = slow
     answered(busy, 1)
     const flushing = slow.flush()
@@ -219,10 +219,17 @@ test('the service may insert and delete log entries, but not update them', async
 test('a caller that closes the connection before the answer is recorded with status 499', async () => {
   let gate: Promise<void> | null = null
   let open = () => {}
+  const began = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
   const slow = await testApp({
+    plant: (server) =>
+      server.addHook('onRequest', async ({ url }, reply) => {
+        if (url === readPath) reply.raw.once('close', closed.resolve)
+      }),
     wrapDatabase: (database) => ({
       ...database,
       async inTenant(of, work) {
+        if (gate !== null) began.resolve()
         await gate
         return database.inTenant(of, work)
       },
@@ -238,9 +245,9 @@ test('a caller that closes the connection before the answer is recorded with sta
       headers: { Authorization: `Bearer ${ours.token}` },
     })
     request.on('error', () => {})
-    await new Promise((resume) => setTimeout(resume, 300))
+    await began.promise
     request.destroy()
-    await new Promise((resume) => setTimeout(resume, 200))
+    await closed.promise
     gate = null
     open()
     await vi.waitFor(
@@ -252,7 +259,7 @@ test('a caller that closes the connection before the answer is recorded with sta
           { status: 499, problem: null, detail: 'The caller closed the connection before the answer.' },
         ])
       },
-      { timeout: 5_000 },
+      { timeout: 15_000 },
     )
   } finally {
     open()

@@ -7,7 +7,8 @@ export interface ImportField {
 /** What the amounts of a row include, and their charges. */
 export const chargeFields = {
   quoted_basis: {
-    description: 'what the quoted rate includes: linehaul or all_in',
+    description:
+      'what the quoted rate includes, and the customer rate without a basis of its own: linehaul or all_in',
     aliases: ['Rate Basis', 'Quote Basis', 'Basis', 'Rate Includes'],
   },
   quoted_fuel: {

@@ -21,6 +21,8 @@ import {
   pushUpdate,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { threadMs } from '#testing/thread-time.ts'
+import { waitingForLock } from '#testing/waiting-for-lock.ts'
 
 let app: TestApp
 
@@ -107,6 +109,20 @@ describe('202', () => {
     expect(dry).toMatchObject({ dry_run: true, rows_added: 1, columns: { quoted_rate: 'Rate' } })
     const lanes = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
     expect(lanes.body.lanes).toEqual([])
+    const encoded = await fetch(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${tenant.owner}`,
+        'Content-Type': 'text/csv',
+        'Content-Encoding': 'gzip',
+      },
+      body: new Uint8Array(file),
+    })
+    const { detail } = (await encoded.json()) as { detail: string }
+    expect([encoded.status, detail]).toEqual([
+      415,
+      'Remove the header Content-Encoding. A gzip file is sent as it is, with Content-Type: text/csv.',
+    ])
   })
 
   /** Starts an upload, and continues once the service requests the body. */
@@ -156,18 +172,19 @@ describe('202', () => {
       rowTo('Atlanta').replace('2,150', `2,${100 + (index % 900)}`),
     )
     const { body } = await send(tenant, header + rows.join(''))
-    let slowest = 0
+    let longest = 0
     for (let count = 0; count < 20; count++) {
-      const start = performance.now()
+      const start = threadMs()
       await call(app, 'GET', '/healthz')
-      slowest = Math.max(slowest, performance.now() - start)
+      longest = Math.max(longest, threadMs() - start)
     }
     const { body: stopped } = await call(app, 'POST', `/api/imports/${body.import_id}/stop`, {
       token: tenant.owner,
     })
     expect(stopped.status).toBe('running')
     expect(await ended(tenant, body.import_id)).toMatchObject({ status: 'stopped' })
-    expect(slowest).toBeLessThan(500)
+    // The service's thread may do other work for that long before it answers.
+    expect(longest).toBeLessThan(500)
   })
 })
 
@@ -428,7 +445,7 @@ describe('409', () => {
     await app.database.inTenant(tenantId(tenant.id), async (transaction) => {
       await nextTenantNumber(transaction, tenantId(tenant.id), 'import')
       both = ['Macon', 'Savannah'].map((city) => send(tenant, header + rowTo(city).repeat(5_000)))
-      await delay(400)
+      await waitingForLock(app.testDatabase)
     })
     const sent = await Promise.all(both)
     expect(sent.map(({ status }) => status).sort()).toEqual([202, 409])
@@ -513,6 +530,9 @@ describe('the outcomes of a file', () => {
     expect([mixed.rows_won, mixed.rows_lost, mixed.rows_pending, mixed.rows_refused]).toEqual([1, 2, 0, 1])
     expect(mixed.warnings).toEqual([])
     expect((await checked(file('Open'))).warnings).toEqual([])
+    const { body } = await send(tenant, file('Won'))
+    expect((await ended(tenant, body.import_id)).warnings).toHaveLength(1)
+    expect((await checked(file('Won'))).warnings).toEqual([])
   })
 })
 

@@ -54,7 +54,7 @@ function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings
   const hasQuotes = columns.quoted_rate !== undefined || columns.equipment !== undefined
   const isUndated = hasQuotes && dateFields.every((field) => columns[field] === undefined)
   return [
-    ...(won > 0 && lost === 0
+    ...(row.rows_added > 0 && won > 0 && lost === 0
       ? [{ code: 'no_lost_quotes' as const, detail: 'No lost quotes: win chances cannot be learned.' }]
       : []),
     ...(isUndated

@@ -274,6 +274,92 @@ describe('DAT', () => {
   })
 })
 
+describe('a provider that misbehaves', () => {
+  const html = (response: ServerResponse) =>
+    void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html><title>Sign in</title></html>')
+
+  test('is shown with a failure in words, and stores nothing', async () => {
+    const attacks: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+      ['something else than JSON', html],
+      [
+        'something else than JSON',
+        (response) => json(response, 200, { ...rates, pad: 'x'.repeat(2_000_000) }),
+      ],
+      [
+        'Redirects are not followed',
+        (response) => void response.writeHead(307, { Location: 'http://169.254.169.254/latest' }).end(),
+      ],
+      ['', (response) => void response.destroy()],
+      ['was refused: currency', (response) => json(response, 200, { ...rates, currency: 'E'.repeat(9_000) })],
+      ['no positive lowBuyRate', (response) => json(response, 200, { ...rates, targetBuyRate: -2 })],
+      ['its miles are 1287', (response) => json(response, 200, { ...rates, distance: 1287 })],
+    ]
+    for (const [index, [words, attack]] of attacks.entries()) {
+      answer = (response, path) => (path.endsWith('/token') ? json(response, 200, token) : attack(response))
+      await setKey()
+      // A lane whose rate was refused is not asked about again.
+      await look(`origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=${'VVVVVRF'[index]}`)
+      await until(async () => expect((await state()).failure).toEqual(expect.stringContaining(words)))
+      expect((await state()).failure.length).toBeLessThan(600)
+    }
+    expect(await stored()).toEqual([])
+    const shown = JSON.stringify([await state(), (await owner('GET', '/api/audit?group=brokerage')).body])
+    expect(shown).not.toContain('a secret')
+    expect(shown).not.toContain('made.up.token')
+  })
+
+  test('Retry-After is obeyed', async () => {
+    answer = (response) => void response.writeHead(429, { 'Retry-After': '7200' }).end()
+    await setKey()
+    await look()
+    await until(async () => expect((await state()).failure).toContain('too many requests'))
+    const { failed_at, retry_at } = await state()
+    expect(Date.parse(retry_at) - Date.parse(failed_at)).toBe(7_200_000)
+  })
+
+  test('a token that ends early is renewed once, and the key is not refused', async () => {
+    await setKey()
+    await look()
+    await until(async () => expect(await stored()).toHaveLength(1))
+    let isEnded = true
+    answer = (response, path) => {
+      if (path.endsWith('/token')) isEnded = false
+      json(response, isEnded ? 401 : 200, path.endsWith('/token') ? token : rates)
+    }
+    await look('origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=R')
+    await until(async () => expect(await stored()).toHaveLength(2))
+    expect(requests.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'token',
+      'rates',
+      'rates',
+      'token',
+      'rates',
+    ])
+    expect(await state()).toMatchObject({ failure: null })
+  })
+
+  test('the answer to a call whose key was removed meanwhile is not stored', async () => {
+    const held: ServerResponse[] = []
+    answer = (response, path) =>
+      path.endsWith('/token') ? json(response, 200, token) : void held.push(response)
+    await setKey()
+    await look()
+    await until(async () => expect(held).toHaveLength(1))
+    await owner('DELETE', '/api/market-keys?adapter=greenscreens')
+    app.now += 1000
+    await setKey()
+    for (const response of held) json(response, 200, rates)
+    answer = (response, path) => json(response, 200, path.endsWith('/token') ? token : rates)
+    await look('origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=R')
+    await until(async () => expect(await stored()).toMatchObject([{ equipment: 'R' }]))
+  })
+
+  test('a key with a line break is refused', async () => {
+    const wrong = await owner('POST', '/api/market-keys', { ...keyOf(), client_secret: 'a\r\nX-Other: b' })
+    expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '/client_secret'])
+  })
+})
+
 test('only an admin reads or sets keys, and a wrong adapter is named', async () => {
   const { token: member } = await makePerson(app, tenant, 'member')
   expect((await call(app, 'GET', '/api/market-keys', { token: member })).status).toBe(403)

@@ -4,7 +4,7 @@ import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { type pushMarketRates, sentMarketRate } from '#contract/market-rates.ts'
 import { shape } from '#contract/shape.ts'
-import { type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
+import { areMilesOf, type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { fuelUnitFault } from '#engine/rate-basis.ts'
 import {
@@ -16,6 +16,7 @@ import {
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { readEquipment, readMarketEnds } from '../lanes/index.ts'
+import type { ProvidedRate } from '../market-adapters/index.ts'
 import { comparableRate, type RateConversions, rateConversions } from './comparable-rates.ts'
 import { itemErrors } from './item-errors.ts'
 
@@ -33,6 +34,8 @@ export interface SaidBy {
   readonly now: number
   /** What the rates are brought to the basis of the brokerage with: those that cannot be are stored, and not compared. */
   readonly conversions: RateConversions
+  /** Where another item of the call is, in words that follow "is also"; by default its index. */
+  readonly nameOf?: (index: number) => string
 }
 
 /** A sent rate: its row, or the errors that refuse it. */
@@ -49,7 +52,7 @@ export function checkMarketRates(items: readonly unknown[], by: SaidBy): Checked
     const key = keyOf(read.row)
     const before = first.get(key)
     if (before !== undefined) {
-      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also item ${before} of this call, which counts.`
+      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${by.nameOf?.(before) ?? `item ${before} of this call, which counts`}.`
       return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
     }
     first.set(key, index)
@@ -178,15 +181,19 @@ export async function storeMarketRates(
 export async function storeProvidedRate(
   transaction: TenantTransaction,
   tenant: TenantId,
-  rate: object,
+  { miles, ...rate }: ProvidedRate,
   now: number,
 ): Promise<string | null> {
+  const computed = readMarketEnds(rate.scope, rate, at, [])?.miles ?? null
+  if (miles !== undefined && computed !== null && !areMilesOf(miles, computed)) {
+    return `its miles are ${Math.round(miles)}, and those of the lane are about ${Math.round(computed)}.`
+  }
   const conversions = await rateConversions(transaction, tenant, [rate])
   const by = { enteredBy: 'adapter', saidAt: new Date(now), now, conversions } as const
   const checked = checkMarketRates([rate], by)
   await storeMarketRates(transaction, tenant, checked)
   const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
-  return refused[0]?.detail ?? null
+  return refused[0]?.detail.slice(0, 500) ?? null
 }
 
 /** Whether a rate says something else, and not before the stored one. */

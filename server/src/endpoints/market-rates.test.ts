@@ -1,6 +1,7 @@
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushMarketRates } from '#contract/market-rates.ts'
+import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
   type Integration,
@@ -9,6 +10,7 @@ import {
   makePerson,
   pushSigned,
   pushUpdate,
+  quoteToPush,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -203,6 +205,98 @@ describe('200', () => {
     ])
   })
 
+  test('a file of markets: words of exports are understood, and a wrong or repeated line says what would be right', async () => {
+    const text = [
+      'Market rates of the week',
+      'Origin Market,Destination Market,Equipment,All In RPM,Week',
+      'Dallas Mkt,Atlanta Mkt,Vans,2.50,11/03/2025 - 11/09/2025',
+      'Dallas Mkt,Atlanta Mkt,Dry Vans,2.60,11/03/2025 - 11/09/2025',
+      'Columbus Mkt,Atlanta Mkt,Reefers,2.50,11/03/2025 - 11/09/2025',
+      'TX_DAL,GA_ATL,Flatbeds,2.50,11/03/2025 - 11/09/2025',
+    ].join('\n')
+    const sent = { text, source: 'Markets' }
+    const { body } = await owner('POST', '/api/market-rate-files', sent)
+    expect(body).toMatchObject({ rows: 4, created: 1, failed: 3 })
+    expect(body.notes[0]).toContain('above the header')
+    expect(body.errors.map(({ line, detail }: Record<string, unknown>) => [line, detail])).toEqual([
+      [4, expect.stringContaining('is also on line 3, which counts')],
+      [5, expect.stringContaining('a market with its state: Columbus, ')],
+      [6, expect.stringContaining('codes of market areas, such as TX_DAL, are not known')],
+      [6, expect.stringContaining('codes of market areas')],
+    ])
+    const listed = await owner('GET', '/api/market-rates?source=Markets')
+    expect(listed.body.rates).toMatchObject([
+      { scope: 'market', origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', basis: 'all_in' },
+    ])
+    const header = 'Origin,Destination,Equipment,Rate,Date\n'
+    const many = header + 'Dallas TX,Atlanta GA,V,1960,2026-01-05\n'.repeat(5_001)
+    const refused = await owner('POST', '/api/market-rate-files', {
+      text: many,
+      source: 'X',
+      basis: 'all_in',
+    })
+    expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
+  })
+
+  test('many newer rates of an area do not hide an older rate of the city pair', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const rates = Array.from({ length: 250 }, (_, at) =>
+      market({ scope: 'state_pair', origin: 'TX', destination: 'GA', as_of: daysAgo(at / 20) }),
+    )
+    await push(of, [market({ mid: 1850, as_of: daysAgo(60) }), ...rates])
+    expect((await markup(of, 'reference=market')).body.market).toMatchObject({
+      market: { scope: 'lane', mid: 1850 },
+      others: [{ scope: 'state_pair' }],
+    })
+  })
+
+  test('the standing counts the quotes that are kept apart, and the loads whose market rates cannot be compared', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const token = { token: of.tenant.owner }
+    const lost = (origin: string, over = {}) =>
+      makeLane(app, of.tenant, { origin, rate: 2000, outcome: 'lost', ...over })
+    for (const origin of ['Dallas, TX', 'Boise, ID', 'Fresno, CA', 'Tulsa, OK']) await lost(origin)
+    await pushSigned(app, of, pushQuotes, {
+      quotes: [
+        quoteToPush('K-1', { quoted_basis: 'linehaul', outcome: 'lost' }),
+        quoteToPush('K-2', { quoted_currency: 'CAD', outcome: 'lost' }),
+      ],
+    })
+    const sell = { kind: 'sell', low: undefined, high: undefined }
+    await push(of, [
+      market({ ...sell, basis: 'linehaul' }),
+      market({ ...sell, origin: 'Boise, ID', currency: 'CAD', mid: 2500 }),
+      market({ ...sell, origin: 'Fresno, CA', as_of: daysAgo(9), valid_until: daysAgo(3) }),
+    ])
+    const { body } = await call(app, 'GET', '/api/market-standing', token)
+    expect(body.compared).toMatchObject({ amounts: 'all_in', kept_apart: 2, kept_apart_in_cad: 1 })
+    expect(body.without_market).toEqual({
+      lanes: 4,
+      loads: 4,
+      quotes: 4,
+      other_basis: 1,
+      other_currency: 1,
+      stale: 1,
+    })
+  })
+
+  test('the standing converts a market rate by the miles of the lane, not by those that a quote states', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const token = { token: of.tenant.owner }
+    await pushSigned(app, of, pushQuotes, { quotes: [quoteToPush('M-1', { miles: 2000, outcome: 'lost' })] })
+    await push(of, [market({ kind: 'sell', basis: 'linehaul', low: undefined, high: undefined })])
+    const periods = [{ from: daysAgo(90).slice(0, 10), base_price: 1.2, miles_per_gallon: 6 }]
+    await call(app, 'PATCH', '/api/fuel/schedule', { ...token, body: { periods } })
+    const text = `period,series,value\n${daysAgo(7).slice(0, 10)},EMD_EPD2D_PTE_NUS_DPG,3.6\n`
+    expect((await call(app, 'POST', '/api/fuel/diesel-prices', { ...token, body: { text } })).status).toBe(
+      200,
+    )
+    const { compared } = (await markup(of, 'reference=market')).body.market.market
+    expect(compared).toBeGreaterThan(1960)
+    const { totals } = (await call(app, 'GET', '/api/market-standing', token)).body
+    expect(totals.lost).toMatchObject({ loads: 1, market: compared })
+  })
+
   test('the standing compares each quote with the market of its day, on the page and as CSV', async () => {
     const tenant = (await makeIntegration(app, 'integrations:write quotes:write')) satisfies Integration
     const paths = { token: tenant.tenant.owner }
@@ -228,7 +322,8 @@ describe('200', () => {
         quoted_below: 300,
         paid_above: 90,
       },
-      without_market: { lanes: 1, loads: 1, quotes: 1 },
+      without_market: { lanes: 1, loads: 1, quotes: 1, other_basis: 0, other_currency: 0, stale: 0 },
+      compared: { amounts: 'all_in', kept_apart: 0 },
     })
     expect(body.months).toHaveLength(1)
     expect((await call(app, 'GET', '/api/market-standing?show=paying_above', paths)).body.lanes).toHaveLength(

@@ -73,7 +73,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
 
   serve(loadMarketFile, async ({ caller, body, now }, { database }) => {
     const { text, dry_run: dryRun = false, ...defaults } = body
-    const file = readFile(text, defaults)
+    const file = await readFile(text, defaults, now)
     const good = file.rows.filter(({ errors }) => errors.length === 0)
     const conversions = await database.inTenant(caller.tenant, (transaction) =>
       rateConversions(
@@ -84,7 +84,13 @@ export const marketRateEndpoints: ServedEndpoint[] = [
     )
     const checked = checkMarketRates(
       good.map(({ item }) => item),
-      { enteredBy: 'file', saidAt: new Date(now), now, conversions },
+      {
+        enteredBy: 'file',
+        saidAt: new Date(now),
+        now,
+        conversions,
+        nameOf: (index) => `on line ${good[index]?.line}, which counts`,
+      },
     )
     const results: MarketResult[] = []
     for (let from = 0; from < checked.length && !dryRun; from += rowsAtOnce) {
@@ -110,6 +116,7 @@ export const marketRateEndpoints: ServedEndpoint[] = [
       rows: file.rows.length,
       stored: !dryRun,
       columns: file.columns.map((column) => ({ ...column })),
+      notes: [...file.notes],
       created,
       updated,
       unchanged,
@@ -177,9 +184,9 @@ function milesBetween({ scope, origin, destination }: MarketRateRow): number | n
   )
 }
 
-function readFile(...given: Parameters<typeof readMarketFile>): ReturnType<typeof readMarketFile> {
+async function readFile(...given: Parameters<typeof readMarketFile>): ReturnType<typeof readMarketFile> {
   try {
-    return readMarketFile(...given)
+    return await readMarketFile(...given)
   } catch (error) {
     if (!(error instanceof ImportFileError)) throw error
     throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))

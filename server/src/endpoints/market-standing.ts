@@ -1,7 +1,15 @@
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMarketStanding, getMarketStanding } from '#contract/market-standing.ts'
-import { compareRates, MARKET_RATE_RULE, type MarketRate, marketRateAt } from '#engine/market-rate.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
+import {
+  compareRates,
+  MARKET_RATE_RULE,
+  type MarketKind,
+  type MarketRate,
+  marketRateAt,
+  whyNoMarketRate,
+} from '#engine/market-rate.ts'
 import {
   type AgainstMarket,
   abovePct,
@@ -16,11 +24,12 @@ import { dollarsFromCents } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { type MarketPair, marketRates } from '../database/queries/index.ts'
+import { type MarketPair, marketRates, readBasisCounts } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
-import { marketPairs } from '../lanes/index.ts'
+import { marketPairs, measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { comparableRate, rateConversions } from './comparable-rates.ts'
+import { basisAnswer } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { readSelection } from './performance.ts'
 
@@ -39,9 +48,9 @@ interface WholeStanding {
   readonly lanes: readonly LaneStanding[]
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
-  readonly without: { lanes: number; loads: number; quotes: number }
-  /** The basis of all amounts: the default basis of the brokerage. */
-  readonly basis: RateBasis
+  readonly without: Answer['without_market']
+  /** The basis of all amounts: the default basis of the brokerage, and the quotes that were brought to it or kept apart. */
+  readonly compared: ComparedBasis
 }
 
 const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
@@ -50,7 +59,7 @@ const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
   const { filter } = readSelection(query, tenant)
-  const { basis, conversions, days, rates, pairsOf } = await staleReads.inTenant(
+  const { compared, conversions, days, rates, pairsOf } = await staleReads.inTenant(
     tenant,
     async (transaction) => {
       const found = await marketRates.laneDays(transaction, tenant, filter)
@@ -76,7 +85,8 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
           ? []
           : await marketRates.marketRatesSince(transaction, tenant, [...wanted.values()], since)
       const conversions = await rateConversions(transaction, tenant, stored)
-      return { basis: conversions.basis, conversions, days: found, rates: stored, pairsOf: pairs }
+      const compared = basisAnswer(await readBasisCounts(transaction, tenant, filter))
+      return { compared, conversions, days: found, rates: stored, pairsOf: pairs }
     },
   )
   const ratesOf = new Map<string, marketRates.DatedMarketRate[]>()
@@ -87,14 +97,20 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
     if (list === undefined) ratesOf.set(key, [row])
     else list.push(row)
   }
-  return yieldBetweenSteps(
-    compare(days, basis, (day) =>
-      (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? [])
-        .flatMap((pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [])
-        .map((row): MarketRate => comparableRate(row, conversions, day.miles))
-        .sort(compareRates),
-    ),
+  const sums = await yieldBetweenSteps(
+    compare(days, conversions.basis, (day, lastMiles) => {
+      const found = (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? []).flatMap(
+        (pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [],
+      )
+      // The miles convert a rate of another basis, as on the page of the lane.
+      const miles =
+        found.length === 0 || conversions.days.size === 0
+          ? null
+          : (measuredMiles(day.origin, day.destination) ?? lastMiles)
+      return found.map((row): MarketRate => comparableRate(row, conversions, miles)).sort(compareRates)
+    }),
   )
+  return { ...sums, compared }
 }
 
 /** Lanes per step: some milliseconds. */
@@ -104,8 +120,8 @@ const lanesPerStep = 200
 function* compare(
   days: readonly marketRates.LaneDayRow[],
   basis: RateBasis,
-  ratesOfLane: (day: marketRates.LaneDayRow) => readonly MarketRate[],
-): Steps<WholeStanding> {
+  ratesOfLane: (day: marketRates.LaneDayRow, lastMiles: number | null) => readonly MarketRate[],
+): Steps<Omit<WholeStanding, 'compared'>> {
   const byLane = new Map<string, marketRates.LaneDayRow[]>()
   for (const day of days) {
     const key = `${day.origin_key}\n${day.destination_key}\n${day.equipment_code}`
@@ -115,11 +131,16 @@ function* compare(
   }
   const lanes: LaneStanding[] = []
   const months = new Map<string, Standing>()
-  const without = { lanes: 0, loads: 0, quotes: 0 }
+  const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
   for (const [first, ...others] of byLane.values()) {
     if (first === undefined) continue
     if ((lanes.length + without.lanes) % lanesPerStep === lanesPerStep - 1) yield
-    const rates = ratesOfLane(first)
+    const rates = ratesOfLane(first, others.findLast(({ miles }) => miles !== null)?.miles ?? first.miles)
+    const countWithout = (loads: number, at: number, kind: MarketKind) => {
+      without.loads += loads
+      const why = loads === 0 ? null : whyNoMarketRate(rates, { at, basis, kind })
+      if (why !== null) without[why] += loads
+    }
     let sums = noStanding
     let newest: MarketRate | null = null
     for (const day of [first, ...others]) {
@@ -128,10 +149,10 @@ function* compare(
       const sell = marketRateAt(rates, { at, basis, kind: 'sell' })
       const buy = marketRateAt(rates, { at, basis, kind: 'buy' })
       if (sell === null) {
-        without.loads += day.won + day.lost
+        countWithout(day.won + day.lost, at, 'sell')
         without.quotes += day.won + day.lost
       }
-      if (buy === null) without.loads += day.paid
+      if (buy === null) countWithout(day.paid, at, 'buy')
       const used = day.won + day.lost === 0 ? buy : day.paid === 0 ? sell : (sell ?? buy)
       if (used === null) continue
       const market = { sell: sell?.midCents ?? null, buy: buy?.midCents ?? null }
@@ -152,7 +173,7 @@ function* compare(
     }
   }
   const totals = lanes.reduce((sum, { sums }) => addStanding(sum, sums), noStanding)
-  return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without, basis }
+  return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without }
 }
 
 /** The lanes of a view in its order; equal ones by name, so that the order is always the same. */
@@ -230,10 +251,11 @@ async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): A
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
   serve(getMarketStanding, async ({ caller, query }, { staleReads }) => {
-    const { basis, lanes, months, totals, without } = await standingOf(staleReads, caller.tenant, query)
+    const { compared, lanes, months, totals, without } = await standingOf(staleReads, caller.tenant, query)
     const rows = shown(lanes, query.show)
     return {
-      basis,
+      basis: compared.amounts,
+      compared,
       lanes: rows.slice(0, query.limit ?? pageSizeDefault).map(laneAnswer),
       lanes_total: rows.length,
       months: [...months].map(([month, sums]) => ({ month, ...figures(sums) })),

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endSessions, removeUser, updateUser } from '#server/database/queries/index.ts'
 import type { TenantTransaction } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { waitingForLock } from '#testing/waiting-for-lock.ts'
 
 let app: TestApp
 
@@ -23,7 +23,7 @@ async function whileChanging(
   await app.database.inTenant(tenantId(of.id), async (transaction) => {
     await change(transaction)
     answer = request()
-    await delay(400)
+    await Promise.race([answer, waitingForLock(app.testDatabase)])
   })
   if (answer === undefined) throw new Error('Nothing was asked.')
   return answer

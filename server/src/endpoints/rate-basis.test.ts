@@ -76,6 +76,22 @@ const allIn = {
 }
 
 describe('amounts on two bases', () => {
+  test('of a file with one column Basis: it says what the quoted rate and the customer rate of a row include', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const row = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Won'
+    await imported(
+      ours,
+      `From,To,Equip,Quote Date,Status,Quoted Rate,AR,Basis,FSC,Carrier Pay\n${row},1700,1700,Linehaul,300,1500\n${row},1800,1800,All-in,300,1500\n`,
+    )
+    const { body } = await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })
+    const bases = body.lanes.map((lane: Record<string, unknown>) => [lane.quoted_basis, lane.customer_basis])
+    expect(bases.sort()).toEqual([
+      ['all_in', 'all_in'],
+      ['linehaul', 'linehaul'],
+    ])
+    expect((await answers(ours)).performance.totals).toMatchObject({ shipments: 2, customer_rate: 3800 })
+  })
+
   test('are compared on the default basis at every point of entry; those without a fuel charge are kept apart', async () => {
     const ours = await makeIntegration(app, scopes)
     const { tenant } = ours

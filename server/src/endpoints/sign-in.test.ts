@@ -211,7 +211,7 @@ describe('401', () => {
       expect([answer.status, codeOf(answer), answer.body.detail]).toEqual([
         401,
         'sign-in-failed',
-        'Sign-in failed',
+        'The e-mail address or the password is wrong.',
       ])
       expect(cookieOf(answer)).toBe('')
     }

@@ -185,6 +185,10 @@ interface Invitation {
   readonly hash: Buffer
 }
 
+function signInFailed(): Problem {
+  return problem('sign-in-failed', 'The e-mail address or the password is wrong.')
+}
+
 function noInvitation(): Problem {
   return problem('token-invalid', 'The invitation is not valid, or has been used already.')
 }
@@ -272,7 +276,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       if (known === null || user === null || !fits) {
         begun.failed()
         if (known !== null) parts.refusals.signInFailed(known.tenant, known.userId, call)
-        throw problem('sign-in-failed', 'Sign-in failed')
+        throw signInFailed()
       }
       begun.succeeded()
       return parts.database.inTenant(known.tenant, async (transaction) => {
@@ -282,7 +286,7 @@ export const signInEndpoints: ServedEndpoint[] = [
         const held = await people.lockUser(transaction, known.tenant, known.userId)
         if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
           parts.refusals.signInFailed(known.tenant, known.userId, call)
-          throw problem('sign-in-failed', 'Sign-in failed')
+          throw signInFailed()
         }
         const session = await startSession(transaction, known.tenant, held, parts, now)
         await recordEvent(transaction, { ...call, caller: known }, 'signed-in')

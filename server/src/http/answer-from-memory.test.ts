@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#server/database/session/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
@@ -179,10 +179,11 @@ describe('left to the regular handler', () => {
   })
 })
 
+/** `cache/tenant-memory.test.ts` shows with a simulated clock that a value is valid for at most 800 ms. */
 describe('never old', () => {
   const marks = (on: TestApp) => call(on, 'GET', reads[0] ?? '', { token: ours.token })
 
-  test('an update is visible in the next read of the same process, and within a second in another process', async () => {
+  test('an update is visible in the next read of the same process, and soon in another process', async () => {
     const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
     try {
       for (let rate = 3000; rate < 3020; rate++) {
@@ -192,10 +193,9 @@ describe('never old', () => {
         const pushed = await pushUpdate(app, ours, { lane_ref, customer_rate: rate })
         expect(pushed.status).toBe(200)
         expect((await marks(app)).body.rate_band.ceiling).toBe(rate)
-        await vi.waitFor(async () => expect((await marks(elsewhere)).body.rate_band.ceiling).toBe(rate), {
-          timeout: 1_000,
-          interval: 10,
-        })
+        await expect
+          .poll(async () => (await marks(elsewhere)).body.rate_band.ceiling, { interval: 10 })
+          .toBe(rate)
       }
     } finally {
       await elsewhere.close()
@@ -216,7 +216,7 @@ describe('never old', () => {
     expect((await marks(app)).body.win_probability).toBe(before)
   })
 
-  test('an unavailable database is 503 within a second, whatever is cached', async () => {
+  test('an unavailable database is soon 503, whatever is cached', async () => {
     let away = false
     const unplugged = await appOn(app.testDatabase, {
       secretKeys: [app.secretKey],
@@ -235,7 +235,7 @@ describe('never old', () => {
       await marks(unplugged)
       expect((await marks(unplugged)).status).toBe(200)
       away = true
-      await vi.waitFor(async () => expect((await marks(unplugged)).status).toBe(503), { timeout: 1_000 })
+      await expect.poll(async () => (await marks(unplugged)).status).toBe(503)
       expect((await marks(unplugged)).status).toBe(503)
       away = false
       expect((await marks(unplugged)).status).toBe(200)
@@ -265,13 +265,14 @@ describe('never old', () => {
 
 describe('429', () => {
   test('answers from memory count against the limit of ten per second', async () => {
-    const limited = await testApp({ rateLimit: 'real' })
+    const clock = { now: 0 }
+    const limited = await testApp({ rateLimit: 'real', monotonic: () => clock.now })
     try {
       const mine = await makeIntegration(limited)
       await makeLane(limited, mine.tenant, { rate: 2000, outcome: 'won' })
       const ask = () => fetch(`${limited.url}${reads[0]}`, { headers: bearer(mine.token) })
       await ask()
-      await new Promise((resume) => setTimeout(resume, 1_100))
+      clock.now += 1_100
       const answers = await Promise.all(Array.from({ length: 40 }, ask))
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(30)

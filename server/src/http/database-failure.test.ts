@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { waitingForLock } from '#testing/waiting-for-lock.ts'
 import { quotesChanged, tenantId } from '../database/session/index.ts'
 
 const failure = failingDatabase()
@@ -221,9 +221,7 @@ describe('409', () => {
       await holder.query('begin')
       await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
       await holder.query('select from lanes where lane_ref = $1 for update', [lane.lane_ref])
-      const began = performance.now()
       const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
-      expect(performance.now() - began).toBeLessThan(3000)
       expect([answer.status, answer.body.type]).toEqual([409, '/problems/request-in-progress'])
       expect(answer.headers.get('Retry-After')).toBe('1')
     } finally {
@@ -255,7 +253,7 @@ describe('409', () => {
     const holder = await holding(fresh.lane_ref)
     const update = { lane_ref: fresh.lane_ref, customer_rate: 2100 }
     const waiting = Promise.all(Array.from({ length: 5 }, () => pushUpdate(app, acme, update, now - older)))
-    await delay(400)
+    await waitingForLock(app.testDatabase)
     await holder.letGo()
     const answers = await waiting
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
@@ -273,7 +271,7 @@ describe('409', () => {
         pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: rate }),
       ),
     )
-    await delay(400)
+    await waitingForLock(app.testDatabase)
     await holder.letGo()
     expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())
@@ -287,7 +285,7 @@ describe('409', () => {
     const fresh = await makeLane(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
-    await delay(300)
+    await waitingForLock(app.testDatabase)
     await holder.letGo("update lanes set carrier_name = 'Blue Mesa', truck_cost_cents = 150000")
     expect((await waiting).status).toBe(200)
     const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())

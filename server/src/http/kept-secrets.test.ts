@@ -196,6 +196,8 @@ describe('the key of the installation', () => {
     tags: 'long',
     timeout: 120_000,
   }, async () => {
+    // The tests above stop the service. Alone, as with the tag, this test finds it running.
+    await stop()
     writeFileSync(keyFile, `${newKey}\n${firstKey}\n`)
     const app = await start()
     expect((await pushUpdate(app, holder, { lane_ref: 'none' })).status).toBe(404)

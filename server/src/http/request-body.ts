@@ -36,15 +36,17 @@ const csvTypes = /^(text\/csv|application\/csv|application\/gzip)$/
  */
 export function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytesMax: number): void {
   if (endpoint.body === undefined) return
+  const isCsv = endpoint.bodyKind === 'csv'
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw problem(
       'unsupported-encoding',
-      'Send the body uncompressed: the signature and the size limits apply to uncompressed bytes.',
+      isCsv
+        ? 'Remove the header Content-Encoding. A gzip file is sent as it is, with Content-Type: text/csv.'
+        : 'Send the body uncompressed: the signature and the size limits apply to uncompressed bytes.',
       { headers: { 'Accept-Encoding': 'identity' } },
     )
   }
-  const isCsv = endpoint.bodyKind === 'csv'
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim())

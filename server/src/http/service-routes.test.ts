@@ -66,9 +66,9 @@ describe('problems', () => {
 describe('readiness', () => {
   const cluster: DatabaseCluster = inject('databaseCluster')
   /** The answer of /readyz while the clock of the node is ahead of the database's. */
-  const ready = async (aheadMs = 0) => {
-    app.now = Date.now() + aheadMs
-    const { status, body, headers } = await call(app, 'GET', '/readyz')
+  const ready = async (aheadMs = 0, at = app) => {
+    at.now = Date.now() + aheadMs
+    const { status, body, headers } = await call(at, 'GET', '/readyz')
     const checks = Object.fromEntries(
       body.checks.map((check: { name: string; status: string }) => [check.name, check.status]),
     )
@@ -117,18 +117,16 @@ describe('readiness', () => {
     await expect.poll(async () => (await ready()).status).toBe(200)
   })
 
-  test('is 503 within three seconds while all connections are in use', async () => {
+  // A call that waited for the connection would never end: the connection is free only after the answer.
+  test('is 503 while all connections are in use', async () => {
     const one = await testApp({ connectionsMax: 1 })
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
     try {
       const holding = one.database.outsideTenants(() => held)
-      const began = performance.now()
-      const { status, body } = await call(one, 'GET', '/readyz')
-      expect([status, body.checks[0]]).toMatchObject([503, { name: 'database', status: 'failed' }])
-      expect(performance.now() - began).toBeLessThan(3_000)
+      expect(await ready(0, one)).toMatchObject({ status: 503, checks: { database: 'failed' } })
       letGo()
       await holding
-      await expect.poll(async () => (await call(one, 'GET', '/readyz')).status).toBe(200)
+      await expect.poll(async () => (await ready(0, one)).status).toBe(200)
     } finally {
       letGo()
       await one.close()
@@ -168,7 +166,7 @@ describe('readiness', () => {
       },
     })
     try {
-      expect((await call(leaving, 'GET', '/readyz')).status).toBe(200)
+      expect((await ready(0, leaving)).status).toBe(200)
       const left = server?.leave()
       const { status, body } = await call(leaving, 'GET', '/readyz')
       expect([status, body.detail]).toEqual([503, 'This node is stopping. Use another one.'])

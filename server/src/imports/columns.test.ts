@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { threadMs } from '#testing/thread-time.ts'
 import { importFieldNames, importFields } from '../csv/index.ts'
 import { matchColumns, readColumns } from './columns.ts'
 
@@ -219,10 +220,10 @@ describe('matchColumns', () => {
 })
 
 it('handles a header of a thousand long or misspelled columns quickly', () => {
-  const begun = performance.now()
+  const begun = threadMs()
   for (const name of ['x'.repeat(200), 'orgin stat', 'quoted ratee']) {
     matchColumns(Array.from({ length: 1_000 }, (_, i) => `${name} ${i}`))
   }
   problemsOf(['origin'.repeat(40_000)])
-  expect(performance.now() - begun).toBeLessThan(1_500)
+  expect(threadMs() - begun).toBeLessThan(1_500)
 })

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { threadMs } from '#testing/thread-time.ts'
 import { type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 
 /** The bytes in pieces of a size that also splits characters. */
@@ -76,10 +77,10 @@ describe('reading a file', () => {
   it.each(['"a"b,c\n', '"a\n', '"a"b\n'])(
     'is done with a file of nothing but %j in a moment',
     async (row) => {
-      const begun = performance.now()
+      const begun = threadMs()
       const rows = await rowsOf(`a,b\n${row.repeat(50_000)}`)
       // A parser that restarts after each misplaced quote takes minutes and blocks other requests.
-      expect(performance.now() - begun).toBeLessThan(2_000)
+      expect(threadMs() - begun).toBeLessThan(2_000)
       expect(rows.filter(({ malformed }) => malformed)).toHaveLength(50_000)
     },
   )

@@ -4,6 +4,7 @@ import { dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { readDay } from '../csv/index.ts'
 import { ImportFileError } from './csv-file.ts'
+import { isWorkbook } from './text-file.ts'
 
 /** The EIA's series of the average retail price of No. 2 diesel in the United States. Surcharges refer to it by custom. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
@@ -29,8 +30,7 @@ const problemsMax = 20
  *   // [{ week: '2026-03-02', mills: 3879 }]
  */
 export function readDieselFile(text: string): DieselPrice[] {
-  // An Excel file is a ZIP archive or a compound document.
-  if (text.startsWith('PK') || text.startsWith('\u00D0\u00CF') || text.startsWith('\uFFFD\uFFFD')) {
+  if (isWorkbook(text)) {
     throw refused('The file is an Excel workbook. Save its sheet "Data 1" as CSV and send that file.')
   }
   const body = asCsv(text.replace(/^\uFEFF/, ''))

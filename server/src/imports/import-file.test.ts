@@ -177,13 +177,13 @@ describe('an import', () => {
       detail: expect.stringContaining('line 2'),
     })
     const other = await runImport(tenant, `load id,${header}A,${rowTo('Savannah')}`)
-    expect(other).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
+    expect(other).toMatchObject({ rowsRefused: 1, rowsUpdated: 0, rowsWon: 0 })
     expect(other.refused).toEqual([
       {
         row: 2,
         column: 'destination',
         detail:
-          'destination must be "Atlanta, GA", as in the quote that was imported with this load id; it is "Savannah, GA". A quote of another lane needs load id of its own.',
+          'destination must be "Atlanta, GA", as in the quote that was imported with this load id; it is "Savannah, GA". A quote of another lane needs its own load id.',
       },
     ])
   })

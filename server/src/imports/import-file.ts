@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import {
   databaseNow,
   finishImport,
@@ -82,12 +81,9 @@ interface Batch {
   rowsRead: number
   rowsRefused: number
   rowsRepeated: number
-  /** The outcomes of the accepted rows. An expired quote got no answer, like a pending one. */
-  readonly outcomes: Record<Outcome, number>
 }
 
 const emptyBatch = (): Batch => ({
-  outcomes: { won: 0, lost: 0, pending: 0 },
   weight: 0,
   lanes: [],
   bookings: [],
@@ -234,9 +230,9 @@ class ImportRun {
       rowsRepeated: before.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
       rowsRefused: before.rowsRefused + batch.rowsRefused + rows.rowsRefused,
       rowsKept: before.rowsKept + rows.rowsKept,
-      rowsWon: before.rowsWon + batch.outcomes.won,
-      rowsLost: before.rowsLost + batch.outcomes.lost,
-      rowsPending: before.rowsPending + batch.outcomes.pending,
+      rowsWon: before.rowsWon + rows.outcomes.won,
+      rowsLost: before.rowsLost + rows.outcomes.lost,
+      rowsPending: before.rowsPending + rows.outcomes.pending,
       bytesRead,
     }
     const lists = this.#grownLists({ ...rows, refused })
@@ -286,8 +282,6 @@ interface Settling {
   readonly identify: ReturnType<typeof rowIdentities>
 }
 
-const answerOf = (outcome: StoredOutcome): Outcome => (outcome === 'expired' ? 'pending' : outcome)
-
 /** Reads one row into a batch, as a lane, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): void {
   batch.rowsRead++
@@ -299,7 +293,6 @@ function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): 
   if (settled === null) return
   if (settled.kind === 'booking') {
     const { booking } = settled
-    if (booking.reported.outcome !== null) batch.outcomes[answerOf(booking.reported.outcome)]++
     batch.bookings.push({ line: row.line, booking, said: bookingSaid(booking) })
     batch.weight += rowsPerBooking - 1
     return
@@ -326,7 +319,6 @@ function settleLane(
   const identity = identify(lane, line)
   if ('fingerprint' in identity) {
     batch.lanes.push({ line, lane, ...identity })
-    batch.outcomes[answerOf(lane.lane.outcome ?? 'pending')]++
   } else if (identity.saysTheSame) batch.rowsRepeated++
   else {
     const column = context.columns.names.reference ?? 'reference'

@@ -1,3 +1,4 @@
+import type { Outcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
 import {
   type ChangingLane,
@@ -39,8 +40,16 @@ export interface KeptRows {
   rowsRefused: number
   rowsKept: number
   readonly refused: RowError[]
+  /** The outcomes of the accepted rows. */
+  readonly outcomes: Record<Outcome, number>
   readonly changes: RowChange[]
   readonly kept: KeptValue[]
+}
+
+/** Adds a row to the counts, or with -1 removes it. An expired quote got no answer; a booking may have no outcome. */
+function count(outcomes: KeptRows['outcomes'], row: Pick<KnownRow, 'quote' | 'reported'>, by: 1 | -1): void {
+  const outcome = row.quote === null ? row.reported.outcome : (row.quote.lane.outcome ?? 'pending')
+  if (outcome !== null) outcomes[outcome === 'expired' ? 'pending' : outcome] += by
 }
 
 interface Job {
@@ -85,6 +94,7 @@ export async function keepRows(
     rowsRefused: 0,
     rowsKept: 0,
     refused: [],
+    outcomes: { won: 0, lost: 0, pending: 0 },
     changes: [],
     kept: [],
   }
@@ -97,6 +107,7 @@ export async function keepRows(
   const fresh: SettledLane[] = []
   const known: KnownRow[] = []
   for (const row of lanes) {
+    count(rows.outcomes, { quote: row.lane, reported: row.lane.reported }, 1)
     const before = here.get(row.fingerprint.toString('hex'))
     if (before === undefined) fresh.push(row)
     // A row without an id is identified by all its values.
@@ -130,8 +141,10 @@ export async function keepRows(
   )
   for (const { line, booking, said } of bookings) {
     const laneId = refs.get(booking.laneRef)
-    if (laneId !== undefined) known.push({ line, laneId, said, reported: booking.reported, quote: null })
-    else {
+    if (laneId !== undefined) {
+      known.push({ line, laneId, said, reported: booking.reported, quote: null })
+      count(rows.outcomes, { quote: null, reported: booking.reported }, 1)
+    } else {
       const column = job.file.columns.names.lane_ref ?? 'lane_ref'
       rows.rowsRefused++
       rows.refused.push({
@@ -178,13 +191,14 @@ async function updateLanes(
     const other = quote === null ? [] : otherLane(lane, quote.lane)
     if (other.length > 0) {
       rows.rowsRefused++
+      count(rows.outcomes, { quote, reported }, -1)
       for (const { field, is, was } of other) {
         const name = nameOf(field)
         const id = nameOf('reference')
         rows.refused.push({
           row: line,
           column: name,
-          detail: `${name} must be "${was}", as in the quote that was imported with this ${id}; it is "${is}". A quote of another lane needs ${id} of its own.`,
+          detail: `${name} must be "${was}", as in the quote that was imported with this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`,
         })
       }
       continue

@@ -1,246 +1,252 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { marketFileRowsMax } from '#contract/limits.ts'
-import type { marketFileFields } from '#contract/market-rates.ts'
-import { cellText, foldedHeader, readMoment, readMoney } from '../csv/index.ts'
+import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
+import { cellText } from '../csv/index.ts'
 import { ImportFileError } from './csv-file.ts'
-
-export type MarketFileField = (typeof marketFileFields)[number]
-
-/** The column names of each field, in the words of rate exports. Amounts per mile are not among them. */
-const names: Readonly<Record<MarketFileField, readonly string[]>> = {
-  scope: ['Scope', 'Area Type', 'Geography'],
-  origin: [
-    'Origin',
-    'Origin City',
-    'Orig City',
-    'Origin Market',
-    'Orig Market',
-    'Origin Name',
-    'Origin Zip3',
-    'From',
-  ],
-  origin_state: ['Origin State', 'Orig State', 'Origin St'],
-  destination: [
-    'Destination',
-    'Destination City',
-    'Dest City',
-    'Destination Market',
-    'Dest Market',
-    'Destination Name',
-    'Destination Zip3',
-    'To',
-  ],
-  destination_state: ['Destination State', 'Dest State', 'Destination St'],
-  equipment: ['Equipment', 'Equipment Type', 'Truck Type', 'Trailer', 'Trailer Type', 'Equip'],
-  basis: ['Basis', 'Rate Basis'],
-  kind: ['Kind', 'Rate Kind', 'Side', 'Buy Sell'],
-  fuel: [
-    'Fuel',
-    'Fuel Surcharge',
-    'Fuel Surcharge Per Trip',
-    'Avg Fuel Surcharge',
-    'Spot Fuel Surcharge',
-    'FSC',
-  ],
-  currency: ['Currency', 'Currency Code'],
-  low: ['Low', 'Low Rate', 'Spot Low Linehaul Rate', 'Low Linehaul Rate', 'Low Trip', 'Low USD', 'Rate Low'],
-  mid: [
-    'Mid',
-    'Rate',
-    'Avg',
-    'Average',
-    'Avg Rate',
-    'Average Rate',
-    'Market Rate',
-    'Spot Avg Linehaul Rate',
-    'Avg Linehaul Rate',
-    'Average Linehaul Rate',
-    'Linehaul Rate',
-    'Rate USD',
-    'Target Rate',
-    'Target Buy Rate',
-    'All In Rate',
-  ],
-  high: [
-    'High',
-    'High Rate',
-    'Spot High Linehaul Rate',
-    'High Linehaul Rate',
-    'High Trip',
-    'High USD',
-    'Rate High',
-  ],
-  sample: [
-    'Sample',
-    'Sample Size',
-    'Reports',
-    'Number Of Reports',
-    '# Of Reports',
-    'Spot # Of Reports',
-    'Loads',
-    'Count',
-  ],
-  source: ['Source', 'Provider'],
-  as_of: ['As Of', 'Date', 'Rate Date', 'Report Date', 'Published', 'Week Ending', 'Week'],
-  valid_until: ['Valid Until', 'Expires', 'Expiration Date', 'Valid To'],
-}
-
-const fieldOfName: ReadonlyMap<string, MarketFileField> = new Map(
-  (Object.keys(names) as MarketFileField[]).flatMap((field) =>
-    [field, ...names[field]].map((name): [string, MarketFileField] => [foldedHeader(name), field]),
-  ),
-)
-
-/** What rows have that do not say it themselves. */
-export interface MarketFileDefaults {
-  readonly source?: string
-  readonly basis?: string
-  readonly kind?: string
-  readonly as_of?: string
-}
-
-/** A row in the form of a pushed rate, not validated yet, with the errors of cells that are not values. */
-export interface MarketFileRow {
-  readonly line: number
-  readonly item: Readonly<Record<string, unknown>>
-  readonly errors: readonly { readonly field: string; readonly detail: string }[]
-}
+import { isNoAmount, readPerMile } from './market-cells.ts'
+import {
+  type ChosenColumns,
+  chooseColumns,
+  type MarketFileField,
+  meaningOf,
+  type RateColumns,
+} from './market-columns.ts'
+import {
+  endFields,
+  ends,
+  isPerMile,
+  type Line,
+  type MarketFileDefaults,
+  type MarketFileRow,
+  marketRow,
+  type Reading,
+} from './market-rows.ts'
+import { refuseOtherText } from './text-file.ts'
 
 export interface MarketFile {
-  readonly columns: readonly { readonly name: string; readonly field: MarketFileField | null }[]
+  readonly columns: ChosenColumns['columns']
   readonly rows: readonly MarketFileRow[]
+  /** What was assumed, and which lines were not read. */
+  readonly notes: readonly string[]
 }
 
+/** The header is looked for in the first lines that are not blank: exports begin with a title and the request. */
+const headerLinesMax = 30
+
+/** Lines that are read before other requests get a turn: some milliseconds. */
+const linesAtOnce = 200
+
 /**
- * Reads a file of market rates: a header line, then one rate per line. The basis of an amount named linehaul is linehaul.
+ * Reads a file of market rates: a header line, then one rate per line. Lines above the header, totals, remarks, lanes without a
+ * rate and repeated lines are left out, and the notes say which. The basis of an amount named linehaul is linehaul.
  *
  * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
  */
-export function readMarketFile(text: string, defaults: MarketFileDefaults): MarketFile {
-  const body = text.replace(/^\uFEFF/, '')
-  const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
-  const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
-  const at = data.findIndex((cells) => cells.some((cell) => cell.trim() !== ''))
-  const header = data[at] ?? []
-  const columns = columnsOf(header)
-  const missing = missingColumns(columns, defaults)
-  if (missing.length > 0) {
-    throw refused(
-      `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
-    )
+export async function readMarketFile(
+  text: string,
+  defaults: MarketFileDefaults,
+  now: number,
+): Promise<MarketFile> {
+  refuseOtherText(text)
+  const lines = linesOf(text.replace(/^\uFEFF/, ''))
+  const at = headerAt(lines)
+  const header = lines[at]?.cells ?? []
+  const chosen = chooseColumns(header, defaults.kind)
+  refuseHeader(chosen, header, defaults)
+  const { rateLines, notes } = sorted(lines.slice(at + 1), chosen)
+  const above = lines.slice(0, at).map(({ line }) => line)
+  const read: Reading = { header, chosen, defaults, now }
+  refuseUnstatedUnit(rateLines, read)
+  const rows: MarketFileRow[] = []
+  for (const [index, { line, cells, rates }] of rateLines.entries()) {
+    if (index % linesAtOnce === 0) await othersTurn()
+    rows.push(...rates.map((of) => marketRow({ line, cells }, of, read)))
   }
-  const rows = data
-    .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
-    .slice(at + 1)
-    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
   if (rows.length > marketFileRowsMax) {
     throw refused(
       `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${rows.length.toLocaleString('en-US')}. Split it.`,
     )
   }
-  const basis = basisNamed(columns)
-  const hasBasis = columns.some(({ field }) => field === 'basis')
-  if (basis !== null && !hasBasis && defaults.basis !== undefined && defaults.basis !== basis.basis) {
-    throw refused(
-      `basis must be ${basis.basis}, because the column ${JSON.stringify(basis.name)} says so; it is ${defaults.basis}.`,
-    )
+  const { single, repeated } = withoutRepeats(rows)
+  return {
+    columns: chosen.columns,
+    rows: single,
+    notes: [
+      ...listed(above, 'above the header'),
+      ...chosen.notes,
+      ...unitNotes(rateLines, read),
+      ...notes,
+      ...listed(repeated, 'the same as an earlier line'),
+    ],
   }
-  const assumed = { ...defaults, ...(basis === null ? {} : { basis: basis.basis }) }
-  return { columns, rows: rows.map(({ cells, line }) => rowOf(cells, line, columns, assumed)) }
 }
 
 function refused(detail: string): ImportFileError {
   return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
 }
 
-/** The first column of each field; later ones with the same meaning are not read. */
-function columnsOf(header: readonly string[]): MarketFile['columns'] {
-  const used = new Set<MarketFileField>()
-  return header.map((cell) => {
-    const field = fieldOfName.get(foldedHeader(cell)) ?? null
-    if (field === null || used.has(field)) return { name: cell.trim(), field: null }
-    used.add(field)
-    return { name: cell.trim(), field }
-  })
+/** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
+function linesOf(text: string): Line[] {
+  const { delimiter, skipped } = csvForm(text.slice(0, 10_000))
+  const body = text.slice(skipped)
+  const parse = (by: string, preview: number) =>
+    Papa.parse<string[]>(body, { delimiter: by, skipEmptyLines: false, preview }).data
+  const known = (by: string) => Math.max(...parse(by, headerLinesMax).map(knownNames), 0)
+  const best =
+    skipped > 0
+      ? delimiter
+      : [delimiter, ',', ';', '\t', '|'].reduce((one, other) => (known(other) > known(one) ? other : one))
+  return parse(best, 0)
+    .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
+    .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
 }
 
-const needed: readonly MarketFileField[] = ['origin', 'destination', 'equipment', 'mid']
-const assumable = ['source', 'basis', 'as_of'] as const
+function knownNames(cells: readonly string[]): number {
+  return new Set(cells.flatMap((cell) => meaningOf(cell)?.field ?? [])).size
+}
 
-function missingColumns(columns: MarketFile['columns'], defaults: MarketFileDefaults): string[] {
-  const has = (field: MarketFileField) => columns.some((column) => column.field === field)
-  return [
-    ...needed.filter((field) => !has(field)).map((field) => (field === 'mid' ? 'the rate' : field)),
+/** The first of the lines with the most known names. */
+function headerAt(lines: readonly Line[]): number {
+  const counts = lines.slice(0, headerLinesMax).map(({ cells }) => knownNames(cells))
+  return Math.max(0, counts.indexOf(Math.max(...counts)))
+}
+
+const assumable = ['equipment', 'source', 'basis', 'as_of'] as const
+
+function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults: MarketFileDefaults): void {
+  if (chosen.isContractOnly) {
+    throw refused(
+      'kind must be sell (what customers pay), because the rates of the file are contract rates. Rename the column if they are what carriers are paid.',
+    )
+  }
+  const [first] = chosen.rates
+  const has = (field: MarketFileField) => first?.at.has(field) ?? false
+  const missing = [
+    ...ends.filter((end) => !endFields(end).some(has)),
+    ...(has('mid')
+      ? []
+      : has('low') && has('high')
+        ? ['the rate (which is not always the middle of low and high)']
+        : ['the rate']),
     ...assumable
       .filter(
         (field) =>
           !has(field) &&
           defaults[field] === undefined &&
-          !(field === 'basis' && basisNamed(columns) !== null),
+          !(field === 'basis' && chosen.rates.every(({ basis }) => basis !== null)) &&
+          !(field === 'equipment' && first?.equipment !== null),
       )
       .map((field) => `${field} (or choose one for the whole file)`),
   ]
-}
-
-/** The basis that the name of the rate's column states; null if it states none. */
-function basisNamed(columns: MarketFile['columns']): { name: string; basis: 'linehaul' | 'all_in' } | null {
-  const name = columns.find(({ field }) => field === 'mid')?.name ?? ''
-  if (/line\s*haul/i.test(name)) return { name, basis: 'linehaul' }
-  return /all[\s-]*in/i.test(name) ? { name, basis: 'all_in' } : null
-}
-
-const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'fuel'])
-const times: ReadonlySet<MarketFileField> = new Set(['as_of', 'valid_until'])
-
-function rowOf(
-  cells: readonly string[],
-  line: number,
-  columns: MarketFile['columns'],
-  assumed: MarketFileDefaults,
-): MarketFileRow {
-  const item: Record<string, unknown> = {}
-  const errors: { field: string; detail: string }[] = []
-  for (const [at, { field, name }] of columns.entries()) {
-    const text = field === null ? null : cellText(cells[at])
-    if (field === null || text === null) continue
-    if (amounts.has(field)) {
-      const read = readMoney(text)
-      if ('value' in read) item[field] = read.value / 100
-      else errors.push({ field, detail: `${name} must be ${read.wrong}; it is ${JSON.stringify(text)}.` })
-    } else if (times.has(field)) {
-      const read = readMoment(text)
-      if ('value' in read) item[field] = new Date(read.value).toISOString()
-      else errors.push({ field, detail: `${name} must be ${read.wrong}; it is ${JSON.stringify(text)}.` })
-    } else if (field === 'sample') item[field] = Number(text.replaceAll(',', ''))
-    else if (field === 'basis') item[field] = basisOf(text)
-    else if (field === 'kind') item[field] = kindOf(text)
-    else if (field === 'currency') item[field] = text.toUpperCase()
-    else item[field] = text
+  if (missing.length > 0) {
+    throw refused(
+      `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
+    )
   }
-  const { origin_state: from, destination_state: to, ...rest } = item
-  const withState = (city: unknown, state: unknown) => (state === undefined ? city : `${city}, ${state}`)
-  return {
-    line,
-    errors,
-    item: {
-      ...assumed,
-      ...rest,
-      origin: withState(rest.origin, from),
-      destination: withState(rest.destination, to),
-    },
+  for (const { basis, at } of chosen.rates) {
+    if (basis === null || has('basis') || defaults.basis === undefined || defaults.basis === basis) continue
+    const name = header[at.get('mid') ?? 0]?.trim()
+    throw refused(
+      `basis must be ${basis}, because the column ${JSON.stringify(name)} says so; it is ${defaults.basis}.`,
+    )
   }
 }
 
-/** @example kindOf('Shipper') // 'sell' */
-function kindOf(text: string): string {
-  const word = text.toLowerCase().replaceAll(/[^a-z]/g, '')
-  if (/^(buy|carrier|brokertocarrier|cost|spotbuy)$/.test(word)) return 'buy'
-  return /^(sell|shipper|shippertobroker|shippertocarrier|customer)$/.test(word) ? 'sell' : text
+interface RateLine extends Line {
+  /** The rates that the line has. */
+  readonly rates: readonly RateColumns[]
 }
 
-/** @example basisOf('All-in') // 'all_in' */
-function basisOf(text: string): string {
-  const word = text.toLowerCase().replaceAll(/[^a-z]/g, '')
-  return word === 'allin' ? 'all_in' : word === 'linehaul' ? 'linehaul' : text
+const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
+
+/** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
+function sorted(
+  lines: readonly Line[],
+  { rates, columns }: ChosenColumns,
+): { rateLines: RateLine[]; notes: string[] } {
+  const text: number[] = []
+  const without: number[] = []
+  const rateLines: RateLine[] = []
+  for (const { line, cells } of lines) {
+    const value = (field: MarketFileField) => cellText(cells[rates[0]?.at.get(field) ?? -1])
+    const withRate = rates.filter(({ at }) => !isNoAmount(cellText(cells[at.get('mid') ?? -1])))
+    const places = ends.filter((end) => endFields(end).some((field) => value(field) !== null))
+    const isTotal = total.test(cells.find((cell) => cell.trim() !== '') ?? '') && places.length < 2
+    const isHeader = columns.every(({ name }, index) => (cells[index] ?? '').trim() === name)
+    if (isHeader || isTotal || (places.length < 2 && withRate.length === 0)) text.push(line)
+    else if (withRate.length === 0) without.push(line)
+    else rateLines.push({ line, cells, rates: withRate })
+  }
+  if (rateLines.length === 0) {
+    const names = columns.filter(({ field }) => field === 'mid').map(({ name }) => JSON.stringify(name))
+    throw refused(`The file must have a rate; no line has an amount in ${names.join(' or ')}.`)
+  }
+  return { rateLines, notes: [...listed(text, 'text or totals'), ...listed(without, 'without a rate')] }
+}
+
+/** @example listed([2, 3], 'without a rate') // ['2 lines are without a rate and were not read: 2, 3.'] */
+function listed(lines: readonly number[], what: string): string[] {
+  if (lines.length === 0) return []
+  const shown = lines.slice(0, 10).join(', ')
+  const more = lines.length > 10 ? ` and ${lines.length - 10} more` : ''
+  return [
+    `${lines.length === 1 ? '1 line is' : `${lines.length.toLocaleString('en-US')} lines are`} ${what} and ${lines.length === 1 ? 'was' : 'were'} not read: ${shown}${more}.`,
+  ]
+}
+
+/** Refuses a column whose amounts are all of the size of dollars per mile, if neither its name nor the person says the unit. */
+function refuseUnstatedUnit(lines: readonly RateLine[], { header, chosen, defaults }: Reading): void {
+  if (defaults.unit !== undefined) return
+  for (const of of chosen.rates) {
+    if (of.units.has('mid')) continue
+    const column = of.at.get('mid') ?? -1
+    const cells = lines.flatMap(({ cells: row, rates }) =>
+      rates.includes(of) ? (cellText(row[column]) ?? []) : [],
+    )
+    const isSmall = (text: string) => {
+      const read = readPerMile(text)
+      return 'value' in read && read.value < MARKET_RATE_RULE.leastCents * 100
+    }
+    if (cells.length === 0 || !cells.every(isSmall)) continue
+    throw refused(
+      `unit must be chosen, because every amount of the column ${JSON.stringify(header[column]?.trim())} is below $10, and no load costs that. If they are dollars per mile, choose per_mile.`,
+    )
+  }
+}
+
+function unitNotes(lines: readonly RateLine[], { header, chosen, defaults }: Reading): string[] {
+  const perMile = chosen.rates.flatMap((of) =>
+    [...of.at].flatMap(([field, index]) =>
+      (['low', 'mid', 'high', 'range', 'fuel'] as MarketFileField[]).includes(field) &&
+      isPerMile(field, of, defaults)
+        ? (header[index]?.trim() ?? '')
+        : [],
+    ),
+  )
+  if (perMile.length === 0) return []
+  const at = chosen.rates[0]?.at.get('miles')
+  const stated = lines.filter(({ cells }) => at !== undefined && cellText(cells[at]) !== null).length
+  const computed = 'the road miles that Lanewise computes'
+  const by =
+    stated === 0
+      ? `${computed}, because the file has no miles`
+      : `the miles in the column ${header[at ?? 0]?.trim()}${stated < lines.length ? `, or where it is blank by ${computed}` : ''}`
+  return [`${perMile.join(', ')}: dollars per mile, multiplied by ${by}.`]
+}
+
+function withoutRepeats(rows: readonly MarketFileRow[]): { single: MarketFileRow[]; repeated: number[] } {
+  const seen = new Set<string>()
+  const repeated: number[] = []
+  const single = rows.filter(({ item, errors, line }) => {
+    const key = JSON.stringify(item)
+    if (errors.length > 0 || !seen.has(key)) {
+      seen.add(key)
+      return true
+    }
+    repeated.push(line)
+    return false
+  })
+  return { single, repeated }
 }

@@ -99,7 +99,11 @@ function accessorialsOf(
  * The booking with what the file says for amounts whose row does not say it: the basis, the currency of the row, and the
  * accessorial charges that follow from charges by name.
  */
-export function withAssumedBases(read: BookingCells, row: RowReader, bases: Columns['bases']): RowBooking {
+export function withAssumedBases(
+  read: BookingCells,
+  row: RowReader,
+  { bases, names }: Pick<Columns, 'bases' | 'names'>,
+): RowBooking {
   const { customerRateCents: ar, truckCostCents: ap } = read
   const ofRow = row.readCached('quoted_currency', readCurrency)
   const cells = {
@@ -115,9 +119,9 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
     truckAccessorialsCents: accessorialsOf(row, 'truck', read.truckAccessorialsCents, read.truckCharges),
     rowCurrency: ofRow,
   }
-  const ofOnlyRate = basisOfOnlyRate(row)
   const customerBasis =
-    cells.customerBasis ?? (ar === null ? null : (ofOnlyRate ?? bases.customer_rate?.basis ?? null))
+    cells.customerBasis ??
+    (ar === null ? null : (basisOfRates(row, names, bases) ?? bases.customer_rate?.basis ?? null))
   const truckBasis = cells.truckBasis ?? (ap === null ? null : (bases.truck_cost?.basis ?? null))
   checkCharges(
     row,
@@ -147,11 +151,14 @@ export function withAssumedBases(read: BookingCells, row: RowReader, bases: Colu
 }
 
 /**
- * In a row without a quoted rate, the basis of the quote is also that of the customer rate, which is the only rate. Null if the
- * row does not say it; `readQuotedCharges` adds the error of an unknown word.
+ * The basis that the row says for its rates, and so for the customer rate: in a row without a quoted rate, and if the column is named
+ * for no amount, such as Basis, and the name of the customer rate's own column does not say one. Null if the row does not say it;
+ * `readQuotedCharges` adds the error of an unknown word.
  */
-function basisOfOnlyRate(row: RowReader): RateBasis | null {
-  const word = row.text('quoted_rate') === null ? row.text('quoted_basis') : null
+function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['bases']): RateBasis | null {
+  const isOnlyRate = row.text('quoted_rate') === null
+  const isOfQuote = /quote/i.test(names.quoted_basis ?? '') || bases.customer_rate?.from === 'name'
+  const word = isOnlyRate || !isOfQuote ? row.text('quoted_basis') : null
   const basis = word === null ? null : row.known(readBasis, word)
   return basis !== null && 'value' in basis ? basis.value : null
 }

@@ -109,11 +109,11 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
 }
 
 /** Reads the cells that both kinds of row can have: booking and outcome. */
-function readEnd(row: RowReader, { now, columns: { bases } }: RowContext) {
+function readEnd(row: RowReader, { now, columns }: RowContext) {
   const given = row.readCached('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
-    ...withAssumedBases(readBookingCells(row, now), row, bases),
+    ...withAssumedBases(readBookingCells(row, now), row, columns),
     given,
     reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
     decidedAt: row.past('decided_at', now),

@@ -4,7 +4,7 @@ import { roadMiles } from '#engine/miles.ts'
 import { type Place, readState } from '#engine/place.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
-import { isPostalArea } from '#geography/markets.ts'
+import { isPostalArea, marketsNamed } from '#geography/markets.ts'
 import { placeName } from '#geography/read-place.ts'
 import type { MarketPair } from '../database/queries/index.ts'
 import { fieldName, readPlaceAt } from './lane-places.ts'
@@ -52,13 +52,12 @@ function readArea(scope: MarketScope, text: string, at: At, errors: FieldError[]
     }
     case 'market': {
       // "Dallas Mkt" and "Dallas Market, TX" are how load boards write the market of a city.
-      const city = text.replace(/\s+(mkt|market)\b\.?/i, '')
-      const place = readCity(
-        city,
-        'the principal city of a market, such as Dallas, TX (codes of market areas, such as TX_DAL, are not known)',
-        at,
-        errors,
-      )
+      const city = text.replace(/\s+(mkt|market)\b\.?/i, '').trim()
+      const [named, ...others] = marketsNamed(city)
+      if (others.length > 0) {
+        return refuse(text, `a market with its state: ${[named, ...others].join(' or ')}`, at, errors)
+      }
+      const place = readCity(named ?? city, 'the principal city of a market, such as Dallas, TX', at, errors)
       return place && { area: place.market, name: place.market, place }
     }
     case 'zip3': {
@@ -79,7 +78,18 @@ function readArea(scope: MarketScope, text: string, at: At, errors: FieldError[]
   }
 }
 
+/** A provider's code of a market area, such as TX_DAL, also with a state after it. */
+const providerCode = /^[A-Z]{2}[_-][A-Z]{3}(,.*)?$/
+
 function readCity(text: string, what: string, at: At, errors: FieldError[]): LocatedPlace | null {
+  if (providerCode.test(text.trim())) {
+    return refuse(
+      text,
+      "a city, such as Dallas, TX: a provider's codes of market areas, such as TX_DAL, are not known",
+      at,
+      errors,
+    )
+  }
   const place = readPlaceAt(text, at, errors)
   if (place === null) return null
   return locate(place) ?? refuse(placeName(place, null), what, at, errors)

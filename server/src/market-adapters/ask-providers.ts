@@ -12,6 +12,7 @@ import { type Database, runInBackground, type TenantId } from '../database/sessi
 import { postEvent } from '../events/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { allowedPrivate, type SecretKeys, slidingWindow, unsealWithAny } from '../security/index.ts'
+import { coversLane, rateAsker } from './ask-rate.ts'
 import { dat } from './dat.ts'
 import { greenscreens } from './greenscreens.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type MarketAdapter,
   type Provided,
   type ProvidedRate,
+  type ProviderFailure,
   sourceOfAdapter,
   type WantedLane,
 } from './market-adapter.ts'
@@ -78,6 +80,7 @@ class Providers implements MarketAdapters {
   readonly #parts: Parts
   readonly #adapters: readonly MarketAdapter[]
   readonly #allowed: ReturnType<typeof allowedPrivate>
+  readonly #askRate = rateAsker()
   readonly #perMinute = slidingWindow(marketAsksPerMinuteMax, minuteMs)
   /** When a lane was asked about, by brokerage, adapter, lane and equipment. */
   readonly #asked = new Map<string, number>()
@@ -96,7 +99,7 @@ class Providers implements MarketAdapters {
     const since = now - marketFreshHours * hourMs
     for (const adapter of this.#adapters) {
       const key = keys.find(({ secret_id: id }) => id === adapterNumber(adapter.name))
-      if (key === undefined || (key.retry_at?.getTime() ?? 0) > now || !adapter.covers(lane)) continue
+      if (key === undefined || (key.retry_at?.getTime() ?? 0) > now || !coversLane(adapter, lane)) continue
       const isFresh = stored.some(
         (rate) =>
           rate.source === sourceOfAdapter[adapter.name] &&
@@ -188,7 +191,7 @@ class Providers implements MarketAdapters {
         waitSeconds: null,
       }
     }
-    return adapter.ask(plaintext, lane, {
+    return this.#askRate(adapter, plaintext, lane, {
       now: clock(),
       send: (url, sent) =>
         postEvent(url, sent, {
@@ -201,11 +204,7 @@ class Providers implements MarketAdapters {
 }
 
 /** When a provider may be called after a failure: an hour for a refused key, else 1, 2, 4 ... 60 minutes. */
-function retryAt(
-  { isKeyRefused, waitSeconds }: Extract<Provided, { readonly failure: string }>,
-  failuresBefore: number,
-  now: number,
-): Date {
+function retryAt({ isKeyRefused, waitSeconds }: ProviderFailure, failuresBefore: number, now: number): Date {
   const backOff = isKeyRefused ? hourMs : Math.min(hourMs, minuteMs * 2 ** Math.min(failuresBefore, 10))
   return new Date(now + Math.max(backOff, Math.min((waitSeconds ?? 0) * 1000, 24 * hourMs)))
 }

@@ -3,4 +3,4 @@
  * and the answer is stored like a rate that the brokerage entered.
  */
 export { type MarketAdapters, marketAdapters } from './ask-providers.ts'
-export { adapterNumber, sourceOfAdapter } from './market-adapter.ts'
+export { adapterNumber, type ProvidedRate, sourceOfAdapter } from './market-adapter.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type SampleLane, sampleBrokerage } from '#server/sample/sample-brokerage.ts'
 import { sampleCities } from '#server/sample/sample-cities.ts'
+import { threadMs } from '#testing/thread-time.ts'
 
 const now = Date.UTC(2026, 10, 20, 18)
 const dayMilliseconds = 86_400_000
@@ -30,10 +31,10 @@ test('the same seed and time give the same brokerage, another seed gives another
   expect(sampleBrokerage({ seed: 8, now }).lanes).not.toEqual(lanes)
 })
 
-test('generates twelve thousand quotes in less than a second', () => {
-  const began = performance.now()
+test('generates twelve thousand quotes in less than a second of CPU time', () => {
+  const began = threadMs()
   sampleBrokerage({ seed: 9, now })
-  expect(performance.now() - began).toBeLessThan(1000)
+  expect(threadMs() - began).toBeLessThan(1000)
 })
 
 describe.each([1, 7, 42])('with seed %i', (seed) => {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textBeforeBody } from '#contract/signature.ts'
+import { threadMs } from '#testing/thread-time.ts'
 import { newSigningSecret } from '../security/index.ts'
 import { atTheService, explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
 import { addressText, type SignedOperation, signedTarget } from './signed-operation.ts'
@@ -329,12 +330,12 @@ describe('secret', () => {
   })
 })
 
-test('a body of 64 KiB that matches nothing is checked against four secrets within a second', () => {
+test('a body of 64 KiB that matches nothing is checked against four secrets within a second of CPU time', () => {
   const member = (index: number) => `"k${index}":"${'a/é'.repeat(250)}"`
   const large = `{${Array.from({ length: 60 }, (_, index) => member(index)).join(',')}}`
   const secrets = Array.from({ length: 30 }, (_, id) => ({ ...secret, id, plaintext: newSigningSecret() }))
   expect(Buffer.byteLength(large)).toBeGreaterThan(60_000)
-  const started = performance.now()
+  const started = threadMs()
   explain({ body: large, signature: signed('x') }, secrets)
-  expect(performance.now() - started).toBeLessThan(1000)
+  expect(threadMs() - started).toBeLessThan(1000)
 })

@@ -87,25 +87,40 @@ export async function putMarketRates(
     .execute()
 }
 
-/** The number of rates that a lane shows, for each of its areas: some sources of several weeks. */
-const ratesPerLaneMax = 200
+/** The newest rates of each area, equipment, source, basis, kind and currency: the newest may be expired, or still to come. */
+const ratesOfEachMax = 20
+/** Rates of a lane: some sources of all areas. Their past is left out first. */
+const ratesPerLaneMax = 1_000
 
-/** The newest rates of these areas, of one equipment or (null) of all. */
+/** The newest rates of each source and area of these, of one equipment or (null) of all. */
 export async function marketRatesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
   pairs: readonly MarketPair[],
   equipmentCode: string | null,
 ): Promise<MarketRateRow[]> {
-  let query = transaction
-    .selectFrom('market_rates')
+  return transaction
+    .selectFrom((from) => {
+      const ofLane = from
+        .selectFrom('market_rates')
+        .selectAll()
+        .select(
+          sql<number>`row_number() over (partition by scope, equipment_code, source, basis, kind, currency order by as_of desc)`.as(
+            'place',
+          ),
+        )
+        .where('tenant_id', '=', tenant)
+        .where(ofPairs(pairs))
+      return (equipmentCode === null ? ofLane : ofLane.where('equipment_code', '=', equipmentCode)).as(
+        'ranked',
+      )
+    })
     .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where(ofPairs(pairs))
+    .where('place', '<=', ratesOfEachMax)
+    .orderBy('place')
     .orderBy('as_of', 'desc')
     .limit(ratesPerLaneMax)
-  if (equipmentCode !== null) query = query.where('equipment_code', '=', equipmentCode)
-  return query.execute()
+    .execute()
 }
 
 function ofPairs(pairs: readonly MarketPair[]) {
@@ -239,7 +254,7 @@ export interface LaneDayRow {
   readonly paid_cents: number
 }
 
-/** The priced, won or lost quotes and the booked truck costs, by lane and day of the quote. */
+/** The priced, won or lost quotes and the booked truck costs, by lane and day of the quote, oldest first. */
 export async function laneDays(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -271,6 +286,7 @@ export async function laneDays(
     from priced
     where outcome in ('won', 'lost') or truck_cost_cents > 0
     group by origin_key, destination_key, equipment_code, day
+    order by day
   `.execute(transaction)
   return rows
 }

@@ -2,8 +2,8 @@
 export class DatabaseUnavailable extends Error {
   /** True if the connection was lost during the commit: the change may or may not have been made. */
   readonly outcomeUnknown: boolean
-  constructor(cause: unknown, outcomeUnknown = false) {
-    super('The database cannot answer.', { cause })
+  constructor(cause: unknown, outcomeUnknown = false, message = 'The database cannot answer.') {
+    super(message, { cause })
     this.name = 'DatabaseUnavailable'
     this.outcomeUnknown = outcomeUnknown
   }
@@ -15,7 +15,7 @@ export class DatabaseUnavailable extends Error {
  */
 export class BrokerageBusy extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause)
+    super(cause, false, 'The brokerage has too many transactions running and waiting.')
     this.name = 'BrokerageBusy'
   }
 }
@@ -26,7 +26,7 @@ export class BrokerageBusy extends DatabaseUnavailable {
  */
 export class BrokerageMoving extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause)
+    super(cause, false, 'The rows of the brokerage are being moved to another worker.')
     this.name = 'BrokerageMoving'
   }
 }

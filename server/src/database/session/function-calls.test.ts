@@ -50,17 +50,17 @@ describe('concurrent signed updates of many brokerages', () => {
       await holder.query('begin')
       await holder.query("select set_config('app.tenant_id', $1, true)", [String(integrations[0]?.tenant.id)])
       await holder.query('select from lanes where lane_ref = $1 for update', [refs[0]])
-      const began = performance.now()
-      const held = push(0, { lane_ref: refs[0], customer_rate: 4000 })
-      const others = await Promise.all(
-        all.slice(1).map((at) => push(at, { lane_ref: refs[at], customer_rate: 4000 + at })),
+      const answered: number[] = []
+      const statuses = await Promise.all(
+        all.map(async (at) => {
+          const { status } = await push(at, { lane_ref: refs[at], customer_rate: 4000 + at })
+          answered.push(at)
+          return status
+        }),
       )
-      const othersMs = performance.now() - began
-      expect(others.map(({ status }) => status)).toEqual(all.slice(1).map(() => 200))
-      expect((await held).status).toBe(409)
-      // The lock timeout is 1.5 s.
-      expect(performance.now() - began).toBeGreaterThan(1_400)
-      expect(othersMs).toBeLessThan(1_200)
+      expect(statuses).toEqual(all.map((at) => (at === 0 ? 409 : 200)))
+      // The others do not wait for the lock, whose timeout is 1.5 s.
+      expect(answered.at(-1)).toBe(0)
     } finally {
       await holder.query('rollback')
       await holder.end()

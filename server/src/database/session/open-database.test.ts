@@ -166,7 +166,7 @@ test('a function that does not end is ended by the database, not only abandoned 
       )
       return rowCount
     }
-    await expect.poll(stillRunning, { timeout: 5_000 }).toBe(0)
+    await expect.poll(stillRunning).toBe(0)
     await asOwner.query(text)
   } finally {
     await asOwner.end()

@@ -1,0 +1,97 @@
+import type { MarketScope } from '#engine/market-rate.ts'
+import { readState } from '#engine/place.ts'
+import { STATES_OF_REGION } from '#engine/regions.ts'
+import { isPostalArea } from '#geography/markets.ts'
+import { amountText, type Cell, readMoment, readMoney } from '../csv/index.ts'
+
+/** Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal sign only in the form 2,45. @example readPerMile('$2.245') // { value: 22450 } */
+export function readPerMile(text: string): Cell<number> {
+  const [, amount] = /^\$?\s*(\d{0,4}(?:\.\d{0,8})?|\d,\d\d)\s*(?:\/ ?mi(?:le)?)?$/i.exec(text) ?? []
+  const value = Math.round(Number((amount ?? '').replace(',', '.')) * 10_000)
+  return value > 0 ? { value } : { wrong: 'dollars per mile such as 2.45' }
+}
+
+/** Whether a cell has no amount: exports write nothing, a dash, N/A, or zero for a lane without a rate. */
+export function isNoAmount(text: string | null): boolean {
+  if (text === null) return true
+  const amount = amountText(text).trim()
+  return amount === '' || /^\$?\s*0*\.?0*$/.test(amount) || /^(null|none|no (rate|data))$/i.test(amount)
+}
+
+/** The two amounts of a range such as "$1,790 - $2,140"; null if the text is not a range. */
+export function rangeOf(text: string): { readonly low: string; readonly high: string } | null {
+  const [, low, high] = /^\s*(\$?[\d,.]+)\s*(?:-|–|—|to)\s*(\$?[\d,.]+)\s*$/i.exec(text) ?? []
+  return low === undefined || high === undefined ? null : { low, high }
+}
+
+/** Reads an amount per load. A range is refused: its middle is not the rate of the source. */
+export function readRate(text: string): Cell<number> {
+  return rangeOf(text) === null
+    ? readMoney(text)
+    : { wrong: 'one amount; a range belongs in a column Range beside it, or in the columns Low and High' }
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const monthName = '(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?'
+const dayFirst = new RegExp(`^(\\d{1,2})[- ]${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
+const monthFirst = new RegExp(`^${monthName} (\\d{1,2})(?:, *| +)(\\d{4})$`, 'i')
+const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
+
+/**
+ * Reads when a rate was published: a day in any form of `readMoment`, "22-Nov-26" or "Nov 22, 2026"; of a range of days the
+ * last one; of a month such as "Nov 2026" the last day, or today in the current month.
+ *
+ * @example readPublished('11/16/2026 - 11/22/2026', now) // { value: Date.UTC(2026, 10, 22) }
+ */
+export function readPublished(text: string, now: number): Cell<number> {
+  const plain = text.replace(/^\s*week\s*(ending|of|beginning)?\s*:?\s*/i, '')
+  const range = /^(.+?)\s+(?:-|–|—|to|through|thru)\s+(.+)$/i.exec(plain)
+  const [last = plain] = range?.slice(2) ?? []
+  const whole = readMoment(last)
+  if ('value' in whole) return whole
+  const year = (digits: string | undefined) => Number(digits) + (digits?.length === 2 ? 2000 : 0)
+  const month = (name: string | undefined) => months.indexOf((name ?? '').slice(0, 3).toLowerCase())
+  const [, day, dayMonth, dayYear] = dayFirst.exec(last) ?? []
+  if (day !== undefined) return dayOf(year(dayYear), month(dayMonth), Number(day), whole)
+  const [, named, namedDay, namedYear] = monthFirst.exec(last) ?? []
+  if (named !== undefined) return dayOf(year(namedYear), month(named), Number(namedDay), whole)
+  const [, only, onlyYear] = monthOnly.exec(last) ?? []
+  const numbered = /^(\d{4})-(\d{2})$/.exec(last) ?? /^(\d{1,2})\/(\d{4})$/.exec(last)
+  const [first = '', second = ''] = numbered?.slice(1) ?? []
+  const [ofYear, ofMonth] =
+    only !== undefined
+      ? [year(onlyYear), month(only)]
+      : first.length === 4
+        ? [Number(first), Number(second) - 1]
+        : [Number(second), Number(first) - 1]
+  if ((only === undefined && numbered === null) || ofMonth < 0 || ofMonth > 11) return whole
+  const end = Date.UTC(ofYear, ofMonth + 1, 0)
+  const today = Math.floor(now / 86_400_000) * 86_400_000
+  return { value: Date.UTC(ofYear, ofMonth, 1) <= now && end > today ? today : end }
+}
+
+function dayOf(year: number, month: number, day: number, wrong: Cell<number>): Cell<number> {
+  const value = Date.UTC(year, month, day)
+  return new Date(value).getUTCDate() === day ? { value } : wrong
+}
+
+/** A 3-digit ZIP area as exports write it; null for other text. Spreadsheets drop a leading zero. @example zipAreaOf('21') // '021' */
+export function zipAreaOf(text: string): string | null {
+  const [, digits] = /^(?:zip ?3? ?)?(\d{2,3})(?:xx)?$/i.exec(text.trim()) ?? []
+  const code = digits === undefined ? text.trim().toUpperCase() : digits.padStart(3, '0')
+  return code.length === 3 && isPostalArea(code) ? code : null
+}
+
+/** Names of states that, alone, rather mean a city. */
+const cityAndState = /^(new york|washington)$/i
+
+/** What a pair of areas covers, by their form; null if both ends do not have the same one. */
+export function scopeOfAreas(origin: string, destination: string): MarketScope | null {
+  const both = (is: (text: string) => boolean) => is(origin) && is(destination)
+  // New Market is a city.
+  if (both((text) => /\bmkt\b|(?<!\bnew) market\b/i.test(text))) return 'market'
+  if (origin.includes(',')) return null
+  if (both((text) => zipAreaOf(text) !== null)) return 'zip3'
+  if (both((text) => readState(text) !== null && !cityAndState.test(text.trim()))) return 'state_pair'
+  return both((text) => Object.hasOwn(STATES_OF_REGION, text.trim().toUpperCase())) ? 'region' : null
+}
