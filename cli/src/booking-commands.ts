@@ -91,6 +91,12 @@ const addShipmentUpdate: AddCommands = (program, action) => {
     )
     .action(
       action<UpdateOptions>(async (run, [laneRef], own) => {
+        if (own.body !== undefined && (laneRef !== undefined || Object.keys(own).length > 1)) {
+          throw new CommandFailed(
+            2,
+            'With --body, the file is the whole update: remove the lane_ref and the other options.',
+          )
+        }
         const body = own.body === undefined ? updateText(laneRef, own) : await readBytes(run, own.body)
         const lanewise = serviceClient(run.options, run, 'token and secret')
         const answer = await lanewise.shipmentUpdate(body, { signal: run.signal })

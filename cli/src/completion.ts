@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { tokenScopes } from '#contract/token-scopes.ts'
 import { type AddCommands, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 
@@ -7,6 +8,15 @@ const values: Readonly<Record<string, readonly (readonly string[])[]>> = {
   completion: [['bash', 'zsh', 'fish']],
   export: [['lanes', 'shipments']],
   outcome: [[], ['won', 'lost', 'pending']],
+}
+
+/** Options with a fixed list of values. */
+const optionValues: Readonly<Record<string, readonly string[]>> = {
+  '--scope': Object.keys(tokenScopes),
+  '--customer-basis': ['linehaul', 'all_in'],
+  '--truck-basis': ['linehaul', 'all_in'],
+  '--customer-currency': ['USD', 'CAD'],
+  '--truck-currency': ['USD', 'CAD'],
 }
 
 /** Completion candidates for the last word: commands, values from a fixed list, or options after a dash. */
@@ -29,6 +39,7 @@ export function candidates(program: Command, words: readonly string[]): string[]
     else if (!word.startsWith('-')) args.push(word)
     isValue = option?.required === true
   }
+  if (isValue) return starting(optionValues[before.at(-1) ?? ''] ?? [], begun)
   if (begun.startsWith('-')) {
     const options = [...place.options, ...program.options].flatMap(({ long }) => long ?? [])
     return starting([...options, '--help'], begun)

@@ -78,7 +78,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     .option('--lenient', 'let the service ignore unknown fields, with a warning')
     .option('--verbose', 'show every request and response, without credentials')
     .addHelpText('after', helpEpilogue)
-    .helpCommand('help [command]', 'show help for a command')
+    .helpCommand('help [command...]', 'show help for a command')
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride()
@@ -101,7 +101,10 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     add(program, action)
   }
   try {
-    await program.parseAsync(words, { from: 'user' })
+    // The help command of commander knows only the first of several words.
+    const [first, ...named] = words
+    const asked = first === 'help' && named.length > 1 ? [...named, '--help'] : words
+    await program.parseAsync(asked, { from: 'user' })
     return exit
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0

@@ -18,6 +18,7 @@ import {
   performanceFigures,
   performanceSorts,
 } from './performance.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const moment = Type.String({ format: 'date-time' })
 const rule =
@@ -98,12 +99,14 @@ export const listCustomers = endpoint({
     customers: Type.Array(
       Type.Object({ ...Customer.properties, ...performanceFigures, last_quoted_at: moment }),
     ),
+    basis: ComparedBasis,
     customers_total: Type.Integer({ description: 'Number of customers on all pages' }),
     next_cursor: nullable(Type.String()),
   }),
   examples: {
     answer: {
       customers: [{ ...exampleCustomer, ...exampleFigures, last_quoted_at: '2026-02-27T14:00:00.000Z' }],
+      basis: exampleBasis,
       customers_total: 1,
       next_cursor: null,
     },
@@ -169,6 +172,7 @@ export const getCustomer = endpoint({
           'Quotes of the last `days` days with today, and of the `days` days before those. Days begin in the time zone of the brokerage',
       },
     ),
+    basis: ComparedBasis,
     months: Type.Array(PerformanceRow, { description: 'By month, newest first' }),
     lanes: Type.Array(PerformanceRow, {
       description: `The lanes of the customer, most quoted first, at most ${customerLanesMax}`,
@@ -188,6 +192,7 @@ export const getCustomer = endpoint({
         recent: { decided: 12, won: 9, win_rate_pct: 75 },
         before: { decided: 14, won: 8, win_rate_pct: 57.1 },
       },
+      basis: exampleBasis,
       months: [{ key: '2026-02', label: 'February 2026', lane: null, ...exampleFigures }],
       lanes: [
         {

@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, recordId, text } from './fields.ts'
 import { exampleLane, Lane } from './lane.ts'
 import { LaneKey, performancePage } from './performance.ts'
+import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 
 const kind = oneOf(
   'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
@@ -73,6 +74,7 @@ const done = {
   status: Type.Literal('done'),
   ...asOf,
   window_days: count('Quotes of the last window_days days are judged'),
+  basis: ComparedBasis,
   judged: count('Won and pending quotes that were judged, whether they missed margin or not'),
   not_judged: NotJudged,
 }
@@ -92,6 +94,7 @@ const exampleDone = {
   as_of: '2026-06-01T12:00:00.000Z',
   current: true,
   window_days: 180,
+  basis: exampleBasis,
   judged: 1604,
   not_judged: { without_cost: 12, without_rate: 0, unlikely_cost: 1, at_edge: 9 },
 } as const
@@ -150,7 +153,10 @@ export const getMissedMargin = endpoint({
   },
 })
 
-/** A judged quote as it is now, with what was estimated on the morning of its day. Amounts are dollars. */
+/**
+ * A judged quote as it is now, with what was estimated on the morning of its day. The amounts of `lane` are as they were sent; the
+ * others are US dollars on the basis of the answer.
+ */
 export const MissedQuote = Type.Object({
   lane: Lane,
   amount: Type.Number({ description: 'The estimated amount of this quote, as in the sums' }),
@@ -161,6 +167,11 @@ export const MissedQuote = Type.Object({
   better_rate: Type.Number({
     description: 'The lowest rate that was nearly as good as the best one on that morning',
   }),
+  booked_margin: nullable(
+    Type.Number({
+      description: 'The margin of its booking, on the basis of this answer; null without AR and AP',
+    }),
+  ),
   win_probability: Type.Number({ description: 'The chance of winning at quoted_rate, on that morning' }),
   win_probability_better: Type.Number({
     description: 'The chance of winning at better_rate, on that morning',
@@ -199,6 +210,7 @@ export const listMissedQuotes = endpoint({
           quoted_rate: 1900,
           cost: 1700,
           better_rate: 2095,
+          booked_margin: 329.5,
           win_probability: 0.83,
           win_probability_better: 0.61,
         },

@@ -193,33 +193,61 @@ export function aheadCoverage(forecasts: readonly AheadForecast[]): AheadCoverag
   })
 }
 
-/** Weight of "no effect" in the mean error of a group, in loads. */
-const GROUP_WEIGHT = 50
+/** Weight of "no effect" in the median error of a group, in loads. */
+const GROUP_WEIGHT = 10
+
+/** Loads that may cost more or less than others, such as pickups on a weekend. */
+export interface LoadGroup {
+  readonly name: string
+  readonly includes: (forecast: AheadForecast) => boolean
+  /** True: corrected by the median error of the group; else by its difference from the median error of all other loads. */
+  readonly drift?: boolean
+}
+
+/** What a correction of the forecasts of a group changes in the mean absolute error of all forecasts. */
+export interface CorrectedGroup {
+  readonly group: string
+  readonly days: number
+  readonly inGroup: number
+  readonly difference: number
+  readonly standardError: number
+}
+
+function median(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted.length === 0 ? 0 : (sorted[Math.floor(sorted.length / 2)] as number)
+}
 
 /**
- * The mean absolute error of the forecasts seven days ahead if they are corrected by the mean error of the earlier loads of
- * the same group, such as the weekday of the pickup. An error counts once it was known on the day of the forecast.
+ * Corrects the forecasts of a group by what the earlier errors of the group show. An error counts once it was known on the
+ * day of the forecast.
  */
-export function correctedError(
+export function correctedGroup(
   forecasts: readonly AheadForecast[],
-  groupOf: (forecast: AheadForecast) => number,
-): { uncorrected: number; corrected: number } {
-  const week = forecasts.filter(({ days }) => days === 7).sort((one, other) => one.at - other.at)
-  const groups = new Map<number, { sum: number; loads: number }>()
-  let known = 0
-  const errors = week.map((forecast) => {
-    for (; dayOf(week[known]?.at ?? 0) <= dayOf(forecast.at) - 7 && known < week.length; known++) {
-      const earlier = week[known] as AheadForecast
-      const group = groups.get(groupOf(earlier)) ?? { sum: 0, loads: 0 }
-      group.sum += earlier.error
-      group.loads++
-      groups.set(groupOf(earlier), group)
-    }
-    const group = groups.get(groupOf(forecast)) ?? { sum: 0, loads: 0 }
-    return forecast.error - group.sum / (group.loads + GROUP_WEIGHT)
+  { name, includes, drift = false }: LoadGroup,
+): CorrectedGroup[] {
+  return AHEAD.map((days) => {
+    const of = forecasts.filter((one) => one.days === days).sort((one, other) => one.at - other.at)
+    const inside: number[] = []
+    const others: number[] = []
+    let known = 0
+    let lastDay = Number.NaN
+    let correction = 0
+    const pairs = of.map((forecast) => {
+      const day = dayOf(forecast.at)
+      if (day !== lastDay) {
+        lastDay = day
+        for (; known < of.length; known++) {
+          const earlier = of[known] as AheadForecast
+          if (dayOf(earlier.at) > day - days) break
+          ;(includes(earlier) ? inside : others).push(earlier.error)
+        }
+        const share = inside.length / (inside.length + GROUP_WEIGHT)
+        correction = share * (median(inside) - (drift ? 0 : median(others)))
+      }
+      const error = includes(forecast) ? forecast.error - correction : forecast.error
+      return { week: weekOf(forecast), error, reference: forecast.error }
+    })
+    return { group: name, days, inGroup: of.filter(includes).length, ...pairedDifference(pairs, days / 7) }
   })
-  return {
-    uncorrected: mean(week.map(({ error }) => Math.abs(error))),
-    corrected: mean(errors.map(Math.abs)),
-  }
 }

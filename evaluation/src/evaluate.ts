@@ -12,8 +12,9 @@ import {
   type AheadQuality,
   aheadCoverage,
   aheadQuality,
-  correctedError,
+  correctedGroup,
   forecastAhead,
+  type LoadGroup,
 } from './cost-ahead-check.ts'
 import { costQuality, forecastCosts, riskQuality } from './cost-check.ts'
 import { countRises } from './count-check.ts'
@@ -36,6 +37,7 @@ const TENANTS = 80
 const SEED = 20_260_101
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
+const DAY = 86_400_000
 const root = resolve(import.meta.dirname, '../..')
 
 function withProgress<T>(name: string, total: number, work: (done: (n: number) => void) => T): T {
@@ -54,9 +56,7 @@ function withProgress<T>(name: string, total: number, work: (done: (n: number) =
 
 function daysOf(quotes: readonly { quotedAt: number }[]): number {
   const times = quotes.map((quote) => quote.quotedAt)
-  return Math.round(
-    (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 86_400_000,
-  )
+  return Math.round((times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / DAY)
 }
 
 function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'models' | 'reliability'> {
@@ -253,27 +253,29 @@ function evaluateAhead(
     aheadCoverage: found.flatMap(({ name, forecasts }) =>
       aheadCoverage(forecasts).map((row) => ({ name, ...row })),
     ),
-    groups: truckloads === undefined ? [] : calendarGroups(truckloads, loads ?? []),
+    groups: truckloads === undefined ? [] : loadGroups(truckloads, loads ?? []),
     hindsight: rates === null ? [] : hindsight(rates, [1, 2, 4]),
   }
 }
 
-/** What weekday and lead time would add to the costs seven days ahead. */
-function calendarGroups(
-  forecasts: readonly AheadForecast[],
-  loads: readonly Truckload[],
-): Findings['groups'] {
+/** What the calendar, own loads and past errors would add to the costs ahead. */
+function loadGroups(forecasts: readonly AheadForecast[], loads: readonly Truckload[]): Findings['groups'] {
   const pickups = new Map(loads.map(({ laneId, pickupAt }) => [laneId, pickupAt]))
   const pickup = ({ laneId }: AheadForecast) => pickups.get(laneId) ?? Number.NaN
-  const leadDays = (forecast: AheadForecast) => Math.floor((pickup(forecast) - forecast.at) / 86_400_000)
-  return [
-    { name: 'weekday of the booking', of: ({ at }: AheadForecast) => new Date(at).getUTCDay() },
-    { name: 'weekday of the pickup', of: (one: AheadForecast) => new Date(pickup(one)).getUTCDay() },
+  const groups: LoadGroup[] = [
+    { name: 'pickup on a weekend', includes: (one) => [0, 6].includes(new Date(pickup(one)).getUTCDay()) },
     {
-      name: 'days from booking to pickup',
-      of: (one: AheadForecast) => Math.max(-1, Math.min(8, leadDays(one))),
+      name: 'pickup less than a day after booking',
+      includes: (one) => pickup(one) - one.at < DAY,
     },
-  ].map(({ name, of }) => ({ name, ...correctedError(forecasts, of) }))
+    {
+      name: 'last three days of a month, and the first',
+      includes: ({ at }) => new Date(at - DAY).getUTCMonth() !== new Date(at + 3 * DAY).getUTCMonth(),
+    },
+    { name: 'no own loads', includes: ({ ownLoads }) => ownLoads === 0 },
+    { name: 'all loads (drift)', includes: () => true, drift: true },
+  ]
+  return groups.flatMap((group) => correctedGroup(forecasts, group))
 }
 
 function evaluateThinLanes(folder: string): Findings['thin'] {
@@ -363,8 +365,8 @@ function print(findings: Findings): void {
     console.table(findings.hindsight.map((row) => rounded(row, 5)))
   }
   if (findings.groups.length > 0) {
-    console.log('Carrier cost 7 days ahead, corrected by the earlier errors of a group:')
-    console.table(findings.groups.map((row) => rounded(row)))
+    console.log('Carrier cost ahead, truckloads: the error if a group is corrected by its earlier errors:')
+    console.table(findings.groups.map((row) => rounded(row, 5)))
   }
   console.log(
     'Going rate of thin lanes without and with the movement of an outside market, mean error in ln rate:',

@@ -1,6 +1,6 @@
 import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
-import type { AheadCoverage, AheadQuality } from './cost-ahead-check.ts'
+import type { AheadCoverage, AheadQuality, CorrectedGroup } from './cost-ahead-check.ts'
 import type { RiskQuality } from './cost-check.ts'
 import type { Hindsight } from './hindsight-check.ts'
 import type { Coverage } from './simulation.ts'
@@ -25,11 +25,7 @@ export interface Findings {
   readonly ahead: readonly (AheadQuality & { readonly name: string })[]
   readonly aheadCoverage: readonly (AheadCoverage & { readonly name: string })[]
   readonly hindsight: readonly Hindsight[]
-  readonly groups: readonly {
-    readonly name: string
-    readonly uncorrected: number
-    readonly corrected: number
-  }[]
+  readonly groups: readonly CorrectedGroup[]
   readonly thin: readonly ThinLanes[]
 }
 
@@ -110,7 +106,7 @@ svg text{font-size:11px;fill:#43525f}.title{font-size:13px;font-weight:600}.fram
 const digits = (value: number) => value.toFixed(4)
 
 /** The tables of the costs ahead. */
-function costAheadParts({ ahead, aheadCoverage, hindsight }: Findings): string[] {
+function costAheadParts({ ahead, aheadCoverage, groups, hindsight }: Findings): string[] {
   if (ahead.length === 0) return []
   const difference = (mean: number, standardError: number) =>
     `${mean.toFixed(5)} (${standardError.toFixed(5)})`
@@ -149,6 +145,15 @@ function costAheadParts({ ahead, aheadCoverage, hindsight }: Findings): string[]
         row.group,
         String(row.forecasts),
         ...[row.days7, row.days14, row.days28].map(digits),
+      ]),
+    ),
+    table(
+      ['corrected by earlier errors', 'days', 'loads in the group', 'difference (standard error)'],
+      groups.map((row) => [
+        row.group,
+        String(row.days),
+        String(row.inGroup),
+        difference(row.difference, row.standardError),
       ]),
     ),
     table(

@@ -4,6 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { addressOfCall, useAnswer } from '../api/index.ts'
 import {
+  BasisNote,
   ButtonLink,
   day,
   ExportLink,
@@ -73,6 +74,7 @@ function Record({ customer }: { customer: CustomerRecord }) {
   return (
     <>
       <CustomerFigures customer={customer} />
+      <BasisNote basis={customer.basis} />
       <CustomerTerms customer={customer} />
       <CustomerNames customer={customer} />
       <Months name={name} months={months} />

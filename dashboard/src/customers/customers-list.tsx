@@ -3,6 +3,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   type Column,
   CustomerLink,
   count,
@@ -124,6 +125,7 @@ function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
             total={data.customers_total}
             one="customer"
           />
+          <BasisNote basis={data.basis} />
           <Text component="p" size="sm" c="dimmed">
             Win rate = won quotes ÷ decided quotes (won and lost), with its 80% range. Margin = AR − AP of
             shipments where both are known.

@@ -5,6 +5,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { type Answer, addressOfCall, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
+  BasisNote,
   type Column,
   counted,
   DataTable,
@@ -194,6 +195,7 @@ function Groups({ kind, search, change }: Shown) {
               total={data.rows_total}
               {...rows}
             />
+            <BasisNote basis={data.basis} />
             <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />
           </Stack>
         )
@@ -394,6 +396,7 @@ function QuotesOfFigure({ kind, search, change }: Shown) {
               total={data.totals.quotes}
               one="quote"
             />
+            <BasisNote basis={data.basis} />
             <AsOf data={data} isFetching={answer.isFetching} refetch={() => void answer.refetch()} />
           </Stack>
         )
@@ -458,7 +461,7 @@ function quoteColumns(kind: Kind): readonly Column<MissedQuote>[] {
       key: 'booked',
       header: 'Booked later',
       align: 'right',
-      cell: ({ lane }) => <Margin amount={lane.margin} isRounded />,
+      cell: ({ booked_margin }) => <Margin amount={booked_margin} isRounded />,
     },
   ]
 }

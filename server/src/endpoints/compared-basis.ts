@@ -1,4 +1,5 @@
 import type { ComparedBasis } from '#contract/rate-basis.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import type { BrokerageBook, OpenBook } from '../book/index.ts'
 import {
   type BasisCounts,
@@ -22,6 +23,10 @@ export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: B
     kept_apart_in_cad: keptApartInCad,
   }
 }
+
+/** The last columns of a CSV file of statistics: what all its amounts include, and their currency. */
+export const basisHeaders = ['Basis', 'Currency'] as const
+export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD']
 
 /** The basis in an answer without data, which has no other members: only if quotes were kept apart. */
 export function basisWithoutData(basis: ComparedBasis): { basis?: ComparedBasis } {

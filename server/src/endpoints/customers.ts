@@ -15,13 +15,16 @@ import {
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
 import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type Doing, recordEvent } from '../audit/index.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 import { customers, people, type performance, teams, userNames } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
+import { basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { copyFuelSchedule } from './fuel.ts'
 import { cursorText } from './page-cursor.ts'
@@ -205,6 +208,7 @@ async function customerPage(
       slow_hours: oneDecimal(answers.slowHours),
     },
     trend: { days: trendDays, recent: decisions(answers.recent), before: decisions(answers.before) },
+    basis: months.basis,
     months: months.rows,
     lanes: lanes.rows,
     lanes_total: lanes.rows_total,
@@ -233,7 +237,12 @@ async function customersPage(
     readonly cursor: performance.PerformanceCursor | null
     readonly limit: number
   },
-): Promise<{ customers: ListedCustomer[]; total: number; next: performance.PerformanceCursor | null }> {
+): Promise<{
+  customers: ListedCustomer[]
+  total: number
+  next: performance.PerformanceCursor | null
+  basis: ComparedBasis
+}> {
   const found = await performancePage(transaction, tenant, {
     query,
     filter: {},
@@ -252,6 +261,7 @@ async function customersPage(
     }),
     total: found.rows_total,
     next: found.next,
+    basis: found.basis,
   }
 }
 
@@ -263,9 +273,9 @@ const csvColumns: readonly (readonly [string, (customer: ListedCustomer) => stri
   ['Last quoted', ({ last_quoted_at }) => last_quoted_at],
   ...figureColumns,
 ]
-const customersCsvHead = () => csvHead(csvColumns.map(([header]) => header))
-const customersCsvLines = (rows: readonly ListedCustomer[]) =>
-  csvLines(rows.map((row) => csvColumns.map(([, cell]) => cell(row))))
+const customersCsvHead = () => csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
+const customersCsvLines = (rows: readonly ListedCustomer[], basis: RateBasis) =>
+  csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
 
 export const customerEndpoints: ServedEndpoint[] = [
   serve(listCustomers, async ({ caller: { tenant }, query }, { staleReads }) => {
@@ -273,11 +283,12 @@ export const customerEndpoints: ServedEndpoint[] = [
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
     const { limit = pageSizeDefault } = query
-    const { customers, total, next } = await staleReads.inTenant(tenant, (transaction) =>
+    const { customers, total, next, basis } = await staleReads.inTenant(tenant, (transaction) =>
       customersPage(transaction, tenant, { ...order, q: query.q, cursor, limit }),
     )
     return {
       customers,
+      basis,
       customers_total: total,
       next_cursor: next === null ? null : cursorText([name, next.rank, next.quotes, next.key]),
     }
@@ -294,7 +305,7 @@ export const customerEndpoints: ServedEndpoint[] = [
           limit: exportedAtOnce,
         }),
       )
-      return { lines: customersCsvLines(page.customers), next: page.next }
+      return { lines: customersCsvLines(page.customers, page.basis.amounts), next: page.next }
     }),
   })),
 

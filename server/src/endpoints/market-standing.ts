@@ -29,7 +29,7 @@ import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs, measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { comparableRate, rateConversions } from './comparable-rates.ts'
-import { basisAnswer } from './compared-basis.ts'
+import { basisAnswer, basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { readSelection } from './performance.ts'
 
@@ -243,10 +243,10 @@ const csvColumns: readonly (readonly [header: string, cell: Cell])[] = [
 ]
 
 async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): AsyncGenerator<string, void> {
-  const { lanes } = await standingOf(staleReads, tenant, query)
+  const { lanes, compared } = await standingOf(staleReads, tenant, query)
   const rows = shown(lanes, query.show).map(laneAnswer)
-  yield csvHead(csvColumns.map(([header]) => header)) +
-    csvLines(rows.map((row) => csvColumns.map(([, cell]) => cell(row))))
+  yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
+    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(compared.amounts)]))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [

@@ -2,7 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import {
+  call,
+  type MadeTenant,
+  makeLane,
+  makePerson,
+  makeSecret,
+  makeServiceToken,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -246,4 +255,38 @@ describe('422', () => {
     expect(await errors(missed(`by=customer&kind=won_too_low&cursor=${next}`))).toEqual([422, 'cursor'])
     expect(await errors(quotes(`kind=won_too_low&cursor=${next}`))).toEqual([422, 'cursor'])
   })
+})
+
+it('the margin of a booking in Canadian dollars is in US dollars, like all amounts of the answer', async () => {
+  const { quotes: listed, totals: before } = await allQuotes('kind=not_worth')
+  const [{ lane }] = listed
+  await call(app, 'POST', '/api/exchange-rates', {
+    token: tenant.owner,
+    body: { rates: [{ day: lane.created_at.slice(0, 10), usd_per_cad: 0.75 }] },
+  })
+  const integration = {
+    tenant,
+    token: await makeServiceToken(app, tenant.owner),
+    secret: await makeSecret(app, tenant.owner),
+  }
+  const booking = {
+    ...{ lane_ref: lane.lane_ref, customer_rate: 1000, truck_cost: 800 },
+    ...{ customer_currency: 'CAD', truck_currency: 'CAD' },
+  }
+  expect((await pushUpdate(app, integration, booking)).status).toBe(200)
+  const { quotes: after, totals } = await allQuotes('kind=not_worth')
+  const booked = after.find((quote) => quote.lane.lane_ref === lane.lane_ref)
+  expect(booked).toMatchObject({ booked_margin: 150, lane: { margin: 200, margin_currency: 'CAD' } })
+  expect(totals).toMatchObject({
+    booked: before.booked + 1,
+    booked_margin: (before.booked_margin ?? 0) + 150,
+  })
+  const { basis } = await result(quotes('kind=not_worth'))
+  expect(basis).toMatchObject({ amounts: 'all_in', currency: 'USD', converted_by: { exchange: 1 } })
+  const file = await call(app, 'GET', '/api/performance/missed-margin/export?kind=not_worth', {
+    token: tenant.owner,
+  })
+  const [head, ...rows] = file.body.split('\r\n')
+  expect(head).toMatch(/,Margin booked later,Basis,Currency$/)
+  expect(rows.find((row: string) => row.startsWith(lane.lane_ref))).toMatch(/,150\.00,all_in,USD$/)
 })

@@ -5,12 +5,19 @@ import { exportMissedMargin, getMissedMargin, listMissedQuotes } from '#contract
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { backtestSentence } from '#engine/backtest/backtest-sentence.ts'
 import { type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
-import { dollarsFromCents } from '#engine/money.ts'
+import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { type LaneFilter, lanesById, missedMargin } from '../database/queries/index.ts'
+import {
+  type LaneFilter,
+  lanesById,
+  missedMargin,
+  readBasisCounts,
+  readComparedBasis,
+} from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { laneAnswers, readPlaceKey } from '../lanes/index.ts'
+import { basisAnswer, basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { lanesExportedAtOnce } from './lane-lists.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
@@ -88,7 +95,7 @@ async function quotesPage(
   const share = (value: number | undefined) => Math.round(1000 * (value ?? 0)) / 1000
   return {
     totals: sumsAnswer(found.totals ?? noSums),
-    quotes: page.flatMap(({ laneId, amountCents, at }) => {
+    quotes: page.flatMap(({ laneId, amountCents, at, bookedCents }) => {
       const lane = byId.get(laneId)
       if (lane === undefined) return []
       return {
@@ -97,6 +104,7 @@ async function quotesPage(
         quoted_rate: dollarsFromCents(missed.rateCents[at] ?? 0),
         cost: dollarsFromCents(missed.costCents[at] ?? 0),
         better_rate: dollarsFromCents(missed.betterRateCents[at] ?? 0),
+        booked_margin: dollarsIfKnown(bookedCents),
         win_probability: share(missed.chance[at]),
         win_probability_better: share(missed.chanceAtBetter[at]),
       }
@@ -119,7 +127,7 @@ const csvColumns: readonly (readonly [string, (quote: Quote) => string | number 
   ['Better rate (estimate)', ({ better_rate }) => better_rate.toFixed(2)],
   ['Win probability (estimate)', ({ win_probability }) => win_probability],
   ['Win probability at the better rate (estimate)', (quote) => quote.win_probability_better],
-  ['Margin booked later', ({ lane }) => lane.margin?.toFixed(2) ?? null],
+  ['Margin booked later', ({ booked_margin }) => booked_margin?.toFixed(2) ?? null],
 ]
 
 async function csvOf(
@@ -138,18 +146,23 @@ async function csvOf(
   }
   const { missed } = state.result
   const { kind } = query
-  const head = csvHead(csvColumns.map(([header]) => header))
+  const head = csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
   return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
-    const { quotes, next } = await staleReads.inTenant(tenant, (transaction) =>
-      quotesPage(transaction, tenant, missed, {
+    const { quotes, next, basis } = await staleReads.inTenant(tenant, async (transaction) => ({
+      ...(await quotesPage(transaction, tenant, missed, {
         kind,
         filter,
         cursor,
         limit: lanesExportedAtOnce,
         withTotals: false,
-      }),
-    )
-    return { lines: csvLines(quotes.map((quote) => csvColumns.map(([, cell]) => cell(quote)))), next }
+      })),
+      basis: (await readComparedBasis(transaction, tenant)).basis,
+    }))
+    const cells = basisCells(basis)
+    return {
+      lines: csvLines(quotes.map((quote) => [...csvColumns.map(([, cell]) => cell(quote)), ...cells])),
+      next,
+    }
   })
 }
 
@@ -197,6 +210,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
       return {
         ...read,
         ...judgedAnswer(result),
+        basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
         totals: { won_too_low: sumsAnswer(low), not_worth: sumsAnswer(notWorth) },
         rows: names.map((named, index) => ({ ...named, ...sumsAnswer(page[index] ?? noSums) })),
         rows_total: found.rowsTotal,
@@ -225,6 +239,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
       return {
         ...read,
         ...judgedAnswer(result),
+        basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
         ...page,
         next_cursor: next === null ? null : cursorText([order, next.amountCents, next.laneId]),
       }

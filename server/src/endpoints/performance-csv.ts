@@ -1,6 +1,8 @@
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import type { exportPerformance, getPerformance } from '#contract/performance.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
+import { basisCells, basisHeaders } from './compared-basis.ts'
 
 type Grouping = QueryOf<typeof exportPerformance>['by']
 type Row = AnswerOf<typeof getPerformance>['rows'][number]
@@ -51,10 +53,10 @@ const columnsOf = (by: Grouping) => [...nameColumns[by], ...figureColumns]
 
 /** The UTF-8 byte order mark and the header line. */
 export function performanceCsvHead(by: Grouping): string {
-  return csvHead(columnsOf(by).map(([header]) => header))
+  return csvHead([...columnsOf(by).map(([header]) => header), ...basisHeaders])
 }
 
 /** One line per row: dollars with two decimals, empty cells for unknown values. */
-export function performanceCsvLines(by: Grouping, rows: readonly Row[]): string {
-  return csvLines(rows.map((row) => columnsOf(by).map(([, cell]) => cell(row))))
+export function performanceCsvLines(by: Grouping, rows: readonly Row[], basis: RateBasis): string {
+  return csvLines(rows.map((row) => [...columnsOf(by).map(([, cell]) => cell(row)), ...basisCells(basis)]))
 }

@@ -264,10 +264,10 @@ function csvOf(
 ): AsyncGenerator<string, void> {
   const { by } = asked.query
   return csvPages(performanceCsvHead(by), async (cursor: performance.PerformanceCursor | null) => {
-    const { rows, next } = await staleReads.inTenant(tenant, (transaction) =>
+    const { rows, next, basis } = await staleReads.inTenant(tenant, (transaction) =>
       performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
     )
-    return { lines: performanceCsvLines(by, rows), next }
+    return { lines: performanceCsvLines(by, rows, basis.amounts), next }
   })
 }
 

@@ -163,6 +163,16 @@ describe('amounts on two bases', () => {
       record: { basis: mixed },
       shipments: { total: 3, totals: { shipments: 1, customer_rate: 2050, truck_cost: 1800, margin: 250 } },
     })
+    const read = async (path: string) => (await call(app, 'GET', path, { token: tenant.owner })).body
+    expect(await read('/api/customers/list')).toMatchObject({ basis: mixed })
+    expect(await read('/api/customers/record?name=Harvest%20Table%20Foods')).toMatchObject({
+      basis: { amounts: 'all_in', kept_apart: 1 },
+    })
+    for (const file of ['performance/export?by=lane', 'customers/export', 'market-standing/export']) {
+      const [head, ...rows] = (await read(`/api/${file}`)).trimEnd().split('\r\n')
+      expect([file, head]).toEqual([file, expect.stringMatching(/,Basis,Currency$/)])
+      for (const row of rows) expect(row).toMatch(/,all_in,USD$/)
+    }
   })
 
   test('a brokerage whose quotes say nothing, or the default, gets the same numbers', async () => {

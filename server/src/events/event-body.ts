@@ -23,11 +23,17 @@ const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] =
 
 function laneOf({ lane }: EventFacts) {
   if (lane === undefined) throw new Error('A lane event was stored without its lane.')
-  return shownLane(laneOfJson<LaneColumns>(lane), {
+  const origin = {
     reference: lane.reference,
     quotedBy: quotedBy(lane),
     defaultBasis: lane.default_basis ?? 'all_in',
-  })
+  }
+  const { landed } = lane
+  const converted =
+    landed === undefined || landed === null
+      ? undefined
+      : { revenueCents: landed.revenue_cents, costCents: landed.cost_cents, currency: 'USD' as const }
+  return shownLane(laneOfJson<LaneColumns>(lane), origin, converted)
 }
 
 function quotedBy({ created_by, quoted_by_name }: LaneThen) {

@@ -105,6 +105,31 @@ describe('event content', () => {
     await become('delivered', 'delivered', 'delivered')
   })
 
+  test('a margin in two currencies is that of the exchange rate at the time of the event, and absent without one', async () => {
+    await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.booked'] })
+    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
+    const inCad = { truck_currency: 'CAD' }
+    await book(lane.lane_ref, 2150, inCad)
+    const rates = (usd: number) =>
+      call(app, 'POST', '/api/exchange-rates', {
+        token: integration.tenant.owner,
+        body: { rates: [{ day: lane.created_at.slice(0, 10), usd_per_cad: usd }] },
+      })
+    expect((await rates(0.8)).status).toBe(200)
+    await pushUpdate(
+      app,
+      integration,
+      { lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa' },
+      Math.floor(app.now / 1000) + 1,
+    )
+    await receiver.until((all) => all.length === 2)
+    await rates(0.7)
+    const [without, with1850] = receiver.received.map(({ event }) => event.data.lane)
+    expect(without).toMatchObject({ margin: null, margin_currency: null, truck_currency: 'CAD' })
+    // 2,150 - 1,850 x 0.8
+    expect(with1850).toMatchObject({ margin: 670, margin_currency: 'USD', margin_basis: 'all_in' })
+  })
+
   test('only requested event types are sent, and only for changes with an effect', async () => {
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
     const lane = await makeLane(app, integration.tenant, { outcome: 'lost' })

@@ -53,19 +53,21 @@ export async function readBasisCounts(
 ): Promise<BasisCounts> {
   const { basis, mixed } = await readComparedBasis(transaction, tenant)
   if (!mixed) return { basis, ...noneConverted }
+  // The view is read once for all these lanes: read for each of them, it reads the days of fuel and exchange again each time.
   const { rows } = await sql<BasisCounts['convertedBy'] & Pick<BasisCounts, 'keptApart' | 'keptApartInCad'>>`
-    select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
-      count(*) filter (where how = 'exchange') as exchange, count(*) filter (where how is null) as "keptApart",
-      count(*) filter (where how is null and in_cad) as "keptApartInCad"
-    from (
-      select (
-        select coalesce(counted.converted_by, 'none') from counted_lanes as counted
-        where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
-      ) as how, coalesce(${inCad}, false) as in_cad
+    with other as materialized (
+      select lane_id, coalesce(${inCad}, false) as in_cad
       from lanes
       where tenant_id = ${tenant} and (${says(basis === 'all_in' ? 'linehaul' : 'all_in')} or ${inCad})
         and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
-    ) as other
+    ), counted as materialized (
+      select lane_id, coalesce(converted_by, 'none') as how from counted_lanes
+      where tenant_id = ${tenant} and lane_id = any (array(select lane_id from other))
+    )
+    select count(*) filter (where how = 'charges') as charges, count(*) filter (where how = 'schedule') as schedule,
+      count(*) filter (where how = 'exchange') as exchange, count(*) filter (where how is null) as "keptApart",
+      count(*) filter (where how is null and in_cad) as "keptApartInCad"
+    from other left join counted using (lane_id)
   `.execute(transaction)
   const [found] = rows
   if (found === undefined) return { basis, ...noneConverted }

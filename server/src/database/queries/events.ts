@@ -14,6 +14,8 @@ export type LaneThen = JsonRow<LaneColumns> & {
   readonly quoted_by_name: string | null
   /** Absent from an older event. */
   readonly default_basis?: RateBasis
+  /** AR and AP in US dollars on the default basis, if they were on two bases or in two currencies and could be converted. */
+  readonly landed?: { readonly revenue_cents: number; readonly cost_cents: number } | null
 }
 
 /** A credential that expires soon, as its event has it. */

@@ -54,6 +54,18 @@ const expiredIsLost = (tenant: TenantId) =>
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 
 /**
+ * The margin of a booking in US dollars on the default basis, as other statistics convert it. The view is read only for amounts that
+ * say a basis or a currency.
+ */
+const bookedMarginCents = (tenant: TenantId) => sql`(case
+  when coalesce(lanes.customer_basis, lanes.truck_basis, lanes.customer_currency, lanes.truck_currency) is null
+    then ${landedMarginCents}
+  when ${marginLanded} then (
+    select counted.customer_rate_cents - counted.truck_cost_cents from counted_lanes as counted
+    where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id)
+  end)`
+
+/**
  * The judged quotes that still have the outcome that they were judged for, with the customer that each counts for now. A quote that
  * was voided, or that the current person may not see, is not in it.
  */
@@ -62,9 +74,7 @@ function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter)
     select lanes.lane_id, found.place, found.kind, found.amount, found.win_sd, found.cost_sd,
       lanes.origin_key, lanes.destination_key, lanes.equipment_code, coalesce(merged.main_key, lanes.customer_key) as customer,
       btrim(coalesce(lanes.customer_name, lanes.quoted_customer_name)) as written,
-      case when ${marginLanded} and lanes.customer_basis is not distinct from lanes.truck_basis
-        and coalesce(lanes.customer_currency, 'USD') = 'USD' and coalesce(lanes.truck_currency, 'USD') = 'USD'
-        then ${landedMarginCents} end as booked
+      ${bookedMarginCents(tenant)} as booked
     from unnest(${int8s(judged.laneId)}::bigint[], ${int4s(judged.kind)}::integer[],
       ${int8s(judged.amountCents)}::bigint[], ${float8s(judged.winSdCents)}::float8[],
       ${float8s(judged.costSdCents)}::float8[]) with ordinality as found (lane_id, kind, amount, win_sd, cost_sd, place)
@@ -142,6 +152,8 @@ export interface ListedMissed {
 /** A listed quote, and its position in the columns of the judged quotes, from zero. */
 export interface PlacedMissed extends ListedMissed {
   readonly at: number
+  /** The margin of its booking, if there is one. */
+  readonly bookedCents: number | null
 }
 
 /** The judged quotes of one kind, the largest amount first, after `cursor`, and with `withTotals` the sums of all of them. */
@@ -172,7 +184,7 @@ export async function listMissed(
     with judged as materialized (${judgedLanes(tenant, judged, filter)})
     select ${withTotals ? totals : sql`null`} as totals,
       (select coalesce(json_agg(page order by page."amountCents" desc, page."laneId" desc), '[]') from (
-        select lane_id as "laneId", amount as "amountCents", place - 1 as at from judged
+        select lane_id as "laneId", amount as "amountCents", place - 1 as at, booked as "bookedCents" from judged
         where kind = ${positionOf(kind)} ${after}
         order by amount desc, lane_id desc limit ${limit}
       ) as page) as quotes

@@ -1340,6 +1340,7 @@ AS $function$
     request_reference text;
     quoted_by text;
     basis text;
+    landed jsonb;
     event_lane jsonb;
     subscriber integer;
   begin
@@ -1353,10 +1354,20 @@ AS $function$
       select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
     end if;
     select default_basis into basis from public.tenants where tenant_id = tenant;
+    -- Amounts on two bases or in two currencies, as the fuel schedule and the exchange rate of their day convert them now. The
+    -- event has the margin of that moment, whatever is corrected later.
+    if coalesce(of_lane.customer_basis, basis) <> coalesce(of_lane.truck_basis, basis)
+      or coalesce(of_lane.customer_currency, 'USD') <> coalesce(of_lane.truck_currency, 'USD') then
+      select jsonb_build_object('revenue_cents', customer_rate_cents, 'cost_cents', truck_cost_cents) into landed
+      from public.counted_lanes
+      where tenant_id = tenant and lane_id = of_lane.lane_id
+        and customer_rate_cents is not null and truck_cost_cents is not null;
+    end if;
     event_lane := to_jsonb(of_lane)
       - '{tenant_id, search_text, signed_at, quote_signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
-      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis);
+      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by, 'default_basis', basis,
+        'landed', landed);
     about := about || jsonb_build_object('lane', event_lane);
     new_number := nextval('public.event_number');
     insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
