@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { orderInWords } from './basis-note.tsx'
+import { orderInWords, sentTerms } from './basis-note.tsx'
 
 const nothingSaid = {
   quoted_basis: null,
@@ -17,4 +17,11 @@ test('an order by rate or margin says that it compares amounts as sent, if some 
   expect(orderInWords('margin_low', [linehaul])).toMatch(/different terms are last/)
   expect(orderInWords('newest', [inCad, linehaul])).toBeNull()
   expect(orderInWords('rate_low', [nothingSaid, { ...nothingSaid, quoted_currency: 'USD' }])).toBeNull()
+})
+
+test('an amount in a list says its currency if it is not US dollars, and its basis if it was said', () => {
+  expect(sentTerms('linehaul', 'CAD')).toBe('CAD linehaul')
+  expect(sentTerms(null, 'CAD')).toBe('CAD')
+  expect(sentTerms('all_in', 'USD')).toBe('all-in')
+  expect(sentTerms(null, null)).toBeNull()
 })

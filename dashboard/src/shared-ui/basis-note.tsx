@@ -27,6 +27,16 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
   )
 }
 
+/**
+ * What was said about an amount: the currency, if it is not US dollars, and the basis. Null if nothing was.
+ *
+ * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
+ */
+export function sentTerms(basis: RateBasis | null, currency: Lane['quoted_currency']): string | null {
+  const words = [currency === 'CAD' ? 'CAD' : '', basis === null ? '' : basisNames[basis]]
+  return words.filter((word) => word !== '').join(' ') || null
+}
+
 type SentAmounts = Pick<
   Lane,
   | 'quoted_basis'
