@@ -402,6 +402,8 @@ export const hostileRequests: Proof = {
         seed,
         only: request,
         signal,
+        // A request that causes a 503 causes it again. One that got it because the machine was slow does not.
+        isBusy: true,
         onProgress: (done) => {
           const perSecond = Math.round(done / ((performance.now() - began) / 1000))
           const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)

@@ -216,8 +216,17 @@ describe('from a quote to its margin', () => {
     const entered = await lanewise(['sandbox', 'enter', '--json'])
     expect(JSON.parse(entered.printed)).toMatchObject({ tenant: { test: true } })
     delete env.LANEWISE_SESSION
-    const made = await lanewise(['token', 'create', 'trial', '--scope', 'read quotes:write', '--json'])
-    expect(JSON.parse(made.printed)).toMatchObject({ scope: 'quotes:write read', test: true })
+    const made = await lanewise([
+      'token',
+      'create',
+      'trial',
+      '--scope',
+      'read quotes:write',
+      '--scope',
+      'imports:write',
+      '--json',
+    ])
+    expect(JSON.parse(made.printed)).toMatchObject({ scope: 'quotes:write imports:write read', test: true })
     if (token !== undefined) env.LANEWISE_SESSION = token
     expect((await lanewise(['sandbox', 'reset'])).printed).toMatch(/Reset .*\(test\): \d+ rows erased/)
   })

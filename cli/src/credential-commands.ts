@@ -29,7 +29,11 @@ const addTokenCommands: AddCommands = (program, action) => {
     .description(
       `Creates a service token, with which another system calls the integration interface. Writes also need a signing secret. Requires the role admin or owner. The token is shown once, on the standard output: store it in a vault immediately. It expires after ${serviceTokenLifetimeDays} days. It stops working earlier if it is revoked, or if you leave the brokerage or lose your role. The name is shown in the list and in the audit log.`,
     )
-    .option('--scope <scopes>', `what the token permits, separated by spaces; default ${defaultScope}`)
+    .option(
+      '--scope <scopes>',
+      `what the token permits, separated by spaces or as several options; default ${defaultScope}`,
+      (scopes, before?: string) => (before === undefined ? scopes : `${before} ${scopes}`),
+    )
     .option('--save', 'also save it in the settings file for later commands')
     .addHelpText('after', `\nScopes:\n${scopeLines}\n`)
     .addHelpText(
