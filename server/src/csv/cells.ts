@@ -36,7 +36,7 @@ export function readText(text: string): Cell<string> {
 
 /** An amount as spreadsheets write it: a dash or a word such as TBD is no amount. */
 export function amountText(cell: string): string {
-  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
+  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/(usd|dollars)$/i, '').trimEnd()
 }
 
 /** Reads yes or no, also as true and false, 1 and 0, or X. @example readYesNo('TRUE') // { value: true } */

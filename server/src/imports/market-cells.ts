@@ -6,7 +6,7 @@ import { amountText, type Cell, readMoment, readMoney } from '../csv/index.ts'
 
 /** Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal sign only in the form 2,45. @example readPerMile('$2.245') // { value: 22450 } */
 export function readPerMile(text: string): Cell<number> {
-  const [, amount] = /^\$?\s*(\d{0,4}(?:\.\d{0,8})?|\d,\d\d)\s*(?:\/ ?mi(?:le)?)?$/i.exec(text) ?? []
+  const [, amount] = /^\$?\s*(?=[\d.])(\d{0,4}(?:\.\d{0,8})?|\d,\d\d)\s*(?:\/ ?mi(?:le)?)?$/i.exec(text) ?? []
   const value = Math.round(Number((amount ?? '').replace(',', '.')) * 10_000)
   return value > 0 ? { value } : { wrong: 'dollars per mile such as 2.45' }
 }
@@ -15,7 +15,7 @@ export function readPerMile(text: string): Cell<number> {
 export function isNoAmount(text: string | null): boolean {
   if (text === null) return true
   const amount = amountText(text).trim()
-  return amount === '' || /^\$?\s*0*\.?0*$/.test(amount) || /^(null|none|no (rate|data))$/i.test(amount)
+  return amount === '' || /^\$?\s*0*(\.0*)?$/.test(amount) || /^(null|none|no (rate|data))$/i.test(amount)
 }
 
 /** The two amounts of a range such as "$1,790 - $2,140"; null if the text is not a range. */

@@ -178,6 +178,9 @@ const timeFrame = /\(?\b(\d{1,3}) ?(days?|d)\b\)?/
 const spotOrContract = /\b(spot|contract)\b/
 const providerWords = /\b(dat|rateview|truckstop|greenscreens|sonar|trac)\b/g
 
+/** Longer cells are sentences. */
+const nameLengthMax = 100
+
 /**
  * Reads the name of a column; null if it is not known. Amounts in cents are not read.
  *
@@ -185,6 +188,7 @@ const providerWords = /\b(dat|rateview|truckstop|greenscreens|sonar|trac)\b/g
  * @example meaningOf('Reefer 7-Day Avg ($/mi)') // { field: 'mid', unit: 'per mile', market: null, days: 7, equipment: 'R' }
  */
 export function meaningOf(header: string): Meaning | null {
+  if (header.length > nameLengthMax) return null
   const plain = { unit: null, market: null, days: null, equipment: null }
   const other = otherOfName.get(foldedHeader(header))
   if (other !== undefined) return { ...plain, field: other }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { threadMs } from '#testing/thread-time.ts'
 import { readPublished, zipAreaOf } from './market-cells.ts'
 import { meaningOf } from './market-columns.ts'
 import { readMarketFile } from './market-file.ts'
@@ -189,6 +190,26 @@ test.each([
   ['no equipment', 'Origin,Destination,Rate\nDallas TX,Atlanta GA,1900\n', 'equipment (or choose one'],
 ])('%s is refused', async (_, text, words) => {
   expect(await refusal(text, { basis: 'all_in' })).toContain(words)
+})
+
+const ends = 'Dallas TX,Atlanta GA,V'
+const spaces = ' '.repeat(100_000)
+test.each([
+  ['zeros', `Rate\n${ends},${'0'.repeat(100_000)}x`, 'Rate must have at most 500 characters'],
+  ['an amount and spaces', `Rate\n${ends},$${spaces}x`, 'Rate must have at most 500 characters'],
+  ['dollars per mile and spaces', `RPM\n${ends},$${spaces}x`, 'RPM must have at most 500 characters'],
+  ['a day and spaces', `Rate,Date\n${ends},1900,1${spaces}x`, 'Date must have at most 500 characters'],
+  ['a market and spaces', `RPM,Scope\nA${spaces}x,B,V,2.5,market`, 'Origin must have at most 500 characters'],
+  ['columns', `Rate${',x'.repeat(100_000)}\n${ends},1900`, 'at most 200 columns; it has 100,004'],
+  ['lines', `Rate\n${`${ends},1900\n`.repeat(20_001)}`, 'at most 20,000 lines'],
+])('a file with 20,000 or more %s is refused in a moment', async (_, text, words) => {
+  const begun = threadMs()
+  const said = await read(`Origin,Destination,Equipment,${text}\n`, { basis: 'all_in' }).then(
+    ({ rows }) => rows[0]?.errors[0]?.detail,
+    (error: Error) => error.message,
+  )
+  expect(said).toContain(words)
+  expect(threadMs() - begun).toBeLessThan(1_000)
 })
 
 test('names of columns and cells', () => {

@@ -34,9 +34,15 @@ export interface MarketFile {
 
 /** The header is looked for in the first lines that are not blank: exports begin with a title and the request. */
 const headerLinesMax = 30
+/** The delimiter is found in the first characters. */
+const headerLengthMax = 20_000
+/** Columns of a file: the multi-lane output of DAT has 35. More would block other requests while their names are compared. */
+const columnsMax = 200
+/** Lines of a file, with those that are no rates. */
+const linesMax = 4 * marketFileRowsMax
 
-/** Lines that are read before other requests get a turn: some milliseconds. */
-const linesAtOnce = 200
+/** Rates that are read before other requests get a turn: some milliseconds. */
+const ratesAtOnce = 100
 
 /**
  * Reads a file of market rates: a header line, then one rate per line. Lines above the header, totals, remarks, lanes without a
@@ -53,21 +59,23 @@ export async function readMarketFile(
   const lines = linesOf(text.replace(/^\uFEFF/, ''))
   const at = headerAt(lines)
   const header = lines[at]?.cells ?? []
+  refuseWidth(header)
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
   const { rateLines, notes } = sorted(lines.slice(at + 1), chosen)
   const above = lines.slice(0, at).map(({ line }) => line)
   const read: Reading = { header, chosen, defaults, now }
   refuseUnstatedUnit(rateLines, read)
-  const rows: MarketFileRow[] = []
-  for (const [index, { line, cells, rates }] of rateLines.entries()) {
-    if (index % linesAtOnce === 0) await othersTurn()
-    rows.push(...rates.map((of) => marketRow({ line, cells }, of, read)))
-  }
-  if (rows.length > marketFileRowsMax) {
+  const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
+  if (found.length > marketFileRowsMax) {
     throw refused(
-      `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${rows.length.toLocaleString('en-US')}. Split it.`,
+      `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${found.length.toLocaleString('en-US')}. Split it.`,
     )
+  }
+  const rows: MarketFileRow[] = []
+  for (const { line, of } of found) {
+    if (rows.length % ratesAtOnce === 0) await othersTurn()
+    rows.push(marketRow(line, of, read))
   }
   const { single, repeated } = withoutRepeats(rows)
   return {
@@ -87,24 +95,37 @@ function refused(detail: string): ImportFileError {
   return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
 }
 
+function refuseWidth(header: readonly string[]): void {
+  const columns = header.findLastIndex((cell) => cell.trim() !== '') + 1
+  if (columns > columnsMax) {
+    throw refused(
+      `The file must have at most ${columnsMax} columns; it has ${columns.toLocaleString('en-US')}.`,
+    )
+  }
+}
+
 /** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
 function linesOf(text: string): Line[] {
   const { delimiter, skipped } = csvForm(text.slice(0, 10_000))
   const body = text.slice(skipped)
-  const parse = (by: string, preview: number) =>
-    Papa.parse<string[]>(body, { delimiter: by, skipEmptyLines: false, preview }).data
-  const known = (by: string) => Math.max(...parse(by, headerLinesMax).map(knownNames), 0)
+  const parse = (of: string, by: string, preview: number) =>
+    Papa.parse<string[]>(of, { delimiter: by, skipEmptyLines: false, preview }).data
+  const start = body.slice(0, headerLengthMax)
+  const known = (by: string) => Math.max(...parse(start, by, headerLinesMax).map(knownNames), 0)
+  const ranked = [...new Set([delimiter, ',', ';', '\t', '|'])].map((by) => ({ by, names: known(by) }))
   const best =
-    skipped > 0
-      ? delimiter
-      : [delimiter, ',', ';', '\t', '|'].reduce((one, other) => (known(other) > known(one) ? other : one))
-  return parse(best, 0)
+    skipped > 0 ? delimiter : ranked.reduce((one, other) => (other.names > one.names ? other : one)).by
+  const parsed = parse(body, best, linesMax + 1)
+  if (parsed.length > linesMax) {
+    throw refused(`The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`)
+  }
+  return parsed
     .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
 }
 
 function knownNames(cells: readonly string[]): number {
-  return new Set(cells.flatMap((cell) => meaningOf(cell)?.field ?? [])).size
+  return new Set(cells.slice(0, columnsMax).flatMap((cell) => meaningOf(cell)?.field ?? [])).size
 }
 
 /** The first of the lines with the most known names. */

@@ -54,6 +54,9 @@ export interface Reading {
 export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit }: MarketFileDefaults) =>
   (units.get(field) ?? (unit === 'per_mile' ? 'per mile' : 'per load')) === 'per mile'
 
+/** Searching a longer cell for a place or a range of days would block other requests. */
+const cellLengthMax = 500
+
 /** Reads the rate that a line has in some columns, as it would be pushed: in dollars per load. */
 export function marketRow(
   { line, cells }: Line,
@@ -69,6 +72,13 @@ export function marketRow(
       detail: `${name} must be ${must}; it is ${JSON.stringify(text(field)?.slice(0, 100))}.`,
     })
   }
+  for (const [field, column] of of.at) {
+    const length = text(field)?.length ?? 0
+    if (length <= cellLengthMax) continue
+    const name = header[column]?.trim()
+    errors.push({ field, detail: `${name} must have at most ${cellLengthMax} characters; it has ${length}.` })
+  }
+  if (errors.length > 0) return { line, errors, item: {} }
   const { source, basis, kind, as_of, equipment } = defaults
   const item: Record<string, unknown> = {
     ...Object.fromEntries(

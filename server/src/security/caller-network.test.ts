@@ -23,6 +23,12 @@ test('zone ids and short forms are parsed', () => {
   expect(callerNetwork('2001:db8::')).toBe('2001:db8:0:0::/64')
 })
 
+test('the port that a proxy adds does not make each connection its own network', () => {
+  expect(callerNetwork('192.0.2.7:50214')).toBe('192.0.2.7')
+  expect(callerNetwork('[2001:db8:1:2:3::4]:50214')).toBe('2001:db8:1:2::/64')
+  expect(callerNetwork('[::ffff:192.0.2.7]')).toBe('192.0.2.7')
+})
+
 test('text that is not an address is returned unchanged', () => {
   expect(callerNetwork('')).toBe('')
   expect(callerNetwork('unix:')).toBe('unix:')

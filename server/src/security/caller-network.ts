@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net'
  *
  * @example callerNetwork('::ffff:192.0.2.7') // '192.0.2.7'
  * @example callerNetwork('2001:db8:1:2:3::4') // '2001:db8:1:2::/64'
+ * @example callerNetwork('192.0.2.7:50214') // '192.0.2.7': some proxies add the port of each connection
  */
 export function callerNetwork(address: string): string {
   const known = networks.get(address)
@@ -19,7 +20,8 @@ export function callerNetwork(address: string): string {
 const networks = new Map<string, string>()
 const networksMax = 10_000
 
-function networkOf(address: string): string {
+function networkOf(sent: string): string {
+  const address = /^([\d.]+):\d+$/.exec(sent)?.[1] ?? /^\[(.*)\](?::\d+)?$/.exec(sent)?.[1] ?? sent
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   const plain = address.split('%')[0] ?? address
