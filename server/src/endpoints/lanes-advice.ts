@@ -136,15 +136,9 @@ async function answersFor(
       by,
       parts,
     )
-    const { rateCents: atCents, offer } = await estimateOf(
-      asked,
-      { rateCents, costCents, pickupDate: lane.pickup_date ?? null, customer },
-      open,
-      {
-        parties,
-        now,
-      },
-    )
+    const pickupDate = lane.pickup_date ?? null
+    const wanted = { rateCents, costCents, pickupDate, customer }
+    const { rateCents: atCents, offer } = await estimateOf(asked, wanted, open, { parties, now })
     const { estimate, optimum } = offer
     const checked =
       sentCents === null
@@ -152,7 +146,7 @@ async function answersFor(
         : await check('quoted_rate', {
             ...lanePlaces(asked.places.origin, asked.places.destination, estimate.miles),
             equipment_code: estimate.equipment ?? '',
-            pickup_date: lane.pickup_date ?? null,
+            pickup_date: pickupDate,
             rateCents: sentCents,
             enteredCostCents: sentCostCents,
             quoted: terms,
