@@ -20,10 +20,11 @@ interface Asked {
   readonly lane: LaneAsked
   readonly rate: number | null
   readonly market: number | null
+  readonly pickup: string
 }
 
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
-function askedOf({ origin, destination, equipment, rate, market }: DeskLane): Asked | null {
+function askedOf({ origin, destination, equipment, rate, market, pickup }: DeskLane): Asked | null {
   if (!hasState(origin) || !hasState(destination)) return null
   const code = equipment.trim()
   return {
@@ -34,6 +35,7 @@ function askedOf({ origin, destination, equipment, rate, market }: DeskLane): As
     },
     rate: readDollars(rate),
     market: readDollars(market),
+    pickup,
   }
 }
 
@@ -81,6 +83,7 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
+        ...(asked === null || asked.pickup === '' ? {} : { pickup_date: asked.pickup }),
         include: 'estimate,curve,optimum,evidence,market,risk,rules',
         evidence_limit: quotesDrawn,
         ...(settledCustomer === '' ? {} : { customer: settledCustomer }),

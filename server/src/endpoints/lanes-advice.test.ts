@@ -136,6 +136,15 @@ describe('advice on several lanes: 200', () => {
     expect(sunday.weekend.sentence).toMatch(/^Weekend pickup: \d% more than on other days, from 12 loads\.$/)
     expect(sunday.amount / thursday.amount).toBeCloseTo(1 + sunday.weekend.pct / 100, 3)
     expect(sunday.ahead[0].amount / thursday.ahead[0].amount).toBeCloseTo(1 + sunday.weekend.pct / 100, 3)
+    const read = (pickup_date: string) =>
+      call(
+        app,
+        'GET',
+        `/api/advice/markup?${new URLSearchParams({ ...dallasAtlanta, proposed_rate: '2800', include: 'estimate', pickup_date })}`,
+        { token: own.owner },
+      )
+    expect((await read('2026-03-08')).body.estimate.expected_cost).toEqual(sunday)
+    expect((await read('2026-02-30')).status).toBe(422)
     const [saved] = await quoted('2026-03-14', 2200)
     expect(saved.expected_cost.amount).toBeGreaterThan(1.02 * thursday.amount)
     expect((await advise([{ ...lane, pickup_date: '03/08/2026' }], own.owner)).body.results[0].status).toBe(

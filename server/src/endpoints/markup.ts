@@ -154,6 +154,7 @@ async function adviceWithExtras(
             equipmentCode,
             proposedRateCents,
             costCents,
+            pickupDate: query.pickup_date ?? null,
             customer: await offerCustomer(query.customer, caller.tenant, { book, model }, parts),
           },
           history,
