@@ -334,7 +334,7 @@ export const components: Readonly<
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
   ImportError: { schema: ImportError, description: 'An error in a row of a file' },
   BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
-  BacktestRunning: { schema: BacktestRunning, description: 'The walk through the quotes has not ended' },
+  BacktestRunning: { schema: BacktestRunning, description: 'The quotes are still being judged' },
   MissedSums: { schema: MissedSums, description: 'Sums of quotes that missed margin' },
   MissedRow: { schema: MissedRow, description: 'The quotes of a lane or a customer that missed margin' },
   MissedQuote: { schema: MissedQuote, description: 'A quote that missed margin' },

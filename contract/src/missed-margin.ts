@@ -87,7 +87,7 @@ export const MissedTooFew = Type.Object({
 })
 
 const honest =
-  'Each quote is judged by the estimate of the morning of its day: win curve, going rate and expected truck cost come from earlier days only. The figures are estimates by the model itself, not an experiment. They come from the same walk through your quotes as get-backtest: the first request starts it and returns status running; repeat the request to get the result.'
+  'Each quote is judged by what was known on the morning of its day: win curve, going rate and expected truck cost come from earlier days only. The figures are estimates by the model itself, not an experiment. They come from the same replay of your quotes as get-backtest: the first request starts it and returns status running; repeat the request to get the result.'
 
 const exampleDone = {
   status: 'done',
@@ -226,7 +226,7 @@ export const exportMissedMargin = endpoint({
   path: '/api/performance/missed-margin/export',
   summary: 'The quotes of list-missed-quotes as a CSV file',
   description:
-    'All quotes of list-missed-quotes, in its order, without a limit. 409 until the walk through the quotes has ended: request get-missed-margin until its status is done.',
+    'All quotes of list-missed-quotes, in its order, without a limit. 409 until the quotes have been judged: request get-missed-margin until its status is done.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(quoteSelection),

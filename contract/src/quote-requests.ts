@@ -158,7 +158,7 @@ const laneSorts = [
 const shipmentSorts = [...laneSorts, 'booked'] as const
 
 const sortedBy =
-  'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. Lanes without a margin or a booking time are last.'
+  'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. The orders by rate and by margin compare amounts as they were sent, whatever their basis and currency; lanes whose AR and AP are on two bases or in two currencies are last by margin. Lanes without a margin or a booking time are last.'
 
 const page = {
   cursor: Type.Optional(

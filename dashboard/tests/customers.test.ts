@@ -1,20 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeLane, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+const { app, browser } = await serviceAndBrowser()
 
 test('a customer is found, gets terms, and takes in another name, which can be undone at once or later', async () => {
   const tenant = await makeTenant(app)

@@ -1,21 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makePerson, makeTenant, password } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { openBrowser, openWindow } from '../testing/browser.ts'
+import { openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+const { app, browser } = await serviceAndBrowser()
 
 describe('sign-up', () => {
   test('creates a brokerage and opens the first steps', async () => {

@@ -1,24 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { call, type MadeTenant, makeIntegration, makePerson, makeTenant, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  gazetteer()
-  app = await testApp()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+gazetteer()
+const { app, browser } = await serviceAndBrowser()
 
 const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   call,
@@ -14,21 +14,11 @@ import {
   pushUpdate,
   signedHeaders,
 } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp({ rateLimit: 'real' })
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+const { app, browser } = await serviceAndBrowser({ rateLimit: 'real' })
 beforeEach(() => {
   app.now = Date.now()
 })

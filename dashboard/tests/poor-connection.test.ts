@@ -1,20 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { openBrowser, openWindow } from '../testing/browser.ts'
+import { openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+const { app, browser } = await serviceAndBrowser()
 
 async function openDesk() {
   const tenant = await makeTenant(app)

@@ -1,21 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { problemType } from '#contract/errors.ts'
 import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, openWindow } from '../testing/browser.ts'
+import { serviceAndBrowser } from '../testing/service-and-browser.ts'
 
-let app: TestApp
-let browser: Browser
-
-beforeAll(async () => {
-  app = await testApp()
-  browser = await openBrowser()
-})
-afterAll(async () => {
-  await browser.close()
-  await app.close()
-})
+const { app, browser } = await serviceAndBrowser()
 
 /** A brokerage with four pending quotes at rates from $2,000 up. */
 async function quoting(): Promise<{ tenant: MadeTenant; refs: string[] }> {

@@ -12,7 +12,7 @@ export type Currency = 'USD' | 'CAD'
 
 /** What an amount includes, with its charges in whole cents. */
 export interface AmountTerms {
-  /** Null if it was not said: the default basis is assumed. */
+  /** Null if it was not stated: the default basis is assumed. */
   readonly basis: RateBasis | null
   /** Null if it is not known. */
   readonly fuelCents: number | null
@@ -26,7 +26,7 @@ export interface AmountOnBasis extends AmountTerms {
   readonly cents: number
 }
 
-/** What converts an amount of a day where its own charges do not. Null if it is not known. */
+/** The fuel charge and the exchange rate of a day, for amounts that do not state their own. Null if not known. */
 export interface FuelAndExchange {
   /** The fuel charge of the lane by the schedule. */
   readonly scheduledFuelCents: number | null

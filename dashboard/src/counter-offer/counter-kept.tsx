@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
-import { asLinkToQuote, dollars, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
+import { DoneButtons, dollars, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
 
 /** What was kept of a counter-offer. */
 export type Kept =
@@ -15,16 +15,7 @@ export function CounterKept({ kept, onClose }: { kept: Kept; onClose: () => void
   return (
     <Stack role="status">
       <KeptWords kept={kept} />
-      <Group justify="flex-end">
-        {kept.kind === 'quoted' && (
-          <Button variant="default" renderRoot={asLinkToQuote(kept.lane.lane_ref)} onClick={onClose}>
-            Open the new quote
-          </Button>
-        )}
-        <Button onClick={onClose} data-autofocus>
-          Done
-        </Button>
-      </Group>
+      <DoneButtons newRef={kept.kind === 'quoted' ? kept.lane.lane_ref : null} onClose={onClose} />
     </Stack>
   )
 }

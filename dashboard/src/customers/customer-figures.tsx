@@ -11,7 +11,7 @@ import {
   periodOf,
   TextLink,
 } from '../shared-ui/index.ts'
-import type { CustomerRecord } from './customer-section.tsx'
+import type { CustomerRecord } from './customer-record.ts'
 import { hoursInWords } from './customer-words.ts'
 
 /** The figures of a customer. Each links to the quotes that it counts. */

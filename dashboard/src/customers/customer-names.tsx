@@ -4,9 +4,9 @@ import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { useChange, useMay } from '../api/index.ts'
-import { CustomerInput, day, Failed, useAddress, useNotice } from '../shared-ui/index.ts'
+import { CustomerInput, day, Failed, Section, useAddress, useNotice } from '../shared-ui/index.ts'
 import { useMerges } from './customer-merges.ts'
-import { type CustomerRecord, Section } from './customer-section.tsx'
+import type { CustomerRecord } from './customer-record.ts'
 
 /** The names that count for a customer. Admins can rename it, merge it into another one, and undo merges. */
 export function CustomerNames({ customer }: { customer: CustomerRecord }) {

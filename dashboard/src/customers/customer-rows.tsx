@@ -14,7 +14,7 @@ import {
   TextLink,
   WinRate,
 } from '../shared-ui/index.ts'
-import type { CustomerRecord } from './customer-section.tsx'
+import type { CustomerRecord } from './customer-record.ts'
 
 type Row = CustomerRecord['months'][number]
 

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useChange, useMay } from '../api/index.ts'
-import { Failed, TextLink, useNotice } from '../shared-ui/index.ts'
-import { type CustomerRecord, Section } from './customer-section.tsx'
+import { Failed, Section, TextLink, useNotice } from '../shared-ui/index.ts'
+import type { CustomerRecord } from './customer-record.ts'
 import { customerTermsInWords } from './customer-words.ts'
 
 /** The tier and the payment terms: a form for admins, words for others. */

@@ -13,12 +13,13 @@ import {
   MonthCharts,
   Nothing,
   Page,
+  Section,
   TextLink,
 } from '../shared-ui/index.ts'
 import { CustomerFigures } from './customer-figures.tsx'
 import { CustomerNames } from './customer-names.tsx'
+import type { CustomerRecord } from './customer-record.ts'
 import { CustomerRows } from './customer-rows.tsx'
-import { type CustomerRecord, Section } from './customer-section.tsx'
 import { CustomerTerms } from './customer-terms.tsx'
 import { customerTermsInWords } from './customer-words.ts'
 
@@ -80,7 +81,7 @@ function Record({ customer }: { customer: CustomerRecord }) {
       <Section
         title="Lanes"
         hint={lanes_total > lanes.length ? `The ${lanes.length} most quoted of ${lanes_total} lanes.` : null}
-        actions={
+        aside={
           <ExportLink
             href={addressOfCall('export-performance', { by: 'lane', customer: name })}
             isEmpty={lanes_total === 0}

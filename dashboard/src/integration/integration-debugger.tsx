@@ -15,7 +15,7 @@ import { type FormEvent, useId, useState } from 'react'
 import { operations } from '#client/operations.ts'
 import { pushBytesMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import { count, counted, Failed, IntegrationSection } from '../shared-ui/index.ts'
+import { count, counted, Failed, Section } from '../shared-ui/index.ts'
 
 type Verdict = Answer<'check-signature'>
 
@@ -64,7 +64,7 @@ export function IntegrationDebugger() {
     check.mutate({ body: { address, timestamp, body, signature } })
   }
   return (
-    <IntegrationSection
+    <Section
       title="Signature debugger"
       hint="Paste the two headers and the body of a signed request as they were sent. The check changes nothing and shows neither a secret nor the correct signature."
     >
@@ -116,7 +116,7 @@ export function IntegrationDebugger() {
           )}
         </div>
       </div>
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -8,9 +8,9 @@ import {
   DataTable,
   exactMoment,
   Failed,
-  IntegrationSection,
   Loading,
   Nothing,
+  Section,
   since,
   useNotice,
 } from '../shared-ui/index.ts'
@@ -49,7 +49,7 @@ export function EventDeliveries({
   )
   const filter = (change: Record<string, string | undefined>) => go({ ...change, before: undefined })
   return (
-    <IntegrationSection
+    <Section
       title="Deliveries"
       hint={`Event deliveries of the last ${eventsKeptDaysMax} days, newest first. Every attempt to deliver an event has the same event ID.`}
     >
@@ -89,7 +89,7 @@ export function EventDeliveries({
         isFiltered={state !== undefined || endpoint !== undefined}
         go={go}
       />
-    </IntegrationSection>
+    </Section>
   )
 }
 

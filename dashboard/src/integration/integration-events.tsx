@@ -11,10 +11,10 @@ import {
   DataTable,
   Failed,
   Heed,
-  IntegrationSection,
   Loading,
   moment,
   Nothing,
+  Section,
   useNotice,
 } from '../shared-ui/index.ts'
 import type { EventEndpoint } from './event-endpoint.ts'
@@ -56,8 +56,8 @@ export function IntegrationEvents() {
   }
   const { events_on: isOn, endpoints: all } = endpoints.data
   return (
-    <>
-      <IntegrationSection
+    <Stack>
+      <Section
         title="Events"
         hint="When a rate is quoted, a lane is booked or an outcome changes, Lanewise sends an event to your systems within seconds, signed according to Standard Webhooks. Failed deliveries are retried for three days."
       >
@@ -74,9 +74,9 @@ export function IntegrationEvents() {
         )}
         <Endpoints all={all} isOn={isOn} changed={changed} rotated={show} />
         <ShownOnceDialog shown={shown} close={() => setShown(null)} />
-      </IntegrationSection>
+      </Section>
       <EventDeliveries endpoints={all} changed={changed} />
-    </>
+    </Stack>
   )
 }
 

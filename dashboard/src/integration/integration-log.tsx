@@ -11,9 +11,9 @@ import {
   DataTable,
   exactMoment,
   Failed,
-  IntegrationSection,
   Loading,
   Nothing,
+  Section,
 } from '../shared-ui/index.ts'
 import { useIntegrationAddress } from './integration-address.ts'
 import { IntegrationBudget } from './integration-budget.tsx'
@@ -53,7 +53,7 @@ export function IntegrationLog() {
     { keeps: true, everyMs: paused || before !== undefined ? false : pollEveryMs },
   )
   return (
-    <IntegrationSection
+    <Section
       title="Request log"
       hint={`Calls with a token of your brokerage, newest first: up to ${count(callsKeptPerTenantMax)} calls of the last ${callsKeptDaysMax} days. A call appears about one second after its response. Headers and bodies are not stored.`}
     >
@@ -81,7 +81,7 @@ export function IntegrationLog() {
         </Text>
       </Group>
       <Calls answer={calls} isFiltered={Boolean(outcome ?? operation ?? tokenId)} go={go} before={before} />
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -10,9 +10,9 @@ import {
   counted,
   day,
   Failed,
-  IntegrationSection,
   Loading,
   Nothing,
+  Section,
   useNotice,
 } from '../shared-ui/index.ts'
 
@@ -23,7 +23,7 @@ export function IntegrationSandbox() {
   const { tenant } = useSession()
   const found = useAnswer('get-sandbox', {})
   return (
-    <IntegrationSection
+    <Section
       title="Test brokerage"
       hint="A brokerage for tests, with its own data, tokens, secrets and rate limit. It runs the same code. A test token never reads or changes real data."
     >
@@ -42,7 +42,7 @@ export function IntegrationSandbox() {
       ) : (
         <SandboxShown sandbox={found.data.sandbox} isInside={tenant.test} />
       )}
-    </IntegrationSection>
+    </Section>
   )
 }
 

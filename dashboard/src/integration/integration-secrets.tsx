@@ -8,10 +8,10 @@ import {
   CredentialState,
   counted,
   day,
-  IntegrationSection,
   LastUsed,
   moment,
   Nothing,
+  Section,
   useNotice,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
@@ -40,7 +40,7 @@ export function IntegrationSecrets({ newCredentials, setNewCredentials }: NewCre
     void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
   }
   return (
-    <IntegrationSection
+    <Section
       title="Signing secrets"
       hint="Your TMS signs each booking with a secret, which is never sent. A stolen token alone cannot change data."
     >
@@ -68,7 +68,7 @@ export function IntegrationSecrets({ newCredentials, setNewCredentials }: NewCre
           void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
         }}
       />
-    </IntegrationSection>
+    </Section>
   )
 }
 

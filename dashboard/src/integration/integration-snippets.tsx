@@ -17,9 +17,9 @@ import {
   Failed,
   Heed,
   type IntegrationExample,
-  IntegrationSection,
   Loading,
   Nothing,
+  Section,
   useIntegrationExample,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, noNewCredentials, useIntegrationAddress } from './integration-address.ts'
@@ -52,10 +52,7 @@ export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCr
   const example = useIntegrationExample()
   const isFilledIn = newCredentials.token !== null || newCredentials.secret !== null
   return (
-    <IntegrationSection
-      title="Example code"
-      hint="Each program is ready to run against this service with your lanes."
-    >
+    <Section title="Example code" hint="Each program is ready to run against this service with your lanes.">
       <Stack gap="xs">
         <CodeBlock
           title="1. Set the credentials in the environment"
@@ -105,7 +102,7 @@ export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCr
         />
       </Group>
       <Program call={call} language={language} example={example} />
-    </IntegrationSection>
+    </Section>
   )
 }
 

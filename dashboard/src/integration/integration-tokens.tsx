@@ -10,10 +10,10 @@ import {
   CredentialState,
   day,
   Failed,
-  IntegrationSection,
   LastUsed,
   moment,
   Nothing,
+  Section,
   since,
   useNotice,
 } from '../shared-ui/index.ts'
@@ -39,7 +39,7 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
   const [revoking, setRevoking] = useState<Token | null>(null)
   const listAgain = () => void queries.invalidateQueries({ queryKey: ['list-service-tokens'] })
   return (
-    <IntegrationSection
+    <Section
       title="Service tokens"
       hint={`A token identifies the caller. Reads need the token only; writes also need a signature. It is valid for ${serviceTokenLifetimeDays} days. Create one token per system, so that you can revoke each separately.`}
     >
@@ -69,7 +69,7 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
           void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
         }}
       />
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -6,7 +6,7 @@ import {
   IconSignature,
   IconWebhook,
 } from 'virtual:tabler-icons'
-import { Tabs } from '@mantine/core'
+import { Stack, Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'
@@ -63,8 +63,10 @@ function Connecting() {
         ))}
       </Tabs.List>
       <Tabs.Panel value="credentials">
-        <IntegrationTokens {...parts} />
-        <IntegrationSecrets {...parts} />
+        <Stack>
+          <IntegrationTokens {...parts} />
+          <IntegrationSecrets {...parts} />
+        </Stack>
       </Tabs.Panel>
       <Tabs.Panel value="code">
         <IntegrationSnippets {...parts} />

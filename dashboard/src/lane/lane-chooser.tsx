@@ -19,10 +19,10 @@ import {
   Nothing,
   PlaceInput,
   percent,
+  Section,
   TextLink,
   useOnceSettled,
 } from '../shared-ui/index.ts'
-import { LaneSection } from './lane-section.tsx'
 
 /** The form to look up a lane, prefilled from the address. */
 export function LaneForm() {
@@ -150,7 +150,7 @@ export function BusiestLanes() {
   )
   const total = lanes.data?.rows_total ?? 0
   return (
-    <LaneSection
+    <Section
       title={sort === 'quotes' && order === 'desc' ? 'Busiest lanes' : 'Your lanes'}
       {...(total > rowsMax ? { hint: `The first ${rowsMax} of ${counted(total, 'lane')}.` } : {})}
       busy={lanes.isFetching}
@@ -185,6 +185,6 @@ export function BusiestLanes() {
           }
         />
       )}
-    </LaneSection>
+    </Section>
   )
 }

@@ -1,62 +1,8 @@
-import { Paper, Text, Title } from '@mantine/core'
-import { type ReactNode, useId } from 'react'
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 import { type AddressChange, changed, nothingChosen, useLaneAddress } from './lane-address.ts'
-
-/** A section of the lane page. */
-export function LaneSection({
-  title,
-  hint,
-  aside,
-  busy = false,
-  children,
-  id,
-}: {
-  title: string
-  hint?: ReactNode
-  aside?: ReactNode
-  busy?: boolean
-  children: ReactNode
-  id?: string
-}) {
-  const heading = useId()
-  return (
-    <Paper
-      withBorder
-      p="md"
-      component="section"
-      aria-labelledby={heading}
-      aria-busy={busy}
-      {...(id === undefined ? {} : { id })}
-      style={{ minWidth: 0, scrollMarginTop: 64 }}
-    >
-      <div
-        style={{
-          display: 'flex',
-          flexWrap: 'wrap',
-          gap: '0.25rem 1rem',
-          justifyContent: 'space-between',
-          alignItems: 'baseline',
-          marginBottom: '0.6rem',
-        }}
-      >
-        <div>
-          <Title order={2} size="h4" id={heading}>
-            {title}
-          </Title>
-          {hint !== undefined && (
-            <Text size="sm" c="dimmed">
-              {hint}
-            </Text>
-          )}
-        </div>
-        {aside}
-      </div>
-      {children}
-    </Paper>
-  )
-}
 
 /** The id of the table of the lane's quotes, for links. */
 export const quotesAnchor = 'quotes'

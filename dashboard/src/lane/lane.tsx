@@ -13,6 +13,7 @@ import {
   MarketReferences,
   Nothing,
   Page,
+  Section,
 } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
 import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
@@ -26,7 +27,7 @@ import { PlaceOffers } from './lane-place-offers.tsx'
 import { LaneQuotes } from './lane-quotes.tsx'
 import { LaneScopes, scopeName } from './lane-scopes.tsx'
 import { LaneScores, ScopeBadge } from './lane-scores.tsx'
-import { LaneSection, quotesAnchor } from './lane-section.tsx'
+import { quotesAnchor } from './lane-section.tsx'
 
 export default function LanePage() {
   const { origin, destination, equipment } = useSearch({ strict: false })
@@ -192,22 +193,19 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       <EquipmentLinks record={record} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <LaneMap record={record} />
-        <LaneSection
-          title="At a glance"
-          aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}
-        >
+        <Section title="At a glance" aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}>
           <Stack gap="sm">
             <LaneFigures record={record} insight={found} advice={advice.data ?? null} />
             <Sentences insight={insight.data} insightError={insight.error} advice={advice.data} />
           </Stack>
-        </LaneSection>
+        </Section>
       </SimpleGrid>
       {insight.data?.market !== undefined && (
-        <LaneSection title="Your rates and the market">
+        <Section title="Your rates and the market">
           <MarketReferences references={insight.data.market} lane={asked} />
-        </LaneSection>
+        </Section>
       )}
-      <LaneSection title="Win curve" busy={advice.isFetching}>
+      <Section title="Win curve" busy={advice.isFetching}>
         <Curve
           advice={advice}
           rate={rate}
@@ -216,34 +214,34 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           record={record}
           isWaiting={insight.isPending}
         />
-      </LaneSection>
+      </Section>
       {record.points_total > 0 && (
-        <LaneSection title="Won and lost, by date and rate">
+        <Section title="Won and lost, by date and rate">
           <LaneDots record={record} band={bandOf(advice.data)} />
-        </LaneSection>
+        </Section>
       )}
       <ScoresSection insight={insight} found={found} />
       {found !== null && (
-        <LaneSection
+        <Section
           title="Scopes"
           hint="Advice uses the lane's own quotes. If there are none, it uses the next wider scope with enough history."
         >
           <LaneScopes insight={found} />
-        </LaneSection>
+        </Section>
       )}
       {record.months.length > 0 && (
-        <LaneSection title="Months">
+        <Section title="Months">
           <LaneMonths months={record.months} />
-        </LaneSection>
+        </Section>
       )}
       {record.points_total > 0 && (
-        <LaneSection title="The quotes behind the numbers" id={quotesAnchor}>
+        <Section title="The quotes behind the numbers" id={quotesAnchor}>
           <LaneQuotes
             record={record}
             question={settled === null || isBusy ? null : { ...asked, proposed_rate: settled }}
             miles={advice.data?.estimate?.miles ?? record.miles}
           />
-        </LaneSection>
+        </Section>
       )}
     </Stack>
   )
@@ -257,7 +255,7 @@ function ScoresSection({
   found: FoundInsight | null
 }) {
   return (
-    <LaneSection
+    <Section
       title="Scores and signals"
       hint={`Based on the last ${BUCKETS_MAX} periods of ${BUCKET_DAYS} days. They describe the past and are not a forecast.`}
       busy={insight.isFetching}
@@ -273,7 +271,7 @@ function ScoresSection({
       ) : (
         <LaneScores insight={found} />
       )}
-    </LaneSection>
+    </Section>
   )
 }
 

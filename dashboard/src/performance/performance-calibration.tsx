@@ -1,4 +1,4 @@
-import { IconInfoCircle } from 'virtual:tabler-icons'
+import { IconAlertTriangle, IconInfoCircle } from 'virtual:tabler-icons'
 import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer } from '../api/index.ts'
@@ -45,11 +45,13 @@ function Standing() {
     <Alert
       color="red"
       variant="outline"
-      icon={<IconInfoCircle aria-hidden />}
+      icon={<IconAlertTriangle aria-hidden />}
       title="The forecasts do not hold"
     >
       <Text size="sm" maw={820}>
-        {data.sentence} {checked}
+        {data.sentence}{' '}
+        {data.broken_since !== null && `The first check that found this was ${moment(data.broken_since)}. `}
+        {checked}
       </Text>
     </Alert>
   ) : (

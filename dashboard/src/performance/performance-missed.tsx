@@ -111,14 +111,14 @@ function Definitions() {
   return (
     <Alert color="gray" variant="outline" icon={<IconInfoCircle aria-hidden />} title="These are estimates">
       <Text component="div" size="xs">
-        Each quote is judged by the estimate of its own morning: win curve, going rate and expected truck
-        cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the lowest rate that was
-        nearly as good as the best one. The amount is what that rate would have been worth, and it counts the
-        chance of losing the quote. <b>Not worth winning</b>: the rate was below the truck cost that was known
-        then. The amount is the expected loss; a pending quote counts with its chance of winning. A truck that
-        was cheaper than the entered cost looks like a loss here. The 80% range covers the uncertainty of the
-        win curves and of the costs. <b>Booked</b> is what these quotes earned later, and not part of the
-        estimate.
+        Each quote is judged by what was known on the morning of its day: the win curve, the going rate and
+        the expected truck cost, all from earlier days. <b>Won too low</b>: the rate was clearly below the
+        lowest rate that was nearly as good as the best one. The amount is the expected margin at that rate
+        minus the margin as quoted: it allows for the chance of losing the quote. <b>Not worth winning</b>:
+        the rate was below the truck cost that was known then. The amount is the expected loss; a pending
+        quote counts with its chance of winning. A truck that was cheaper than the entered cost looks like a
+        loss here. The 80% range covers the uncertainty of the win curves and of the costs. <b>Booked</b> is
+        the margin of these quotes that was booked later; it is not part of the estimate.
       </Text>
     </Alert>
   )

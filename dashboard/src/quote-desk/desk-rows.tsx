@@ -415,8 +415,8 @@ export function Suggested({
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">
-      Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use the rate to quote. You can paste
-      spreadsheet rows into any field.
+      Nothing is quoted until you save. Enter after the rate: next lane. Ctrl or ⌘ + Enter: save. Alt + U: use
+      the rate to quote. You can paste spreadsheet rows into any field.
     </Text>
   )
 }

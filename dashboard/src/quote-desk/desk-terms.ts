@@ -17,7 +17,7 @@ export interface ComparedLane {
   readonly lane: DeskLane
   /** A rate of the advice on the terms of the lane; null while it cannot be converted. */
   readonly own: (rate: number) => number | null
-  /** What the numbers of the advice are, and what was converted. */
+  /** The basis of the numbers of the advice, and what was converted. */
   readonly words: string
   /** Why a typed rate is not compared; null if it is, or if none is typed. */
   readonly notCompared: string | null

@@ -55,7 +55,7 @@ export default function QuoteDesk() {
     saving.reset()
   }
   return (
-    <Page title="Quote desk" hint="Advice appears as you type. Nothing is quoted until you save.">
+    <Page title="Quote desk">
       {saved === null ? (
         <Desk draft={draft} onDraft={setDraft} saving={saving} />
       ) : (

@@ -1,6 +1,6 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useAnswer, useMay } from '../api/index.ts'
 import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
@@ -16,6 +16,7 @@ import {
   Nothing,
   Page,
   ReasonDialog,
+  Section,
   useOutcomeMarks,
 } from '../shared-ui/index.ts'
 import { lastQuotesView } from './quotes-address.ts'
@@ -97,17 +98,6 @@ function Quote({ lane }: { lane: Lane }) {
         <LaneChanges lane={lane} />
       </Section>
     </Page>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Stack gap="xs" component="section">
-      <Title order={2} size="h4">
-        {title}
-      </Title>
-      {children}
-    </Stack>
   )
 }
 

@@ -19,10 +19,12 @@ export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
           </Text>
         </Text>
       )}
-      <Text size="sm">
-        Suggested {dollars(advice.suggested_rate)} · band {dollars(band.floor)} to {dollars(band.ceiling)},
-        median {dollars(band.median)} · {signedPercent(advice.markup_pct)} vs reference
-      </Text>
+      {advice.suggested_rate !== null && (
+        <Text size="sm">
+          Suggested {dollars(advice.suggested_rate)} · band {dollars(band.floor)} to {dollars(band.ceiling)},
+          median {dollars(band.median)} · {signedPercent(advice.markup_pct)} vs reference
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {advice.verdict}
       </Text>

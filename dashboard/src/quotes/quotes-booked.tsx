@@ -96,7 +96,7 @@ export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
   return (
     <>
       <DataTable
-        caption="Quoted vs booked"
+        caption="Amounts quoted and booked"
         rows={compared(lane)}
         rowKey={({ what }) => what}
         columns={[

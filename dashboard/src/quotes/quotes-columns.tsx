@@ -15,6 +15,7 @@ import {
   OutcomeMark,
   ratePerMile,
   reasonNames,
+  sentTerms,
   VoidMark,
 } from '../shared-ui/index.ts'
 import { quotedMargin, rpm } from './quotes-margin.ts'
@@ -93,6 +94,18 @@ function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
     <>
       <div>{first}</div>
       <div className="quotes-second">{second}</div>
+    </>
+  )
+}
+
+/** An amount or a percentage with its currency, if it is not US dollars. */
+function withCurrency(shown: ReactNode, currency: Lane['quoted_currency']): ReactNode {
+  const said = sentTerms(null, currency)
+  return said === null ? (
+    shown
+  ) : (
+    <>
+      {shown} {said}
     </>
   )
 }
@@ -207,7 +220,9 @@ const quotesColumns: readonly QuotesColumn[] = [
     cell: ({ lane }) => (
       <TwoLines
         first={<Amount of={lane.quoted_rate} />}
-        second={ratePerMile(rpm(lane.quoted_rate, lane.miles))}
+        second={
+          sentTerms(lane.quoted_basis, lane.quoted_currency) ?? ratePerMile(rpm(lane.quoted_rate, lane.miles))
+        }
       />
     ),
   },
@@ -222,7 +237,7 @@ const quotesColumns: readonly QuotesColumn[] = [
       return (
         <TwoLines
           first={<Amount of={quoted?.cost} />}
-          second={quoted === null ? null : costSources[quoted.source]}
+          second={quoted && (sentTerms(null, lane.quoted_currency) ?? costSources[quoted.source])}
         />
       )
     },
@@ -238,7 +253,7 @@ const quotesColumns: readonly QuotesColumn[] = [
       return (
         <TwoLines
           first={<Amount of={quoted?.margin} isMargin />}
-          second={quoted && <MarginPct share={quoted.marginPct} />}
+          second={quoted && withCurrency(<MarginPct share={quoted.marginPct} />, lane.quoted_currency)}
         />
       )
     },
@@ -254,7 +269,11 @@ const quotesColumns: readonly QuotesColumn[] = [
     cell: ({ lane }) => (
       <TwoLines
         first={<Amount of={lane.margin} isMargin />}
-        second={lane.margin_pct === null ? null : <MarginPct share={lane.margin_pct} />}
+        second={
+          lane.margin_pct === null
+            ? null
+            : withCurrency(<MarginPct share={lane.margin_pct} />, lane.margin_currency)
+        }
       />
     ),
   },
@@ -266,7 +285,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     from: 'md',
     cell: ({ lane }) => (
       <TwoLines
-        first={<Amount of={lane.customer_rate} />}
+        first={withCurrency(<Amount of={lane.customer_rate} />, lane.customer_currency)}
         second={lane.cancelled_at === null ? lane.booked_at && day(lane.booked_at) : 'booking cancelled'}
       />
     ),

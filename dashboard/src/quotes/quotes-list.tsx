@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
-import { lostQuote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
+import { lostQuote, OrderNote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
 import { columnsNamed, type RowAction } from './quotes-columns.tsx'
 import { RequoteDialog } from './quotes-requote.tsx'
@@ -58,6 +58,7 @@ export function QuotesList({
   })
   return (
     <>
+      <OrderNote sort={sort} lanes={rows} />
       <QuotesTable
         rows={rows}
         columns={useMemo(() => columnsNamed(columns), [columns])}

@@ -3,11 +3,12 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
+import { sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type Answer, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
-  asLinkToQuote,
   converted,
+  DoneButtons,
   dollars,
   Failed,
   InRed,
@@ -118,7 +119,7 @@ function RequoteForm({
           />
         </Group>
         <RequoteTerms lane={lane} terms={terms} errors={termsWrong} onTerms={setTerms} />
-        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? keptCost} />
+        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? keptCost} terms={terms} />
         <Advice lane={lane} rate={quotedRate} terms={termsAfter(lane, terms)} />
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">
@@ -143,6 +144,7 @@ function LastQuote({ lane }: { lane: Lane }) {
       </Text>
       <Text size="sm" c="dimmed">
         {lane.lane_ref}: quoted {dollars(lane.quoted_rate)}
+        {termsBehind({ basis: lane.quoted_basis, currency: lane.quoted_currency })}
         {lane.miles !== null && ` (${ratePerMile(rpm(lane.quoted_rate, lane.miles))})`}
         {margin !== null && `, expected cost ${dollars(margin.cost)}`}
       </Text>
@@ -150,7 +152,25 @@ function LastQuote({ lane }: { lane: Lane }) {
   )
 }
 
-function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost: number | null }) {
+function NewMargin({
+  lane,
+  rate,
+  cost,
+  terms,
+}: {
+  lane: Lane
+  rate: number | null
+  cost: number | null
+  terms: RateTerms
+}) {
+  const { default_basis } = useSession().tenant
+  const last = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  // A rate on other terms differs from the last quote by more than its price.
+  const isComparable = sameTerms(
+    { basis: terms.basis || last.basis, currency: terms.currency || last.currency },
+    last,
+    default_basis,
+  )
   const margin = rate === null || cost === null ? null : rate - cost
   return (
     <Text size="sm" mih="1.4rem">
@@ -158,7 +178,9 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
         'Margin and advice appear as you type.'
       ) : (
         <>
-          {signedDollars(rate - lane.quoted_rate)} vs the last quote
+          {isComparable
+            ? `${signedDollars(rate - lane.quoted_rate)} vs the last quote`
+            : 'The last quote was on other terms'}
           {lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
           {margin !== null && (
             <InRed when={margin < 0}>
@@ -272,14 +294,7 @@ function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => v
         earlier quote did not change.
       </Text>
       <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
-      <Group justify="flex-end">
-        <Button variant="default" renderRoot={asLinkToQuote(lane.lane_ref)} onClick={onClose}>
-          Open the new quote
-        </Button>
-        <Button onClick={onClose} data-autofocus>
-          Done
-        </Button>
-      </Group>
+      <DoneButtons newRef={lane.lane_ref} onClose={onClose} />
     </Stack>
   )
 }

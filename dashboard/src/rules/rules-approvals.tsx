@@ -67,7 +67,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             </b>
             {lane.counter_rate !== null && (
               <>
-                , instead{' '}
+                , countered with{' '}
                 <b>
                   {dollars(lane.counter_rate)}
                   {termsOf(lane)}
@@ -83,9 +83,13 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         <Text size="sm">
           {approval.requested_by.name} asked {moment(approval.requested_at)}
           {approval.note === null ? '.' : `: ${approval.note}`}
-          {approval.decided_by !== null && ` Decided by ${approval.decided_by.name}`}
-          {approval.decision_note !== null && `: ${approval.decision_note}`}
         </Text>
+        {approval.decided_by !== null && (
+          <Text size="sm">
+            {approval.decided_by.name} decided
+            {approval.decision_note === null ? '.' : `: ${approval.decision_note}`}
+          </Text>
+        )}
         {lane_refs.map((ref) => (
           <TextLink key={ref} to={`/quotes/${ref}`}>
             Quote {ref}

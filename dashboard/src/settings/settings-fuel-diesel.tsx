@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import { ageInWords, calendarDay, DataTable, Heed, IntegrationSection } from '../shared-ui/index.ts'
+import { ageInWords, calendarDay, DataTable, Heed, Section } from '../shared-ui/index.ts'
 import { DatedFile } from './settings-fuel-file.tsx'
 import { milled } from './settings-fuel-words.ts'
 
@@ -14,7 +14,7 @@ export function DieselPrices({ fuel, mayChange }: { fuel: Answer<'get-fuel'>; ma
   const newest = fuel.diesel
   const age = newest === null ? null : daysSince(newest.week)
   return (
-    <IntegrationSection
+    <Section
       title="Diesel prices"
       hint="The U.S. average retail price of No. 2 diesel, which the EIA surveys every Monday, in dollars per gallon."
     >
@@ -38,7 +38,7 @@ export function DieselPrices({ fuel, mayChange }: { fuel: Answer<'get-fuel'>; ma
         />
       )}
       {mayChange && <DieselFile />}
-    </IntegrationSection>
+    </Section>
   )
 }
 

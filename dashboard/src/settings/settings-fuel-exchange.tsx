@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { EXCHANGE_RATE_DAYS_MAX } from '#engine/exchange-days.ts'
 import { useAnswer, useChange } from '../api/index.ts'
-import { calendarDay, DataTable, Failed, IntegrationSection, Loading } from '../shared-ui/index.ts'
+import { calendarDay, DataTable, Failed, Loading, Section } from '../shared-ui/index.ts'
 import { DatedFile } from './settings-fuel-file.tsx'
 
 const inDollars = (rate: number) => `$${rate.toFixed(4)}`
@@ -18,7 +18,7 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
   }
   const { rates } = stored.data
   return (
-    <IntegrationSection
+    <Section
       title="Canadian dollars"
       hint={`Amounts in Canadian dollars are kept out of statistics, except on days with an exchange rate. A rate applies until the next one, for at most ${EXCHANGE_RATE_DAYS_MAX} days.`}
     >
@@ -40,7 +40,7 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
         />
       )}
       {mayChange && <ExchangeFile />}
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useChange } from '../api/index.ts'
-import { ConfirmDialog, calendarDay, DataTable, IntegrationSection, useNotice } from '../shared-ui/index.ts'
+import { ConfirmDialog, calendarDay, DataTable, Section, useNotice } from '../shared-ui/index.ts'
 import { ScheduleForm } from './settings-fuel-form.tsx'
 import { type FuelSchedule, ruleInWords } from './settings-fuel-words.ts'
 
@@ -19,7 +19,7 @@ export function FuelSchedules({
   const [adds, setAdds] = useState<'brokerage' | 'customer' | null>(null)
   const hasOwn = schedules.some(({ customer_name }) => customer_name === null)
   return (
-    <IntegrationSection
+    <Section
       title="Surcharge schedules"
       hint="On the days that it covers, the schedule of a customer applies instead of that of your brokerage."
     >
@@ -43,7 +43,7 @@ export function FuelSchedules({
           </Button>
         </Group>
       )}
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -2,15 +2,7 @@ import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
 import { type Answer, type Query, useAnswer } from '../api/index.ts'
-import {
-  CustomerInput,
-  calendarDay,
-  count,
-  dollars,
-  Failed,
-  IntegrationSection,
-  Loading,
-} from '../shared-ui/index.ts'
+import { CustomerInput, calendarDay, count, dollars, Failed, Loading, Section } from '../shared-ui/index.ts'
 import { milled } from './settings-fuel-words.ts'
 
 type Asked = Query<'get-fuel-surcharge'>
@@ -35,7 +27,7 @@ export function TryFuel() {
     setAsked({ day, miles: written, ...(name === '' ? {} : { customer_name: name }) })
   }
   return (
-    <IntegrationSection
+    <Section
       title="Surcharge of a load"
       hint="What the stored prices and schedules give for a load on a day."
     >
@@ -78,7 +70,7 @@ export function TryFuel() {
           </Group>
         </Stack>
       </Paper>
-    </IntegrationSection>
+    </Section>
   )
 }
 

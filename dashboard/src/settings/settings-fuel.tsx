@@ -18,7 +18,7 @@ export function FuelSettings() {
     )
   }
   return (
-    <Stack gap="xs">
+    <Stack>
       <DieselPrices fuel={fuel.data} mayChange={mayChange} />
       <FuelSchedules schedules={fuel.data.schedules} mayChange={mayChange} />
       <TryFuel />

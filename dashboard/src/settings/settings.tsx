@@ -1,8 +1,7 @@
-import { Paper, Stack, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Stack } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession, useSessionCheck } from '../api/index.ts'
-import { Failed, Loading, moment, Page, useAddress, ViewTabs } from '../shared-ui/index.ts'
+import { Failed, Loading, moment, Page, Section, useAddress, ViewTabs } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
@@ -55,23 +54,5 @@ function GeneralSettings() {
         <PasswordForm />
       </Section>
     </Stack>
-  )
-}
-
-function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p="lg" component="section" aria-label={title}>
-      <Stack>
-        <div>
-          <Title order={2} size="h4">
-            {title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {hint}
-          </Text>
-        </div>
-        {children}
-      </Stack>
-    </Paper>
   )
 }

@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
 import type { ComparedBasis, RateBasis } from '#contract/rate-basis.ts'
 import { counted } from './formats.ts'
 
@@ -15,13 +16,59 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
       Rates, costs and margins are {basisNames[basis.amounts]}, in US dollars.
       {charges > 0 && ` ${counted(charges, 'quote')} with ${other} amounts converted by their charges.`}
       {schedule > 0 &&
-        ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of their day.`}
+        ` ${counted(schedule, 'quote')} with ${other} amounts converted by the fuel schedule of the day.`}
       {exchange > 0 &&
-        ` ${counted(exchange, 'quote')} with Canadian dollars converted by the exchange rate of their day.`}
+        ` ${counted(exchange, 'quote')} with Canadian dollars converted by the exchange rate of the day.`}
       {apart > 0 &&
-        ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither their fuel charge nor the surcharge of their day is known.`}
+        ` ${counted(apart, 'quote')} with ${other} amounts not counted: neither a fuel charge nor the surcharge of the day is known.`}
       {basis.kept_apart_in_cad > 0 &&
-        ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of their day, or their fuel charge, is not known.`}
+        ` ${counted(basis.kept_apart_in_cad, 'quote')} with Canadian dollars not counted: the exchange rate of the day or the fuel charge is not known.`}
+    </Text>
+  )
+}
+
+/**
+ * What was said about an amount: the currency, if it is not US dollars, and the basis. Null if nothing was.
+ *
+ * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
+ */
+export function sentTerms(basis: RateBasis | null, currency: Lane['quoted_currency']): string | null {
+  const words = [currency === 'CAD' ? 'CAD' : '', basis === null ? '' : basisNames[basis]]
+  return words.filter((word) => word !== '').join(' ') || null
+}
+
+type SentAmounts = Pick<
+  Lane,
+  | 'quoted_basis'
+  | 'customer_basis'
+  | 'truck_basis'
+  | 'quoted_currency'
+  | 'customer_currency'
+  | 'truck_currency'
+>
+
+/** Why the order of a list by rate or by margin can look wrong: its lanes have amounts on other terms. Null if they have none. */
+export function orderInWords(sort: string, lanes: readonly SentAmounts[]): string | null {
+  const by = /^(rate|margin)_/.exec(sort)?.[1]
+  const onOwnTerms = lanes.some((lane) =>
+    [
+      lane.quoted_basis,
+      lane.customer_basis,
+      lane.truck_basis,
+      ...[lane.quoted_currency, lane.customer_currency, lane.truck_currency].filter((one) => one === 'CAD'),
+    ].some((said) => said !== null),
+  )
+  if (by === undefined || !onOwnTerms) return null
+  const asSent = 'The order compares the amounts as they were sent, whatever their basis and currency.'
+  return by === 'rate' ? asSent : `${asSent} Lanes whose AR and AP are on different terms are last.`
+}
+
+/** The note of `orderInWords`. */
+export function OrderNote({ sort, lanes }: { sort: string; lanes: readonly SentAmounts[] }) {
+  const words = orderInWords(sort, lanes)
+  return words === null ? null : (
+    <Text component="p" size="xs" c="dimmed">
+      {words}
     </Text>
   )
 }

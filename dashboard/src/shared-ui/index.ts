@@ -1,6 +1,6 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress } from './address.ts'
-export { BasisNote, basisNames } from './basis-note.tsx'
+export { BasisNote, basisNames, OrderNote, sentTerms } from './basis-note.tsx'
 export { CodeBlock } from './code-block.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
@@ -39,7 +39,7 @@ export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'
-export { NewQuote } from './new-quote.tsx'
+export { DoneButtons, NewQuote } from './new-quote.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'
 export { lostQuote, ReasonDialog } from './outcome-reason.tsx'
@@ -81,7 +81,7 @@ export {
 } from './rate-terms.tsx'
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
-export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'
+export { CredentialState, Heed, LastUsed, Section } from './section.tsx'
 export { useOnceSettled } from './settled-fields.ts'
 export {
   type Shortcut,

@@ -20,7 +20,7 @@ export function onOwnTerms({ times, plus }: RateConversion, rate: number): numbe
   return times === 1 && plus === 0 ? rate : Math.round((rate - plus) / times)
 }
 
-/** How rates on these terms are converted: null if they cannot be, undefined while that is not known yet. */
+/** How rates on these terms are converted. Null if they cannot be converted, undefined while the answer is loading. */
 export function useRateConversion(
   {
     origin,

@@ -5,7 +5,7 @@ import { readCharges } from '#engine/named-charges.ts'
 import { basisNames } from './basis-note.tsx'
 import { readDollars } from './formats.ts'
 
-/** What a rate includes and its currency, as typed. Empty: not said, so that the brokerage's default applies, or US dollars. */
+/** What a rate includes and its currency, as typed. Empty: the brokerage's default basis, or US dollars. */
 export interface RateTerms {
   readonly basis: '' | 'linehaul' | 'all_in'
   readonly fuel: string
@@ -38,7 +38,7 @@ export function termsErrors({ fuel, charges }: RateTerms): Partial<Record<TermsF
   }
 }
 
-/** Terms in the form of the API. Only what was said. */
+/** Terms in the form of the API, without empty fields. */
 export function termsBody({ basis, fuel, charges, currency, accessorials = null }: KeptTerms) {
   const [fuelCharge, named] = [readDollars(fuel), readCharges(charges)]
   return {
@@ -52,7 +52,7 @@ export function termsBody({ basis, fuel, charges, currency, accessorials = null 
   }
 }
 
-/** The terms of a requote: those of the quote before it, unless others are said. The service keeps the same ones. */
+/** The terms of a requote: those of the quote before it, unless others are entered. The service applies the same rule. */
 export function termsAfter(
   {
     quoted_basis,
@@ -98,7 +98,7 @@ export function RateTermsFields({
   onChange,
 }: {
   terms: RateTerms
-  /** The basis and the currency that apply if nothing is said, and why. */
+  /** The basis and the currency of empty fields, and why they apply. */
   assumed: 'linehaul' | 'all_in'
   assumedCurrency?: 'USD' | 'CAD'
   why?: string

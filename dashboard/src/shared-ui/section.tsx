@@ -5,33 +5,56 @@ import {
   IconClockExclamation,
   IconClockOff,
 } from 'virtual:tabler-icons'
-import { Alert, Badge, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { exactMoment, since } from './formats.ts'
 
-/** A section of a page with a heading. */
-export function IntegrationSection({
+/** A section of a page with a heading, in a frame. */
+export function Section({
   title,
   hint,
+  aside,
+  busy = false,
+  id,
   children,
 }: {
   title: string
-  hint: ReactNode
+  hint?: ReactNode
+  /** Beside the heading: buttons, or a badge. */
+  aside?: ReactNode
+  busy?: boolean
+  /** For links to the section. */
+  id?: string
   children: ReactNode
 }) {
-  const id = useId()
+  const heading = useId()
   return (
-    <Stack component="section" aria-labelledby={id} gap="md" mb="xl">
-      <div>
-        <Title order={2} size="h3" id={id}>
-          {title}
-        </Title>
-        <Text size="sm" c="dimmed" maw={760}>
-          {hint}
-        </Text>
-      </div>
-      {children}
-    </Stack>
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-labelledby={heading}
+      aria-busy={busy}
+      {...(id === undefined ? {} : { id })}
+      style={{ minWidth: 0, scrollMarginTop: 64 }}
+    >
+      <Stack gap="sm">
+        <Group justify="space-between" align="baseline" gap="xs">
+          <div>
+            <Title order={2} size="h4" id={heading}>
+              {title}
+            </Title>
+            {hint !== undefined && hint !== null && (
+              <Text size="sm" c="dimmed" maw={760}>
+                {hint}
+              </Text>
+            )}
+          </div>
+          {aside}
+        </Group>
+        {children}
+      </Stack>
+    </Paper>
   )
 }
 

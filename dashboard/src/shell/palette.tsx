@@ -110,7 +110,7 @@ export function Palette() {
 
 const customersMax = 4
 
-/** The most quoted customers whose name has the typed text. Says nothing without one: the quotes below say what was found. */
+/** The most quoted customers whose name has the typed text. Empty without a match: the list of quotes shows whether anything was found. */
 function FoundCustomers({
   typed,
   go,

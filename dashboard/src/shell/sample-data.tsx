@@ -25,9 +25,9 @@ export function SampleData() {
     )
   return (
     <Box component="section" aria-label="Sample data" mb="md">
-      <Heed title="This brokerage shows sample data">
-        Quotes whose customer ends with “(sample)” are fictional, and all advice is based on them. Remove them
-        before you quote or import.{' '}
+      <Heed>
+        <b>This brokerage shows sample data.</b> Quotes for “(sample)” customers, and all advice, are
+        fictional.{' '}
         {may && (
           <Button size="compact-xs" variant="default" onClick={remove} loading={undo.isPending}>
             Remove the sample data

@@ -1,7 +1,6 @@
 import { Text, UnstyledButton } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import {
-  basisNames,
   CancelledMark,
   type Column,
   CopyButton,
@@ -12,6 +11,7 @@ import {
   laneName,
   Margin,
   MarginPct,
+  sentTerms,
 } from '../shared-ui/index.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
@@ -34,13 +34,15 @@ function TwoLines({ first, second }: { first: string; second?: string | null }) 
 }
 
 /** The landed margin, in dollars and as a percentage of the customer rate. */
-export function LandedMargin({ lane: { margin, margin_pct } }: { lane: Lane }) {
+export function LandedMargin({ lane: { margin, margin_pct, margin_currency } }: { lane: Lane }) {
+  const terms = sentTerms(null, margin_currency)
   if (margin === null) return <span>–</span>
   return (
     <>
       <Margin amount={margin} />
       <br />
       <small>
+        {terms !== null && `${terms} · `}
         <MarginPct share={margin_pct} />
       </small>
     </>
@@ -107,13 +109,17 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       header: 'AR',
       align: 'right',
       sorts: ['rate_high', 'rate_low'],
-      cell: (lane) => <OnBasis amount={lane.customer_rate} basis={lane.customer_basis} />,
+      cell: (lane) => (
+        <OnTerms amount={lane.customer_rate} terms={sentTerms(lane.customer_basis, lane.customer_currency)} />
+      ),
     },
     {
       key: 'ap',
       header: 'AP',
       align: 'right',
-      cell: (lane) => <OnBasis amount={lane.truck_cost} basis={lane.truck_basis} />,
+      cell: (lane) => (
+        <OnTerms amount={lane.truck_cost} terms={sentTerms(lane.truck_basis, lane.truck_currency)} />
+      ),
     },
     {
       key: 'margin',
@@ -131,7 +137,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
         <>
           <Difference amount={bookedAgainstQuoted(lane)} />
           <Text size="xs" c="dimmed">
-            quoted {dollars(lane.quoted_rate)}
+            quoted {[dollars(lane.quoted_rate), sentTerms(lane.quoted_basis, lane.quoted_currency)].join(' ')}
           </Text>
         </>
       ),
@@ -172,7 +178,7 @@ export function ShipmentsTable({
   )
 }
 
-/** An amount as it was sent, with what it includes if that was said. */
-function OnBasis({ amount, basis }: { amount: number | null; basis: Lane['customer_basis'] }) {
-  return <TwoLines first={dollars(amount)} second={basis === null ? null : basisNames[basis]} />
+/** An amount as it was sent, with its currency and what it includes if that was said. */
+function OnTerms({ amount, terms }: { amount: number | null; terms: string | null }) {
+  return <TwoLines first={dollars(amount)} second={terms} />
 }

@@ -10,6 +10,7 @@ import {
   FilterRow,
   isBackwards,
   Loading,
+  OrderNote,
   Page,
   PageTurner,
   type Period,
@@ -141,6 +142,7 @@ function Listed({
       )}
       {data !== undefined && total !== null && total > 0 && (
         <Stack gap="sm" style={{ opacity: isOld ? 0.6 : 1 }}>
+          <OrderNote sort={sortOf(search)} lanes={data.lanes} />
           <ShipmentsTable
             lanes={data.lanes}
             sort={sortOf(search)}

@@ -7,8 +7,8 @@ import {
   CustomerLink,
   counted,
   Failed,
-  IntegrationSection,
   Loading,
+  Section,
   useNotice,
 } from '../shared-ui/index.ts'
 import { type Team, TeamForm } from './team-form.tsx'
@@ -20,13 +20,13 @@ const rule =
 export function Teams() {
   const mayManage = useMay('admin')
   return (
-    <IntegrationSection title="Who sees which customers" hint={rule}>
+    <Section title="Who sees which customers" hint={rule}>
       {mayManage ? (
         <TeamList />
       ) : (
         <Text size="sm">Owners and admins see the teams, and decide which customers are in one.</Text>
       )}
-    </IntegrationSection>
+    </Section>
   )
 }
 

@@ -23,7 +23,7 @@ export interface JudgeableQuote extends LaneQuote {
 }
 
 /**
- * What the rate of a quote is estimated to have missed, by the estimate of its own morning. Money in cents.
+ * What the rate of a quote is estimated to have missed, by what was known on the morning of its day. Money in cents.
  *
  * `winSd` and `costSd` are the standard deviations of the amount from the win curve and from the cost.
  */

@@ -40,7 +40,7 @@ const runningMax = 2
 const waitingMax = 100
 /** Tenants whose last result is cached: a few kilobytes each, and 57 bytes for each judged quote that missed margin. */
 const keptMax = 200
-/** Such quotes in all results together. Above this, the oldest results are forgotten. */
+/** The judged quotes in all cached results together. Above this, the oldest results are removed. */
 const missedMax = 500_000
 /** A result is shown for this long even when quotes change, because in a busy brokerage they always do. */
 const freshMs = 10 * 60_000

@@ -13,7 +13,7 @@ export function needsConversion(
   return (basis ?? wanted) !== wanted || currency === 'CAD'
 }
 
-/** What the amounts of a quote include and their currency. Absent or null: what the brokerage assumes, and US dollars. */
+/** What the amounts of a quote include and their currency. Absent or null: the brokerage's default basis, and US dollars. */
 export type QuotedOn = Pick<
   NewLane,
   'quoted_basis' | 'quoted_fuel_cents' | 'quoted_accessorials_cents' | 'quoted_currency'

@@ -10,7 +10,7 @@ import type { TenantId } from '../database/session/index.ts'
 export interface QuotedFor {
   readonly customerName: string | null
   readonly repId: number | null
-  /** null: not said, as of a rate that is no quote yet. Required, so that nobody forgets the rules for contract quotes. */
+  /** Null if it is not known, such as before a rate is quoted. Required, so that no caller skips the rules for contract quotes. */
   readonly rateType: 'spot' | 'contract' | null
 }
 

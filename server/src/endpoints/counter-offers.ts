@@ -68,7 +68,7 @@ function amountsOf(lane: LaneRow, { counter_rate, rate }: CounterCall['query']):
   return { quotedCents, counterCents, sentCents }
 }
 
-/** What the brokerage knows about the lane and the customer of a quote. */
+/** The advice that the brokerage's own quotes give on the lane and the customer of a quote. */
 async function knownAbout(lane: LaneRow, { caller, query, now }: CounterCall, parts: Parts) {
   const { tenant, userId } = caller
   const open = await parts.books.read(tenant)

@@ -113,8 +113,10 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
   return { ...sums, compared }
 }
 
-/** Lanes per step: some milliseconds. */
-const lanesPerStep = 200
+/** Comparisons of a rate with a day per step: some milliseconds. A lane with a year of weekly rates from five sources has 65,000. */
+const comparisonsPerStep = 50_000
+/** What a day without any rate costs, in comparisons. */
+const comparisonsPerDay = 10
 
 /** Adds up the days of each lane, of each month, and of all, in steps. */
 function* compare(
@@ -132,10 +134,15 @@ function* compare(
   const lanes: LaneStanding[] = []
   const months = new Map<string, Standing>()
   const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
+  let comparisons = 0
   for (const [first, ...others] of byLane.values()) {
     if (first === undefined) continue
-    if ((lanes.length + without.lanes) % lanesPerStep === lanesPerStep - 1) yield
+    if (comparisons > comparisonsPerStep) {
+      yield
+      comparisons = 0
+    }
     const rates = ratesOfLane(first, others.findLast(({ miles }) => miles !== null)?.miles ?? first.miles)
+    comparisons += (rates.length + comparisonsPerDay) * (others.length + 1)
     const countWithout = (loads: number, at: number, kind: MarketKind) => {
       without.loads += loads
       const why = loads === 0 ? null : whyNoMarketRate(rates, { at, basis, kind })

@@ -222,11 +222,11 @@ export async function isQuotedCustomer(
   return rows[0]?.quoted ?? false
 }
 
-/** The keys of two names, in the order in which a distinction has them. */
+/** The keys of two names, in the order in which a distinction stores them. */
 const inKeyOrder = (names: readonly [string, string]) =>
   names.map(customerKey).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 
-/** Keeps that two names are different customers. Returns false if it is kept already. */
+/** Stores that two names are different customers. Returns false if it is stored already. */
 export async function distinguishCustomers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -243,7 +243,7 @@ export async function distinguishCustomers(
   return added !== undefined
 }
 
-/** Forgets that two names are different customers. Returns false if it was not kept. */
+/** Deletes the record that two names are different customers. Returns false if there was none. */
 export async function forgetDistinction(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -321,7 +321,7 @@ export interface CustomerAnswers {
 
 /**
  * How quickly a customer decides, and its decisions in the last `days` days of the brokerage with today, and in the `days` days
- * before those. A quote that was decided when it was entered, such as an imported one, says nothing about the time. Nor does an
+ * before those. A quote that was decided when it was entered, such as an imported one, does not show the response time. Nor does an
  * outcome that a person set in bulk much later, so the median is the figure to use.
  */
 export async function customerAnswers(

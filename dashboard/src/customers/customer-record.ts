@@ -1,0 +1,3 @@
+import type { Answer } from '../api/index.ts'
+
+export type CustomerRecord = Answer<'get-customer'>

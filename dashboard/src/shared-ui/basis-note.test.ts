@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { orderInWords, sentTerms } from './basis-note.tsx'
+
+const nothingSaid = {
+  quoted_basis: null,
+  customer_basis: null,
+  truck_basis: null,
+  quoted_currency: null,
+  customer_currency: null,
+  truck_currency: null,
+}
+
+test('an order by rate or margin says that it compares amounts as sent, if some are on their own terms', () => {
+  const inCad = { ...nothingSaid, quoted_currency: 'CAD' as const }
+  const linehaul = { ...nothingSaid, truck_basis: 'linehaul' as const }
+  expect(orderInWords('rate_high', [nothingSaid, inCad])).toMatch(/as they were sent/)
+  expect(orderInWords('margin_low', [linehaul])).toMatch(/different terms are last/)
+  expect(orderInWords('newest', [inCad, linehaul])).toBeNull()
+  expect(orderInWords('rate_low', [nothingSaid, { ...nothingSaid, quoted_currency: 'USD' }])).toBeNull()
+})
+
+test('an amount in a list says its currency if it is not US dollars, and its basis if it was said', () => {
+  expect(sentTerms('linehaul', 'CAD')).toBe('CAD linehaul')
+  expect(sentTerms(null, 'CAD')).toBe('CAD')
+  expect(sentTerms('all_in', 'USD')).toBe('all-in')
+  expect(sentTerms(null, null)).toBeNull()
+})
