@@ -39,7 +39,7 @@ const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
 
 /**
  * Reads when a rate was published: a day in any form of `readMoment`, "22-Nov-26" or "Nov 22, 2026"; of a range of days the
- * last one; of a month such as "Nov 2026" the last day, or today in the current month.
+ * last one, and of a month such as "Nov 2026" the last day, or today if the range or month is not over.
  *
  * @example readPublished('11/16/2026 - 11/22/2026', now) // { value: Date.UTC(2026, 10, 22) }
  */
@@ -48,7 +48,12 @@ export function readPublished(text: string, now: number): Cell<number> {
   const range = /^(.+?)\s+(?:-|–|—|to|through|thru)\s+(.+)$/i.exec(plain)
   const [last = plain] = range?.slice(2) ?? []
   const whole = readMoment(last)
-  if ('value' in whole) return whole
+  const today = Math.floor(now / 86_400_000) * 86_400_000
+  if ('value' in whole) {
+    const began = range === null ? null : readMoment(range[1] ?? '')
+    const isCurrent = began !== null && 'value' in began && began.value <= now && whole.value > today
+    return isCurrent ? { value: today } : whole
+  }
   const year = (digits: string | undefined) => Number(digits) + (digits?.length === 2 ? 2000 : 0)
   const month = (name: string | undefined) => months.indexOf((name ?? '').slice(0, 3).toLowerCase())
   const [, day, dayMonth, dayYear] = dayFirst.exec(last) ?? []
@@ -66,7 +71,6 @@ export function readPublished(text: string, now: number): Cell<number> {
         : [Number(second), Number(first) - 1]
   if ((only === undefined && numbered === null) || ofMonth < 0 || ofMonth > 11) return whole
   const end = Date.UTC(ofYear, ofMonth + 1, 0)
-  const today = Math.floor(now / 86_400_000) * 86_400_000
   return { value: Date.UTC(ofYear, ofMonth, 1) <= now && end > today ? today : end }
 }
 

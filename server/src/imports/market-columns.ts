@@ -182,13 +182,14 @@ const providerWords = /\b(dat|rateview|truckstop|greenscreens|sonar|trac)\b/g
 const nameLengthMax = 100
 
 /**
- * Reads the name of a column; null if it is not known. Amounts in cents are not read.
+ * Reads the name of a column; null if it is not known. Amounts in cents and percentages are not read.
  *
  * @example meaningOf('Spot Avg Linehaul Rate').market // 'spot'
  * @example meaningOf('Reefer 7-Day Avg ($/mi)') // { field: 'mid', unit: 'per mile', market: null, days: 7, equipment: 'R' }
  */
 export function meaningOf(header: string): Meaning | null {
-  if (header.length > nameLengthMax) return null
+  // A column of percentages holds changes or shares, not rates.
+  if (header.length > nameLengthMax || header.includes('%')) return null
   const plain = { unit: null, market: null, days: null, equipment: null }
   const other = otherOfName.get(foldedHeader(header))
   if (other !== undefined) return { ...plain, field: other }
@@ -261,7 +262,7 @@ const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'ra
 
 /**
  * Chooses one column for each field. Of several columns of rates: spot rates, or contract rates for `sell`; the shortest time
- * frame; dollars per load before dollars per mile; then the first. Without a column of equipment and of a rate for all, each
+ * frame; dollars per load before dollars per mile; a stated basis before none; then the first. Without a column of equipment and of a rate for all, each
  * column of an equipment is a rate of its own.
  */
 export function chooseColumns(header: readonly string[], kind: string | undefined): ChosenColumns {
@@ -325,9 +326,18 @@ function isShared({ field }: Candidate, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }
 
+/** Whether a column is read only if the file has no clearer one: a rate of no stated basis, or the number of a week or month. */
+function isVague(field: MarketFileField, name: string): boolean {
+  if (field === 'mid') return basisNamed(name) === null
+  return field === 'as_of' && /^(week|month)$/i.test(name)
+}
+
 function columnsOf(candidates: readonly Candidate[], equipment: string | null): RateColumns {
-  const rank = ({ market, unit, index }: Candidate) =>
-    (market === null ? 2_000 : 0) + (unit === 'per mile' ? 1_000 : 0) + index / 1_000
+  const rank = ({ market, unit, field, name, index }: Candidate) =>
+    (market === null ? 4_000 : 0) +
+    (unit === 'per mile' ? 2_000 : 0) +
+    (isVague(field, name) ? 1_000 : 0) +
+    index / 1_000
   const ranked = [...candidates].sort((one, other) => rank(one) - rank(other))
   const first = new Map<MarketFileField, Candidate>()
   const otherBasis: string[] = []

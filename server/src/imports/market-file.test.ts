@@ -169,6 +169,15 @@ test.each([
   expect(rows).toMatchObject([{ line: 2, errors: [{ detail: expect.stringContaining(words) }] }])
 })
 
+test('of a total and a linehaul rate, the one is read whose name states its basis; a date is read before the number of its week', async () => {
+  const { rows } = await read(
+    'Week,Date,Origin,Destination,Equipment,Total Rate,Linehaul,Fuel\n47,11/17/2026,"Dallas, TX","Atlanta, GA",V,1900,1600,300\n',
+    { basis: 'linehaul' },
+  )
+  expect(rows).toMatchObject([{ item: { basis: 'linehaul', mid: 1600, fuel: 300 } }])
+  expect(rows[0]?.item.as_of).toBe('2026-11-17T00:00:00.000Z')
+})
+
 test('a range on the other basis is not read with the rate', async () => {
   const { rows, notes } = await read(
     'Origin,Destination,Equipment,All-In Rate,Low Linehaul Rate\n"Dallas, TX","Atlanta, GA",V,1960,1400\n',
@@ -217,6 +226,8 @@ test('names of columns and cells', () => {
   expect(meaningOf('Spot Your Own Avg Linehaul Rate')).toBeNull()
   expect(meaningOf('Rate in cents')).toBeNull()
   expect(meaningOf('start_buy_rate')).toBeNull()
+  expect(meaningOf('Van % change')).toBeNull()
+  expect(meaningOf('Van %')).toBeNull()
   expect(meaningOf('DAT Spot Rate Per Mile')).toMatchObject({
     field: 'mid',
     unit: 'per mile',
@@ -235,6 +246,10 @@ test('names of columns and cells', () => {
     '2026-02-28',
     '2025-09-30',
   ])
+  const today = new Date(now).toISOString().slice(0, 10)
+  const ahead = (days: number) => new Date(now + days * 86_400_000).toISOString().slice(0, 10)
+  expect(day(`${ahead(-1)} to ${ahead(5)}`)).toBe(today)
+  expect(day(`${ahead(1)} to ${ahead(7)}`)).toBe(ahead(7))
   expect(day('31-Feb-26')).toContain('a date such as')
 })
 
