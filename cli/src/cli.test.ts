@@ -420,6 +420,11 @@ describe('price', () => {
       { lanewise_error: expect.stringContaining('linehaul or all_in; it is "gross"') },
       { lanewise_error: expect.stringContaining('The rate is linehaul') },
     ])
+    file('cad.csv', `From,To,Equip,Sell Rate (CAD)\n${ends},2700\n`)
+    expect(
+      (await lanewise(['price', 'cad.csv', '-c', 'rate=Sell Rate (CAD)', '-o', 'cad.out.csv'])).exit,
+    ).toBe(6)
+    expect(pricedRows('cad.out.csv')[0]?.lanewise_error).toContain('the currency is "CAD"')
     file('miles.csv', `From,To,Equip,Rate per mile\n${ends},2.35\n`)
     expect(await lanewise(['price', 'miles.csv', '-c', 'rate=Rate per mile'])).toMatchObject({
       exit: 2,

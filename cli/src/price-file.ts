@@ -151,12 +151,14 @@ export function laneOfRow(
   }
 }
 
-/** What the rate of a row includes, by its own column or by the name of the column of rates. A rate must be in US dollars. */
+/** What the rate of a row includes, and its currency, by their own columns or by the name of the column of rates. A rate must be in US dollars. */
 function termsOf(
   basisText: string,
-  currencyText: string,
+  sentCurrency: string,
   rateHeader: string,
 ): Pick<LaneToPrice, 'basis'> | { readonly error: string } {
+  const inCad = /\b(cad|cdn|ca?\$)/i.test(rateHeader)
+  const currencyText = sentCurrency === '' && inCad ? 'CAD' : sentCurrency
   const currency = currencyText === '' ? null : readCurrency(currencyText)
   if (currency !== null && !('value' in currency && currency.value === 'USD')) {
     return {

@@ -229,6 +229,15 @@ export const MarginGap = Type.Object({
   quoted_margin: Type.Number({ description: 'Quoted rate minus expected cost at quote time' }),
   margin: Type.Number({ description: 'Actual margin: AR minus AP' }),
   shortfall: Type.Number({ description: 'quoted_margin minus margin' }),
+  compared: Type.Object(
+    {
+      quoted_rate: Type.Number(),
+      expected_cost: Type.Number(),
+      customer_rate: Type.Number(),
+      truck_cost: Type.Number(),
+    },
+    { description: 'The four amounts in US dollars on the default basis. `lane` has them as they were sent' },
+  ),
   because: Type.Enum(['rate', 'cost', 'both'], {
     description: 'rate: AR below the quoted rate; cost: AP above the expected cost; or both',
   }),
@@ -265,6 +274,7 @@ export const listMarginGaps = endpoint({
           quoted_margin: 345,
           margin: 250,
           shortfall: 95,
+          compared: { quoted_rate: 2150, expected_cost: 1805, customer_rate: 2150, truck_cost: 1900 },
           because: 'cost',
         },
       ],

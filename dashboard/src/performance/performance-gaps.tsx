@@ -26,22 +26,24 @@ type MarginGap = Answer<'list-margin-gaps'>['gaps'][number]
 
 /** Why the landed margin is below the quoted margin, with amounts. */
 function Reason({ gap }: { gap: MarginGap }) {
-  const { lane, quoted_margin: quotedMargin } = gap
-  const rate = (lane.customer_rate ?? 0) - lane.quoted_rate
-  const expected = lane.quoted_rate - quotedMargin
-  const cost = (lane.truck_cost ?? 0) - expected
+  const {
+    quoted_rate: quoted,
+    expected_cost: expected,
+    customer_rate: booked,
+    truck_cost: paid,
+  } = gap.compared
   const name = { rate: 'Rate', cost: 'Cost', both: 'Rate and cost' }[gap.because]
   return (
     <>
       <b>{name}</b>
       {gap.because !== 'cost' && (
         <Text size="xs">
-          Booked at {dollars(lane.customer_rate)}, quoted {dollars(lane.quoted_rate)} ({signedDollars(rate)})
+          Booked at {dollars(booked)}, quoted {dollars(quoted)} ({signedDollars(booked - quoted)})
         </Text>
       )}
       {gap.because !== 'rate' && (
         <Text size="xs">
-          Truck at {dollars(lane.truck_cost)}, expected {dollars(expected)} ({signedDollars(cost)})
+          Truck at {dollars(paid)}, expected {dollars(expected)} ({signedDollars(paid - expected)})
         </Text>
       )}
     </>
@@ -100,11 +102,11 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
       key: 'landed',
       header: 'Margin landed, quoted',
       align: 'right',
-      cell: ({ margin, lane, quoted_margin: quotedMargin }) => (
+      cell: ({ margin, compared, quoted_margin: quotedMargin }) => (
         <>
           <InRed when={margin < 0}>
             {margin < 0 ? 'loss ' : ''}
-            {dollars(margin)} · {percent(lane.margin_pct)}
+            {dollars(margin)} · {percent((100 * margin) / compared.customer_rate)}
           </InRed>
           <Text size="xs" c="dimmed">
             quoted <Margin amount={quotedMargin} />

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { readDollars } from '../shared-ui/index.ts'
-import { type DeskLane, hasState } from './desk-draft.ts'
+import { type DeskLane, hasState, pickupAsked } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
@@ -20,11 +20,12 @@ interface Asked {
   readonly lane: LaneAsked
   readonly rate: number | null
   readonly market: number | null
-  readonly pickup: string
+  readonly pickup: { readonly pickup_date?: string }
 }
 
 /** The query for a row as typed so far; null while origin or destination is incomplete. */
-function askedOf({ origin, destination, equipment, rate, market, pickup }: DeskLane): Asked | null {
+function askedOf(typed: DeskLane): Asked | null {
+  const { origin, destination, equipment, rate, market } = typed
   if (!hasState(origin) || !hasState(destination)) return null
   const code = equipment.trim()
   return {
@@ -35,7 +36,7 @@ function askedOf({ origin, destination, equipment, rate, market, pickup }: DeskL
     },
     rate: readDollars(rate),
     market: readDollars(market),
-    pickup,
+    pickup: pickupAsked(typed),
   }
 }
 
@@ -83,7 +84,7 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
         ...(asked?.lane ?? nowhere),
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
-        ...(asked === null || asked.pickup === '' ? {} : { pickup_date: asked.pickup }),
+        ...asked?.pickup,
         include: 'estimate,curve,optimum,evidence,market,risk,rules',
         evidence_limit: quotesDrawn,
         ...(settledCustomer === '' ? {} : { customer: settledCustomer }),

@@ -42,6 +42,11 @@ export function blankDraft(): Draft {
   return { customer: '', reference: '', lanes: [blankLane(1)] }
 }
 
+/** The pickup date to ask with. While a year is typed, the input has dates of the first centuries: those are left out. */
+export function pickupAsked({ pickup }: Pick<DeskLane, 'pickup'>): { pickup_date?: string } {
+  return pickup >= '1970' && pickup < '2201' ? { pickup_date: pickup } : {}
+}
+
 export function nextId(lanes: readonly DeskLane[]): number {
   return Math.max(0, ...lanes.map(({ id }) => id)) + 1
 }

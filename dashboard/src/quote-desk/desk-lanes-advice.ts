@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
 import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
-import { type DeskLane, type Draft, hasState, lanesToSave } from './desk-draft.ts'
+import { type DeskLane, type Draft, hasState, lanesToSave, pickupAsked } from './desk-draft.ts'
 import { laneRules, type QuotableRate, quotableRate } from './desk-ruled-rate.ts'
 
 type AskedLane = Body<'advise-lanes'>['lanes'][number]
@@ -13,7 +13,7 @@ export type RowAdvice = Extract<Result, { status: 200 }>
 
 /** A row as the request for advice; null while its places are incomplete. */
 function askedOf(lane: DeskLane): AskedLane | null {
-  const { origin, destination, equipment, rate, cost, pickup } = lane
+  const { origin, destination, equipment, rate, cost } = lane
   if (!hasState(origin) || !hasState(destination)) return null
   const [code, quotedRate, typedCost] = [equipment.trim(), readDollars(rate), readDollars(cost)]
   return {
@@ -22,7 +22,7 @@ function askedOf(lane: DeskLane): AskedLane | null {
     ...(code === '' ? {} : { equipment: code }),
     ...(quotedRate === null ? {} : { quoted_rate: quotedRate }),
     ...(typedCost === null ? {} : { estimated_cost: typedCost }),
-    ...(pickup === '' ? {} : { pickup_date: pickup }),
+    ...pickupAsked(lane),
     ...termsBody(lane),
   }
 }

@@ -2,11 +2,13 @@ import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {
+  bookedAgainstQuoted,
   DataTable,
   dollars,
   Margin,
   MarginPct,
   ratePerMile,
+  sentDifference,
   signedDollars,
   sourcePhrases,
 } from '../shared-ui/index.ts'
@@ -21,13 +23,9 @@ interface Compared {
 
 const none = '–'
 
-function between(quoted: number | null, booked: number | null): number | null {
-  return quoted === null || booked === null ? null : Math.round((booked - quoted) * 100) / 100
-}
-
 function points(quoted: number | null, booked: number | null): string {
-  const difference = between(quoted, booked)
-  if (difference === null) return none
+  if (quoted === null || booked === null) return none
+  const difference = booked - quoted
   return `${difference > 0 ? '+' : difference < 0 ? '−' : ''}${Math.abs(difference).toFixed(1)} points`
 }
 
@@ -39,10 +37,16 @@ function perMile(difference: number | null, miles: number | null): string {
 function compared(lane: Lane): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  // Amounts that do not say the same basis have no difference.
-  const rateDifference =
-    lane.quoted_basis === lane.customer_basis ? between(lane.quoted_rate, lane.customer_rate) : null
-  const costDifference = lane.quoted_basis === lane.truck_basis ? between(cost, lane.truck_cost) : null
+  const rateDifference = bookedAgainstQuoted(lane)
+  const ofQuote = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  const costDifference = sentDifference(
+    { ...ofQuote, amount: cost },
+    { amount: lane.truck_cost, basis: lane.truck_basis, currency: lane.truck_currency },
+  )
+  const marginDifference = sentDifference(
+    { ...ofQuote, basis: null, amount: margin },
+    { amount: lane.margin, basis: null, currency: lane.margin_currency },
+  )
   return [
     {
       what: 'Customer rate (AR)',
@@ -66,7 +70,7 @@ function compared(lane: Lane): readonly Compared[] {
       what: 'Margin',
       quoted: <Margin amount={margin} />,
       booked: <Margin amount={lane.margin} />,
-      difference: signedDollars(between(margin, lane.margin)),
+      difference: signedDollars(marginDifference),
     },
     {
       what: 'Margin %',

@@ -82,6 +82,7 @@ export {
 export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, LastUsed, Section } from './section.tsx'
+export { bookedAgainstQuoted, sentDifference } from './sent-difference.ts'
 export { useOnceSettled } from './settled-fields.ts'
 export {
   type Shortcut,

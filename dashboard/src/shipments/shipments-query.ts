@@ -1,4 +1,3 @@
-import type { Lane } from '#contract/lane.ts'
 import type { Query } from '../api/index.ts'
 import type { AddressParams, Period } from '../shared-ui/index.ts'
 
@@ -44,20 +43,4 @@ export function selectionOf(search: AddressParams, period: Period): Query<'expor
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),
   }
-}
-
-/**
- * Booked AR minus the quoted rate; null until AR is known, and if the two do not say the same basis.
- *
- * @example bookedAgainstQuoted(lane) // -80
- */
-export function bookedAgainstQuoted({
-  customer_rate,
-  customer_basis,
-  quoted_rate,
-  quoted_basis,
-}: Lane): number | null {
-  return customer_rate === null || customer_basis !== quoted_basis
-    ? null
-    : Math.round((customer_rate - quoted_rate) * 100) / 100
 }

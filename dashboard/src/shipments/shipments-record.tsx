@@ -5,6 +5,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { useAnswer } from '../api/index.ts'
 import { LaneChanges } from '../lane-history/index.ts'
 import {
+  bookedAgainstQuoted,
   CancelledMark,
   CopyButton,
   cancelledWords,
@@ -22,7 +23,6 @@ import {
   sourceNames,
   TextLink,
 } from '../shared-ui/index.ts'
-import { bookedAgainstQuoted } from './shipments-query.ts'
 
 /** The record of one shipment in a drawer: its facts and its changes, with rollback. */
 export function ShipmentRecord({ laneRef, onClose }: { laneRef: string | null; onClose: () => void }) {

@@ -1,6 +1,7 @@
 import { Text, UnstyledButton } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import {
+  bookedAgainstQuoted,
   CancelledMark,
   type Column,
   CopyButton,
@@ -13,7 +14,6 @@ import {
   MarginPct,
   sentTerms,
 } from '../shared-ui/index.ts'
-import { bookedAgainstQuoted } from './shipments-query.ts'
 
 const cut = { maxWidth: '8.75rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 

@@ -206,8 +206,10 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   }
   const learned = yield* weekendPickupsInSteps({ lanes, values, weekend, laneCount })
   if (learned.effect !== 0)
-    for (let nth = 0; nth < count; nth++)
+    for (let nth = 0; nth < count; nth++) {
+      if (nth % (5 * QUOTES_PER_STEP) === 0) yield
       values[nth] = (values[nth] as number) - learned.effect * (weekend[nth] as number)
+    }
   const loads = { days, lanes, values, laneCount, keysOf }
   const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
@@ -216,8 +218,8 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
 }
 
 /**
- * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve, the effect of weekend pickups and the errors do not change. An unusable load
- * changes nothing.
+ * Adds a load to prepared costs (`count` 1) or removes it (-1). The curve, the effect of weekend pickups and the errors do not
+ * change. An unusable load changes nothing.
  */
 export function countLoad(model: CostModel, load: Omit<CostSeen, 'laneId'>, count: 1 | -1): void {
   if (!isUsable(load, model.day)) return

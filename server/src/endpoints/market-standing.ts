@@ -137,20 +137,22 @@ function* compare(
   let comparisons = 0
   for (const [first, ...others] of byLane.values()) {
     if (first === undefined) continue
-    if (comparisons > comparisonsPerStep) {
-      yield
-      comparisons = 0
-    }
     const rates = ratesOfLane(first, others.findLast(({ miles }) => miles !== null)?.miles ?? first.miles)
-    comparisons += (rates.length + comparisonsPerDay) * (others.length + 1)
     const countWithout = (loads: number, at: number, kind: MarketKind) => {
       without.loads += loads
-      const why = loads === 0 ? null : whyNoMarketRate(rates, { at, basis, kind })
+      if (loads === 0) return
+      comparisons += rates.length
+      const why = whyNoMarketRate(rates, { at, basis, kind })
       if (why !== null) without[why] += loads
     }
     let sums = noStanding
     let newest: MarketRate | null = null
     for (const day of [first, ...others]) {
+      comparisons += rates.length + comparisonsPerDay
+      if (comparisons > comparisonsPerStep) {
+        yield
+        comparisons = 0
+      }
       // The last moment of the day, so that a rate published on the day counts for it.
       const at = day.day.getTime() + dayMs - 1
       const sell = marketRateAt(rates, { at, basis, kind: 'sell' })

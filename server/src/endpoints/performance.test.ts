@@ -333,6 +333,12 @@ describe('200', () => {
           quoted_margin: quoted / 100,
           margin: lane.margin,
           shortfall: (quoted - inCents(lane.margin)) / 100,
+          compared: {
+            quoted_rate: lane.quoted_rate,
+            expected_cost: quotedCost(lane),
+            customer_rate: lane.customer_rate,
+            truck_cost: lane.truck_cost,
+          },
           because: lower && dearer ? 'both' : lower ? 'rate' : 'cost',
         }
       })

@@ -358,6 +358,12 @@ function gapAnswer(lane: Gap['lane'], row: performance.GapRow | undefined): Gap[
       quoted_margin: dollarsFromCents(row.quoted_rate_cents - row.quoted_cost_cents),
       margin: dollarsFromCents(customerRateCents - truckCostCents),
       shortfall: dollarsFromCents(gap.shortfallCents),
+      compared: {
+        quoted_rate: dollarsFromCents(row.quoted_rate_cents),
+        expected_cost: dollarsFromCents(row.quoted_cost_cents),
+        customer_rate: dollarsFromCents(customerRateCents),
+        truck_cost: dollarsFromCents(truckCostCents),
+      },
       because: gap.because,
     },
   ]

@@ -20,8 +20,13 @@ export function callerNetwork(address: string): string {
 const networks = new Map<string, string>()
 const networksMax = 10_000
 
+/** @example withoutPort('[2001:db8::1]:443') // '2001:db8::1' */
+export function withoutPort(address: string): string {
+  return /^([\d.]+):\d+$/.exec(address)?.[1] ?? /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address
+}
+
 function networkOf(sent: string): string {
-  const address = /^([\d.]+):\d+$/.exec(sent)?.[1] ?? /^\[(.*)\](?::\d+)?$/.exec(sent)?.[1] ?? sent
+  const address = withoutPort(sent)
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   const plain = address.split('%')[0] ?? address

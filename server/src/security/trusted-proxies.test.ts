@@ -4,7 +4,16 @@ import { isNetwork, trustedProxies } from './trusted-proxies.ts'
 
 test('an address matches a listed network in its IPv4 and IPv6 forms, and no other network', () => {
   const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
-  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::9', '127.0.0.1', '::1']) {
+  for (const address of [
+    '10.1.2.3',
+    '::ffff:10.1.2.3',
+    '192.0.2.7',
+    '2001:db8:1::9',
+    '127.0.0.1',
+    '::1',
+    '10.1.2.3:4567',
+    '[2001:db8:1::9]:443',
+  ]) {
     expect([address, isProxy(address)]).toEqual([address, true])
   }
   for (const address of ['11.0.0.1', '192.0.2.8', '2001:db9::1', '169.254.1.1', '', 'unix', '10.1.2']) {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { withoutPort } from './caller-network.ts'
 
 /** Networks with a name. */
 const named: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +22,8 @@ function parts(network: string): { address: string; prefix: string | undefined }
 }
 
 /**
- * Returns a function that tells whether an address is a trusted proxy. An IPv4 address also matches in its IPv6 form.
+ * Returns a function that tells whether an address is a trusted proxy. An IPv4 address also matches in its IPv6 form,
+ * and each with the port of a connection, which some proxies add.
  *
  * @param networks each of which `isNetwork`
  * @example trustedProxies(['10.0.0.0/8'])('::ffff:10.1.2.3') // true
@@ -34,7 +36,8 @@ export function trustedProxies(networks: readonly string[]): (address: string) =
     if (prefix === undefined) list.addAddress(address, family)
     else list.addSubnet(address, Number(prefix), family)
   }
-  return (address) => {
+  return (sent) => {
+    const address = withoutPort(sent)
     const version = isIP(address)
     return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }

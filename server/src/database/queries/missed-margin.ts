@@ -53,28 +53,22 @@ const expiredIsLost = (tenant: TenantId) =>
 
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 
-/**
- * The margin of a booking in US dollars on the default basis, as other statistics convert it. The view is read only for amounts that
- * say a basis or a currency.
- */
-const bookedMarginCents = (tenant: TenantId) => sql`(case
-  when coalesce(lanes.customer_basis, lanes.truck_basis, lanes.customer_currency, lanes.truck_currency) is null
-    then ${landedMarginCents}
-  when ${marginLanded} then (
-    select counted.customer_rate_cents - counted.truck_cost_cents from counted_lanes as counted
-    where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id)
-  end)`
+/** Whether the view has to convert the margin of a booking: an amount says its basis or its currency. */
+const hasTerms = sql`(${marginLanded}
+  and coalesce(lanes.customer_basis, lanes.truck_basis, lanes.customer_currency, lanes.truck_currency) is not null)`
 
 /**
- * The judged quotes that still have the outcome that they were judged for, with the customer that each counts for now. A quote that
- * was voided, or that the current person may not see, is not in it.
+ * The table `judged`: the quotes that still have the outcome that they were judged for, with the customer that each counts for now,
+ * and the margin of the booking in US dollars on the default basis, as other statistics convert it. A quote that was voided, or that
+ * the current person may not see, is not in it. The view is read once for all of them: read for each quote, it reads all days of
+ * fuel and exchange again each time.
  */
 function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter) {
-  return sql`
+  return sql`still_judged as materialized (
     select lanes.lane_id, found.place, found.kind, found.amount, found.win_sd, found.cost_sd,
       lanes.origin_key, lanes.destination_key, lanes.equipment_code, coalesce(merged.main_key, lanes.customer_key) as customer,
       btrim(coalesce(lanes.customer_name, lanes.quoted_customer_name)) as written,
-      ${bookedMarginCents(tenant)} as booked
+      ${landedMarginCents} as margin, ${hasTerms} as has_terms
     from unnest(${int8s(judged.laneId)}::bigint[], ${int4s(judged.kind)}::integer[],
       ${int8s(judged.amountCents)}::bigint[], ${float8s(judged.winSdCents)}::float8[],
       ${float8s(judged.costSdCents)}::float8[]) with ordinality as found (lane_id, kind, amount, win_sd, cost_sd, place)
@@ -82,7 +76,14 @@ function judgedLanes(tenant: TenantId, judged: JudgedQuotes, filter: LaneFilter)
     ${joinMerged(tenant)}
     where ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}
       and (lanes.outcome = 'won' or (found.kind = ${positionOf('not_worth')} and (lanes.outcome = 'pending'
-        or (lanes.outcome = 'expired' and not ${expiredIsLost(tenant)}))))`
+        or (lanes.outcome = 'expired' and not ${expiredIsLost(tenant)}))))
+  ), converted as materialized (
+    select lane_id, customer_rate_cents - truck_cost_cents as margin from counted_lanes
+    where tenant_id = ${tenant} and lane_id = any (array(select lane_id from still_judged where has_terms))
+  ), judged as materialized (
+    select still_judged.*, case when has_terms then converted.margin else still_judged.margin end as booked
+    from still_judged left join converted using (lane_id)
+  )`
 }
 
 const sumsOfLane = sql`count(*) as quotes, sum(amount) as amount,
@@ -120,7 +121,7 @@ export async function missedBy(
     rowsTotal: number
     rows: readonly MissedRow[]
   }>`
-    with judged as materialized (${judgedLanes(tenant, judged, filter)}),
+    with ${judgedLanes(tenant, judged, filter)},
     groups as (
       select ${parts} as parts, array_to_string(${parts}, '>') collate "C" as key, min(written) as written, ${sumsOfLanes}
       from (
@@ -181,7 +182,7 @@ export async function listMissed(
         ) as of_lane
       ) as total)`
   const { rows } = await sql<{ totals: MissedSums | null; quotes: readonly PlacedMissed[] }>`
-    with judged as materialized (${judgedLanes(tenant, judged, filter)})
+    with ${judgedLanes(tenant, judged, filter)}
     select ${withTotals ? totals : sql`null`} as totals,
       (select coalesce(json_agg(page order by page."amountCents" desc, page."laneId" desc), '[]') from (
         select lane_id as "laneId", amount as "amountCents", place - 1 as at, booked as "bookedCents" from judged

@@ -1356,8 +1356,9 @@ AS $function$
     select default_basis into basis from public.tenants where tenant_id = tenant;
     -- Amounts on two bases or in two currencies, as the fuel schedule and the exchange rate of their day convert them now. The
     -- event has the margin of that moment, whatever is corrected later.
-    if coalesce(of_lane.customer_basis, basis) <> coalesce(of_lane.truck_basis, basis)
-      or coalesce(of_lane.customer_currency, 'USD') <> coalesce(of_lane.truck_currency, 'USD') then
+    if of_lane.customer_rate_cents is not null and of_lane.truck_cost_cents is not null
+      and (coalesce(of_lane.customer_basis, basis) <> coalesce(of_lane.truck_basis, basis)
+        or coalesce(of_lane.customer_currency, 'USD') <> coalesce(of_lane.truck_currency, 'USD')) then
       select jsonb_build_object('revenue_cents', customer_rate_cents, 'cost_cents', truck_cost_cents) into landed
       from public.counted_lanes
       where tenant_id = tenant and lane_id = of_lane.lane_id

@@ -52,6 +52,16 @@ test('a connection that dies between two statements fails its own request, not t
   expect(await settingNow()).toBeNull()
 })
 
+test('a transaction waits 1.5 seconds for a lock', async () => {
+  const [row] = await database.inTenant(tenant, async (transaction) => {
+    const { rows } = await sql<{ lock: string }>`select current_setting('lock_timeout') as lock`.execute(
+      transaction,
+    )
+    return rows
+  })
+  expect(row?.lock).toBe('1500ms')
+})
+
 test('a transaction that the database rolled back is never reported as committed', async () => {
   const work = database.inTenant(tenant, async (transaction) => {
     await sql`select 1 / 0`.execute(transaction).catch(() => {})
