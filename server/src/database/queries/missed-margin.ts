@@ -54,8 +54,8 @@ const expiredIsLost = (tenant: TenantId) =>
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 
 /**
- * The margin of a booking in US dollars on the default basis, as other statistics convert it. The view is read only for amounts that
- * say a basis or a currency.
+ * The margin of a booking in US dollars on the default basis, converted as in other statistics. Only bookings with a stated
+ * basis or currency need the view.
  */
 const bookedMarginCents = (tenant: TenantId) => sql`(case
   when coalesce(lanes.customer_basis, lanes.truck_basis, lanes.customer_currency, lanes.truck_currency) is null
@@ -91,7 +91,10 @@ const sumsOfLanes = sql`coalesce(sum(quotes), 0)::bigint as quotes, coalesce(sum
   coalesce(sum(sqrt(variance)), 0) as "sdSum", coalesce(sum(variance), 0) as "sdSquares",
   coalesce(sum(booked), 0)::bigint as booked, coalesce(sum(booked_margin), 0)::bigint as "bookedMarginCents"`
 
-/** The sums of each kind in the order of `MISSED_KINDS`, and the rows of one kind by lane or customer, the largest amount first, after `cursor`. */
+/**
+ * The sums of each kind in the order of `MISSED_KINDS`, and the rows of one kind by lane or customer, the largest amount first,
+ * after `cursor`.
+ */
 export async function missedBy(
   transaction: TenantTransaction,
   tenant: TenantId,
