@@ -231,16 +231,16 @@ function amountField(text: string, emptyIsRate: boolean): MarketFileField | null
   return folded === '' ? (emptyIsRate ? 'mid' : null) : (amountOfName.get(folded) ?? null)
 }
 
-/** The columns of the rates of one equipment, or of all. */
+/** The columns with the rates of one equipment, or of all equipment. */
 export interface RateColumns {
-  /** Null if a column or the file says the equipment. */
+  /** The equipment in the names of the columns. Null if a column has it for each row, or one equipment holds for the file. */
   readonly equipment: string | null
   readonly at: ReadonlyMap<MarketFileField, number>
-  /** The fields whose columns say their unit. */
+  /** The units in the names of the columns. */
   readonly units: ReadonlyMap<MarketFileField, 'per mile' | 'per load'>
-  /** What the column of the rate says; null if it says nothing. */
+  /** The basis in the name of the column of rates; null if the name has none. */
   readonly basis: 'linehaul' | 'all_in' | null
-  /** Columns of a range that is on another basis than the rate. */
+  /** The names of columns of low, high or range amounts that are on another basis than the rate. They are not read. */
   readonly otherBasis: readonly string[]
 }
 
