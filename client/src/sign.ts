@@ -7,7 +7,8 @@ import { ClientError } from './failures.ts'
  * the address: `<timestamp>.<METHOD> <path>`, a line feed and the body.
  *
  * @param address the method, and the path without the base URL; null for shipment-update
- * @example await signatureHeaders('lwsec_...', 1772373600, bytes) // { 'x-service-timestamp': '1772373600', 'x-service-signature': 'sha256=a2...' }
+ * @example await signatureHeaders('lwsec_...', 1772373600, bytes)
+ * // { 'x-service-timestamp': '1772373600', 'x-service-signature': 'sha256=a2...' }
  */
 export async function signatureHeaders(
   secret: string,

@@ -131,8 +131,8 @@ export function marketRateAt<Rate extends MarketRate>(
 }
 
 /**
- * Why `marketRateAt` finds no rate: the rates of the kind cannot be brought to the basis of the brokerage, or to US dollars, or they
- * are too old; null if none was published by then.
+ * Why `marketRateAt` finds no rate: the rates of the kind cannot be converted to the basis of the brokerage, or to US dollars, or
+ * they are too old. If rates have different reasons, the first of these. Null if no rate was published by then.
  */
 export function whyNoMarketRate(
   rates: readonly MarketRate[],
@@ -182,8 +182,8 @@ export function percentAbove(cents: number, referenceCents: number): number {
 }
 
 /**
- * Whether the miles that a source states can be those of a lane. Kilometers are 1.6 times the miles, and the miles that we
- * compute are up to 15% off; less certain on short hauls.
+ * Whether the miles that a source states can be those of a lane. The computed miles are up to 15% off, and kilometers are 1.6
+ * times the miles. On hauls of up to 250 miles the limits are wider, so they can accept kilometers.
  *
  * @example areMilesOf(1257, 781) // false
  */

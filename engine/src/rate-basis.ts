@@ -36,22 +36,23 @@ export interface FuelAndExchange {
 /** What amounts are converted with if nothing but their own charges is known. */
 export const ownChargesOnly: FuelAndExchange = { scheduledFuelCents: null, usdPerCad: null }
 
-/** How all amounts on the same terms become US dollars on another basis: `times` the amount, `plusCents`. */
+/** How amounts on the same terms become US dollars on another basis: the amount, multiplied by `times`, plus `plusCents`. */
 export interface AmountConversion {
   readonly times: number
-  /** The charges; negative if the wanted basis leaves them out. Null if the amounts are on the wanted basis. */
+  /** The charges; negative if the wanted basis does not include them. Null if the amounts are on the wanted basis. */
   readonly plusCents: number | null
   readonly by: 'charges' | 'schedule' | 'exchange' | null
 }
 
 /**
  * The conversion of amounts to US dollars on the `wanted` basis: Canadian dollars by the exchange rate, and another basis by
- * the amount's own fuel charge, else by that of the schedule. Null if that charge or the exchange rate is not known.
+ * the amount's own fuel charge, else by that of the schedule. Null if a needed charge or exchange rate is not known.
  *
  * The SQL functions `on_basis` and `usd_cents`, and the view `counted_lanes`, have the same rule, for statistics; a test compares
  * them.
  *
- * @example amountConversion({ basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in') // { times: 1, plusCents: 30000, by: 'charges' }
+ * @example amountConversion({ basis: 'linehaul', fuelCents: 30000, accessorialCents: null }, 'all_in')
+ * // { times: 1, plusCents: 30000, by: 'charges' }
  */
 export function amountConversion(
   { basis, fuelCents, accessorialCents, currency }: AmountTerms,
@@ -162,7 +163,8 @@ export interface LandedAmounts {
  * AR and AP as they are if they are on the same basis, else both on the default basis. Null if one of them cannot be
  * converted, or if their currencies differ.
  *
- * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in') // { revenueCents: 215000, costCents: 179050, basis: 'all_in', currency: 'USD' }
+ * @example landedOnOneBasis(allIn(215000), allIn(179050), 'all_in')
+ * // { revenueCents: 215000, costCents: 179050, basis: 'all_in', currency: 'USD' }
  */
 export function landedOnOneBasis(
   revenue: AmountOnBasis,

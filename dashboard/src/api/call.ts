@@ -131,7 +131,11 @@ export async function call<Name extends OperationName>(
   }
 }
 
-/** The URL of an operation for use in a link, such as a file download. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */
+/**
+ * The URL of an operation for use in a link, such as a file download.
+ *
+ * @example addressOfCall('export-shipments', {}) // '/api/shipments/export'
+ */
 export function addressOfCall<Name extends OperationName>(name: Name, query: Query<Name>): string {
   return addressOf(operationCalled(name).path, undefined, query)
 }

@@ -77,8 +77,9 @@ export function useMay(needed: Role): boolean {
 }
 
 /**
- * Signs in, signs up, accepts an invitation or enters the test brokerage, then checks that the browser kept the session cookie. Over plain HTTP from
- * another machine, browsers drop the cookie, and every page would redirect to sign-in without an explanation.
+ * Signs in, signs up, accepts an invitation or enters the test brokerage, then checks that the browser kept the session cookie.
+ * Over plain HTTP from another machine, browsers drop the cookie, and every page would redirect to sign-in without an
+ * explanation.
  */
 export function useSignIn<Name extends 'sign-in' | 'sign-up' | 'accept-invitation' | 'enter-sandbox'>(
   name: Name,

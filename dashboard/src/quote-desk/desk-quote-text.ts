@@ -50,7 +50,10 @@ type QuotedRate = Pick<QuoteForCustomer['lanes'][number], 'quoted_rate' | 'quote
 const saysMore = ({ quoted_basis, quoted_currency }: QuotedRate) =>
   quoted_basis === 'linehaul' || quoted_currency === 'CAD'
 
-/** @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' }) // '$2,150 CAD linehaul, plus fuel and accessorials' */
+/**
+ * @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' })
+ * // '$2,150 CAD linehaul, plus fuel and accessorials'
+ */
 export function rateText({ quoted_rate, quoted_basis = null, quoted_currency = null }: QuotedRate): string {
   const terms = termsBehind({ basis: quoted_basis, currency: quoted_currency })
   return `${dollars(quoted_rate)}${terms}${quoted_basis === 'linehaul' ? ', plus fuel and accessorials' : ''}`

@@ -172,7 +172,10 @@ export function countsOf(advice: Advice): Counted | null {
   }
 }
 
-/** @example countInWords({ method: 'at_or_below', wins_at_or_below: 17, decided_at_or_below: 26, ... }, 0.65) // 'won 17 of 26 decided at this rate or lower' */
+/**
+ * @example countInWords({ method: 'at_or_below', wins_at_or_below: 17, decided_at_or_below: 26, ... }, 0.65)
+ * // 'won 17 of 26 decided at this rate or lower'
+ */
 export function countInWords(counts: Counted, share: number): string {
   const { method, wins_at_or_below, decided_at_or_below, decided, wins } = counts
   switch (method) {

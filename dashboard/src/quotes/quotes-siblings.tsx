@@ -13,7 +13,11 @@ import {
   OutcomeMark,
 } from '../shared-ui/index.ts'
 
-/** The lane's number in its request, and the number of the quote of that lane. @example placeOf('48211093754-2-1') // { number: '2', count: '1' } */
+/**
+ * The lane's number in its request, and the number of the quote of that lane.
+ *
+ * @example placeOf('48211093754-2-1') // { number: '2', count: '1' }
+ */
 function placeOf(laneRef: string): { number: string; count: string } {
   const [, number = '', count = ''] = laneRef.split('-')
   return { number, count }

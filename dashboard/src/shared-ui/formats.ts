@@ -129,7 +129,11 @@ export function exactMoment(at: KnownTime): string {
   return at === null || at === undefined ? none : secondFormat().format(new Date(at))
 }
 
-/** A date and time to the second, with the name of the shown time zone. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
+/**
+ * A date and time to the second, with the name of the shown time zone.
+ *
+ * @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST'
+ */
 export function zonedMoment(at: KnownTime): string {
   return at === null || at === undefined ? none : momentInZoneFormat().format(new Date(at))
 }

@@ -15,7 +15,11 @@ export function converted({ times, plus }: RateConversion, amount: number): numb
   return Math.round((amount * times + plus) * 100) / 100
 }
 
-/** The rate that `converted` turns into `rate`, in whole dollars. @example onOwnTerms({ times: 1, plus: 400, by: 'charges' }, 2800) // 2400 */
+/**
+ * The rate that `converted` turns into `rate`, in whole dollars.
+ *
+ * @example onOwnTerms({ times: 1, plus: 400, by: 'charges' }, 2800) // 2400
+ */
 export function onOwnTerms({ times, plus }: RateConversion, rate: number): number {
   return times === 1 && plus === 0 ? rate : Math.round((rate - plus) / times)
 }

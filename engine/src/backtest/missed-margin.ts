@@ -23,7 +23,7 @@ export interface JudgeableQuote extends LaneQuote {
 }
 
 /**
- * What the rate of a quote is estimated to have missed, by what was known on the morning of its day. Money in cents.
+ * The estimated margin that a quote missed because of its rate, by what was known on the morning of its day. Money in cents.
  *
  * `winSd` and `costSd` are the standard deviations of the amount from the win curve and from the cost.
  */

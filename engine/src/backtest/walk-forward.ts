@@ -35,9 +35,9 @@ export interface TestDay<Quote extends LaneQuote> {
 }
 
 /**
- * Yields each day from `fromDay` on that has quotes to estimate: decided ones, unless `isTested` says otherwise. The model of a day is built from the quotes of earlier
- * days only, so an outcome is known one day after its quote. Finish with a day before you request the next: `past` is
- * reused.
+ * Yields each day from `fromDay` on that has quotes to estimate: decided ones, unless `isTested` says otherwise. The model of
+ * a day is built from the quotes of earlier days only, so an outcome is known one day after its quote. Finish with a day
+ * before you request the next: `past` is reused.
  *
  * Each day builds a new model, because the weights of all quotes decay daily and an incremental update would not give
  * identical digits.

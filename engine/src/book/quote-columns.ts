@@ -20,7 +20,7 @@ export interface QuoteRow {
   readonly miles: number
   /** The number of the customer; absent: 0. */
   readonly customer?: number
-  /** True: picked up on a Saturday or Sunday. Else on another day, or the day is unknown. */
+  /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
   readonly weekendPickup?: boolean
 }
 
@@ -149,8 +149,8 @@ export class QuoteColumns {
   }
 
   /**
-   * Adds a portion to empty columns, newest quote first. Its quotes have no rows until `join` is called: the number of all quotes is not known in
-   * advance, and columns that grow with each portion are copied again and again.
+   * Adds a portion to empty columns, newest quote first. Its quotes have no rows until `join` is called: the number of all
+   * quotes is not known in advance, and columns that grow with each portion are copied again and again.
    */
   append(portion: QuotePortion): void {
     this.#portions.push(portion)

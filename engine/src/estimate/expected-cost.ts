@@ -38,7 +38,7 @@ const SPREADS = [
 ] as const
 /** The weight of the measured error beside the tenant's own errors, in loads. */
 const SPREAD_WEIGHT = 8
-/** The weight of the error over all loads beside that of the recent ones, in recent loads: with fewer, their mean varies by 15 % or more. */
+/** The weight of the mean error over all loads, in recent loads. A mean over fewer recent loads varies by 15 % or more. */
 const RECENT_WEIGHT = 30
 /** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
 const RANGE_80 = 1.6
@@ -51,11 +51,11 @@ export interface CostSeen {
   readonly at: number
   /** Keys of the lane's scopes, widest first, as returned by `freightLane`. */
   readonly costKeys: readonly string[]
-  /** True: picked up on a Saturday or Sunday. Else on another day, or the day is unknown. */
+  /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
   readonly weekendPickup?: boolean
 }
 
-/** A lane whose cost is asked. `weekendPickup`: of a load that is picked up on a Saturday or Sunday. */
+/** A lane whose cost is requested, for a load with this `weekendPickup`. */
 export interface AskedCost extends Pick<CostSeen, 'costKeys' | 'weekendPickup'> {
   readonly miles: number | null
 }
@@ -67,7 +67,7 @@ export interface CostModel extends CostScopes {
   /** True if the curve was fitted to the tenant's loads, false if it is the default. */
   readonly ownCurve: boolean
   readonly index: CostIndex
-  /** Subtracted from the residuals of weekend pickups, as if they were on other days. */
+  /** Its effect is subtracted from the residuals of weekend pickups, so that they count like loads of other days. */
   readonly weekend: WeekendPickups
   /** The loads by day, for the season. Null if the history is too short. */
   readonly costDays: CostDays | null
@@ -285,8 +285,8 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
 }
 
 /**
- * The mean absolute error in ln cost: that of the tenant's recent loads, beside its mean error over all loads where few are
- * recent, and beside the measured one where it has few loads.
+ * The mean absolute error in ln cost. The fewer recent loads the tenant has, the more its mean error over all loads counts;
+ * the fewer loads it has at all, the more the error counts that was measured on other data.
  */
 function usualError(fit: AheadFit, which: number, row: number): number {
   const measured = SPREADS[which]?.[row] ?? SPREADS[0][0]

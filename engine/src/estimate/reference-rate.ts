@@ -131,7 +131,8 @@ export function morningOf(market: Market): Morning | null {
 
 /**
  * Log of the reference rate of a lane on a day:
- * `I + (w f mu + g G) / (w f + g)`, g the tenant weight of the morning, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
+ * `I + (w f mu + g G) / (w f + g)`, with g the tenant weight of the morning and f = 2^(-days since the lane's last quote / 40);
+ * `I + G` for an unseen lane.
  *
  * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
  */
@@ -182,8 +183,8 @@ export function movedLevel(level: LaneLevel | undefined, value: number, day: num
  * Adds one day's quotes. Returns the log of their reference rates, in the order of the quotes, from the market before the
  * first of them. The reference rate of a lane first quoted this day is the mean of its own rates, because the distance of
  * a new lane from the tenant's average describes the lane, not the offer (see `firstReference`). On real quotes this was
- * better than `I + G`, and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes on known lanes, and
- * each quote updates its lane's level and the tenant's average.
+ * better than `I + G`, and far more robust where lanes differ much. Then the index moves once, by the mean surprise of quotes
+ * on known lanes, and each quote updates its lane's level and the tenant's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */

@@ -2,7 +2,7 @@ import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
 import { clip } from './vector.ts'
 
-/** With fewer weekend pickups on lanes that also have other loads, there is no effect. */
+/** The minimum of weekend pickups on lanes that also have other loads. With fewer, the effect is 0. */
 const LOADS_MIN = 10
 /** Weight of "no effect", in loads. */
 const NO_EFFECT_LOADS = 10
@@ -11,7 +11,7 @@ const STANDARD_ERRORS_MIN = 2.5
 /** Limit of the effect, in ln cost. */
 const EFFECT_MAX = 0.25
 
-/** How much more a tenant's loads cost when they are picked up on a Saturday or Sunday. */
+/** How much more a tenant's loads cost if they are picked up on a Saturday or Sunday. */
 export interface WeekendPickups {
   /** In ln cost. 0 without evidence. */
   readonly effect: number
@@ -32,7 +32,7 @@ export function isWeekend(date: string | null): boolean {
   return weekday === 0 || weekday === 6
 }
 
-/** The residuals of a tenant's loads in the order of time: NaN for a load that does not count. */
+/** The residuals of a tenant's loads in the order of time. The value of a load that does not count is NaN. */
 interface LoadResiduals {
   readonly lanes: Int32Array
   readonly values: Float64Array
@@ -43,8 +43,8 @@ interface LoadResiduals {
 }
 
 /**
- * Learns the effect of weekend pickups: the difference of their residuals from those of the other loads of the same lane,
- * over all lanes. Each sum is over the loads in the order of time, so the numbers of the lanes do not change a digit.
+ * Learns the effect of weekend pickups: by how much their residuals differ from those of other loads of the same lane, over
+ * all lanes. Each sum adds the loads in the order of time, so the numbering of the lanes does not change a digit of it.
  */
 export function* weekendPickupsInSteps(loads: LoadResiduals): Steps<WeekendPickups> {
   const { lanes, values, weekend, laneCount } = loads

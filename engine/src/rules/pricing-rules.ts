@@ -8,7 +8,10 @@ import {
   specificity,
 } from './rule-conditions.ts'
 
-/** A margin over the truck cost. With several members, the highest of the rates is the minimum or the target, and the lowest is the maximum. */
+/**
+ * A margin over the truck cost. With several members, the highest of the rates is the minimum or the target, and the lowest
+ * is the maximum.
+ */
 export interface MarginTerms {
   /** In percent of the rate, below 100. */
   readonly pct?: number
@@ -58,7 +61,10 @@ export interface SelectedTerms {
   readonly maximum: FromRule<MarginTerms> | null
   readonly roundTo: FromRule<number> | null
   readonly validDays: FromRule<number> | null
-  /** What happens below the minimum, and above the maximum: said by the rule that has it, or else by the most specific rule that says it. */
+  /**
+   * What happens below the minimum, and above the maximum: as the rule of that limit says, or else as the most specific rule
+   * that says it.
+   */
   readonly belowMinimum: Outside
   readonly aboveMaximum: Outside
 }

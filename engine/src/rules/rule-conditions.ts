@@ -93,7 +93,10 @@ export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
   )
 }
 
-/** @example conditionsInWords({ customer: { key: 'harvest', text: 'Harvest' }, milesOver: 1000 }) // 'customer Harvest, over 1,000 miles' */
+/**
+ * @example conditionsInWords({ customer: { key: 'harvest', text: 'Harvest' }, milesOver: 1000 })
+ * // 'customer Harvest, over 1,000 miles'
+ */
 export function conditionsInWords(conditions: RuleConditions): string {
   const { customer, origin, destination, tier, rep, team, equipment, milesOver, milesTo } = conditions
   const { rateType, confidenceAtMost } = conditions

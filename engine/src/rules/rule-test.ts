@@ -117,7 +117,10 @@ function* estimateInSteps<Quote extends PastQuote>(
   return sum.quotes === 0 ? null : { ...sum, range80: yield* rangeOfSumInSteps([...byLane.values()]) }
 }
 
-/** @example ruleTestInWords(test) // 'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.' */
+/**
+ * @example ruleTestInWords(test)
+ * // 'This rule would have changed 9 of 42 quotes. An estimate: 1.3 fewer wins, and $295 more margin in all.'
+ */
 export function ruleTestInWords({ applies, changed, estimate, noRate }: RuleTest<unknown>): string {
   const first =
     applies === 0

@@ -228,9 +228,9 @@ async function* portionsOf(
 }
 
 /**
- * Brings a sink from the versions and settings that it was read with to the newest ones: puts the quotes that changed since and removes deleted
- * ones. Returns `'gone'`, without changing the sink, when it is unknown which quotes changed, or when so many did that opening
- * the book again is quicker.
+ * Brings a sink from the versions and settings that it was read with to the newest ones: puts the quotes that changed since
+ * and removes deleted ones. Returns `'gone'`, without changing the sink, when it is unknown which quotes changed, or when so
+ * many did that opening the book again is quicker.
  */
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,

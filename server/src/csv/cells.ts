@@ -114,7 +114,11 @@ export function readCurrency(text: string): Cell<Currency> {
     : { wrong: 'USD or CAD; other currencies are not stored' }
 }
 
-/** Reads accessorial charges by name. @example readNamedCharges('detention 75; lumper 120') // { value: 'detention 75.00; lumper 120.00' } */
+/**
+ * Reads accessorial charges by name.
+ *
+ * @example readNamedCharges('detention 75; lumper 120') // { value: 'detention 75.00; lumper 120.00' }
+ */
 export function readNamedCharges(text: string): Cell<string> {
   if (isFormula(text)) return { wrong: formulaWrong }
   const charges = readCharges(text)
@@ -126,7 +130,11 @@ export function readNamedCharges(text: string): Cell<string> {
     : { value: chargesText(charges) }
 }
 
-/** Charges by name in the form of the API: dollars. @example readSentCharges('detention 75') // { value: [{ name: 'detention', amount: 75 }] } */
+/**
+ * Reads accessorial charges by name into the form of the API, in dollars.
+ *
+ * @example readSentCharges('detention 75') // { value: [{ name: 'detention', amount: 75 }] }
+ */
 export function readSentCharges(text: string): Cell<{ name: string; amount: number }[]> {
   const read = readNamedCharges(text)
   return 'wrong' in read
@@ -304,8 +312,8 @@ const isOutcome = (word: string | undefined): word is StoredOutcome =>
   word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
 
 /**
- * Reads an outcome. An unanswered quote is lost for lack of response; an expired one is neither won nor lost. A cancelled load is rejected, because
- * it was neither won nor lost on its rate.
+ * Reads an outcome. An unanswered quote is lost for lack of response; an expired one is neither won nor lost. A cancelled load
+ * is rejected, because it was neither won nor lost on its rate.
  *
  * @example readOutcome('Lost - Price') // { value: { outcome: 'lost', reason: 'price' } }
  */

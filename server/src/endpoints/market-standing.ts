@@ -49,7 +49,7 @@ interface WholeStanding {
   readonly months: ReadonlyMap<string, Standing>
   readonly totals: Standing
   readonly without: Answer['without_market']
-  /** The basis of all amounts: the default basis of the brokerage, and the quotes that were brought to it or kept apart. */
+  /** The default basis of the brokerage, which all amounts have, and the numbers of quotes that were converted or kept apart. */
   readonly compared: ComparedBasis
 }
 
@@ -113,7 +113,7 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
   return { ...sums, compared }
 }
 
-/** Comparisons of a rate with a day per step: some milliseconds. A lane with a year of weekly rates from five sources has 65,000. */
+/** Comparisons of a rate with a day in one step, which takes some milliseconds. A lane can have 65,000: five sources of weekly rates. */
 const comparisonsPerStep = 50_000
 /** What a day without any rate costs, in comparisons. */
 const comparisonsPerDay = 10

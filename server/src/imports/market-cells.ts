@@ -4,7 +4,12 @@ import { STATES_OF_REGION } from '#engine/regions.ts'
 import { isPostalArea } from '#geography/markets.ts'
 import { amountText, type Cell, readMoment, readMoney } from '../csv/index.ts'
 
-/** Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal sign only in the form 2,45. @example readPerMile('$2.245') // { value: 22450 } */
+/**
+ * Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal
+ * sign only in the form 2,45.
+ *
+ * @example readPerMile('$2.245') // { value: 22450 }
+ */
 export function readPerMile(text: string): Cell<number> {
   const [, amount] = /^\$?\s*(?=[\d.])(\d{0,4}(?:\.\d{0,8})?|\d,\d\d)\s*(?:\/ ?mi(?:le)?)?$/i.exec(text) ?? []
   const value = Math.round(Number((amount ?? '').replace(',', '.')) * 10_000)
@@ -38,8 +43,8 @@ const monthFirst = new RegExp(`^${monthName} (\\d{1,2})(?:, *| +)(\\d{4})$`, 'i'
 const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
 
 /**
- * Reads when a rate was published: a day in any form of `readMoment`, "22-Nov-26" or "Nov 22, 2026"; of a range of days the
- * last one, and of a month such as "Nov 2026" the last day, or today if the range or month is not over.
+ * Reads when a rate was published: a day in any form of `readMoment`, "22-Nov-26" or "Nov 22, 2026". A range of days, or a
+ * month such as "Nov 2026", means its last day, or today if it is not over.
  *
  * @example readPublished('11/16/2026 - 11/22/2026', now) // { value: Date.UTC(2026, 10, 22) }
  */
@@ -86,13 +91,13 @@ export function zipAreaOf(text: string): string | null {
   return code.length === 3 && isPostalArea(code) ? code : null
 }
 
-/** Names of states that, alone, rather mean a city. */
+/** Names of states that mean the city if they stand alone. */
 const cityAndState = /^(new york|washington)$/i
 
 /** What a pair of areas covers, by their form; null if both ends do not have the same one. */
 export function scopeOfAreas(origin: string, destination: string): MarketScope | null {
   const both = (is: (text: string) => boolean) => is(origin) && is(destination)
-  // New Market is a city.
+  // New Market is the name of a city, not of a market.
   if (both((text) => /\bmkt\b|(?<!\bnew) market\b/i.test(text))) return 'market'
   if (origin.includes(',')) return null
   if (both((text) => zipAreaOf(text) !== null)) return 'zip3'

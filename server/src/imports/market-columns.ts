@@ -178,7 +178,7 @@ const timeFrame = /\(?\b(\d{1,3}) ?(days?|d)\b\)?/
 const spotOrContract = /\b(spot|contract)\b/
 const providerWords = /\b(dat|rateview|truckstop|greenscreens|sonar|trac)\b/g
 
-/** Longer cells are sentences. */
+/** A longer cell is a sentence, not the name of a column. */
 const nameLengthMax = 100
 
 /**
@@ -231,16 +231,16 @@ function amountField(text: string, emptyIsRate: boolean): MarketFileField | null
   return folded === '' ? (emptyIsRate ? 'mid' : null) : (amountOfName.get(folded) ?? null)
 }
 
-/** The columns of the rates of one equipment, or of all. */
+/** The columns with the rates of one equipment, or of all equipment. */
 export interface RateColumns {
-  /** Null if a column or the file says the equipment. */
+  /** The equipment in the names of the columns. Null if a column has it for each row, or one equipment holds for the file. */
   readonly equipment: string | null
   readonly at: ReadonlyMap<MarketFileField, number>
-  /** The fields whose columns say their unit. */
+  /** The units in the names of the columns. */
   readonly units: ReadonlyMap<MarketFileField, 'per mile' | 'per load'>
-  /** What the column of the rate says; null if it says nothing. */
+  /** The basis in the name of the column of rates; null if the name has none. */
   readonly basis: 'linehaul' | 'all_in' | null
-  /** Columns of a range that is on another basis than the rate. */
+  /** The names of columns of low, high or range amounts that are on another basis than the rate. They are not read. */
   readonly otherBasis: readonly string[]
 }
 
@@ -262,8 +262,8 @@ const amounts: ReadonlySet<MarketFileField> = new Set(['low', 'mid', 'high', 'ra
 
 /**
  * Chooses one column for each field. Of several columns of rates: spot rates, or contract rates for `sell`; the shortest time
- * frame; dollars per load before dollars per mile; a stated basis before none; then the first. Without a column of equipment and of a rate for all, each
- * column of an equipment is a rate of its own.
+ * frame; dollars per load before dollars per mile; a stated basis before none; then the first. If no column has the equipment
+ * and no rate is for all equipment, each column with an equipment in its name is a rate of its own.
  */
 export function chooseColumns(header: readonly string[], kind: string | undefined): ChosenColumns {
   const known = header.flatMap((cell, index): Candidate[] => {
@@ -321,7 +321,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
   }
 }
 
-/** Whether a column without an equipment must not be read for the rates of one: its amounts belong to none of them. */
+/** Whether a column without an equipment has amounts that belong to no equipment, in a file with one column for each. */
 function isShared({ field }: Candidate, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }

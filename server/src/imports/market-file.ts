@@ -36,17 +36,18 @@ export interface MarketFile {
 const headerLinesMax = 30
 /** The delimiter is found in the first characters. */
 const headerLengthMax = 20_000
-/** Columns of a file: the multi-lane output of DAT has 35. More would block other requests while their names are compared. */
+/** Maximum columns of a file: the comparison of more names would block other requests. The multi-lane output of DAT has 35. */
 const columnsMax = 200
-/** Lines of a file, with those that are no rates. */
+/** Maximum lines of a file, including those without a rate. */
 const linesMax = 4 * marketFileRowsMax
 
 /** Rates that are read before other requests get a turn: some milliseconds. */
 const ratesAtOnce = 100
 
 /**
- * Reads a file of market rates: a header line, then one rate per line. Lines above the header, totals, remarks, lanes without a
- * rate and repeated lines are left out, and the notes say which. The basis of an amount named linehaul is linehaul.
+ * Reads a file of market rates: a header line, then the rates of a lane in each line. Lines above the header, totals, remarks,
+ * lanes without a rate and repeated lines are left out, and the notes list them. The name of a column of rates can state their
+ * basis.
  *
  * @throws ImportFileError if the file has no header with the necessary columns, or too many rows
  */

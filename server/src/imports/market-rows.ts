@@ -13,7 +13,7 @@ import {
 } from './market-cells.ts'
 import type { ChosenColumns, MarketFileField, RateColumns } from './market-columns.ts'
 
-/** What rows have that do not say it themselves. */
+/** The values for rows and columns that do not state their own. */
 export interface MarketFileDefaults {
   readonly source?: string
   readonly basis?: string
@@ -54,10 +54,10 @@ export interface Reading {
 export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit }: MarketFileDefaults) =>
   (units.get(field) ?? (unit === 'per_mile' ? 'per mile' : 'per load')) === 'per mile'
 
-/** Searching a longer cell for a place or a range of days would block other requests. */
+/** The search for a place or a range of days in a longer cell would block other requests. */
 const cellLengthMax = 500
 
-/** Reads the rate that a line has in some columns, as it would be pushed: in dollars per load. */
+/** Reads the rate of a line in the columns `of`, in the form of a pushed rate: in dollars per load. */
 export function marketRow(
   { line, cells }: Line,
   of: RateColumns,
@@ -113,7 +113,7 @@ export function marketRow(
   return { line, errors, item }
 }
 
-/** Both areas, and the scope that their columns or their form say. Without one, they are city pairs. */
+/** Both areas, with the scope that the row states, or that their columns or form imply. Without a scope, they are a city pair. */
 function areasOf(text: (field: MarketFileField) => string | null): Record<string, string> {
   const stated = text('scope')?.toLowerCase() ?? null
   const scope = stated === null ? {} : { scope: scopeWords[stated.replaceAll(/[^a-z0-9]/g, '')] ?? stated }

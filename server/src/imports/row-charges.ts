@@ -151,9 +151,9 @@ export function withAssumedBases(
 }
 
 /**
- * The basis that the row says for its rates, and so for the customer rate: in a row without a quoted rate, and if the column is named
- * for no amount, such as Basis, and the name of the customer rate's own column does not say one. Null if the row does not say it;
- * `readQuotedCharges` adds the error of an unknown word.
+ * The basis of the customer rate in the column of `quoted_basis`. A row without a quoted rate uses it in any case. Another row uses
+ * it only if its name refers to no amount, such as Basis, and if the name of the customer rate's column states no basis. Null
+ * without a basis; `readQuotedCharges` adds the error of an unknown word.
  */
 function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['bases']): RateBasis | null {
   const isOnlyRate = row.text('quoted_rate') === null
@@ -167,9 +167,9 @@ const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charge
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
 /**
- * What the quoted rate of a row includes. A rate that is the customer rate has its basis, and its charges unless it has its own.
- * Beside a quoted rate, the charges of the customer rate are those of both only if the file has no column for charges of the
- * quote: an empty cell of such a column means that they are not known.
+ * What the quoted rate of a row includes. In a row without a quoted rate, the customer rate stands for it, with its basis, and
+ * with its charges unless the row has others. In a row with both, the charges of the customer rate count for both only if the
+ * file has no column for charges of the quote: an empty cell of such a column means that they are not known.
  */
 export function readQuotedCharges(
   row: RowReader,

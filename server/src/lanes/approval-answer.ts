@@ -21,7 +21,7 @@ export type AskedQuote =
       readonly kind: 'requote'
       readonly laneRef: string
       readonly customerName: string
-      /** With the terms of the quote, which the requote has unless its body says others. */
+      /** The requote has the terms of the quote, unless its body has others. */
       readonly lane: ShownLane & Terms
       readonly body: BodyOf<typeof requote>
     }

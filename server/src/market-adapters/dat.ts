@@ -16,8 +16,8 @@ import {
 /**
  * The adapter for the rate lookups of DAT (RateView): a token of the organization (`client_id` is its service account,
  * `client_secret` the password), with it a token of the user, then `POST /linehaulrates/v1/lookups` for the spot rate, in
- * the area that fits the city pair best. The rate is linehaul per trip, and what brokers pay carriers; the fuel surcharge is
- * beside it.
+ * the area that fits the city pair best. The rate is what brokers pay carriers: linehaul per trip, without the fuel surcharge,
+ * which is a separate amount.
  */
 export function dat(urls: { readonly identity: string; readonly analytics: string }): MarketAdapter {
   const [identity, analytics] = [urls.identity, urls.analytics].map((url) => url.replace(/\/+$/, ''))
@@ -92,7 +92,7 @@ export function dat(urls: { readonly identity: string; readonly analytics: strin
         mid: toCents(mid),
         ...(low === null ? {} : { low: toCents(low) }),
         ...(high === null ? {} : { high: toCents(high) }),
-        // Per mile times the miles: the surcharge per trip is stated per mile by some answers.
+        // Computed from the surcharge per mile, because the one per trip is in dollars per mile in some answers.
         ...(fuelPerMile === null || miles === null ? {} : { fuel: toCents(fuelPerMile * miles) }),
         ...(reports === null ? {} : { sample: Math.round(reports) }),
         ...(miles === null ? {} : { miles }),

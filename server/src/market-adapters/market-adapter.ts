@@ -57,7 +57,7 @@ export interface ProviderFailure {
   readonly waitSeconds: number | null
 }
 
-/** An access token in memory, with the time from which it is not used any more. */
+/** An access token in memory. It is used before the time `until`. */
 export interface AccessToken {
   readonly text: string
   readonly until: number
@@ -78,7 +78,7 @@ export type Members = Readonly<Record<string, unknown>>
  */
 export interface MarketAdapter {
   readonly name: MarketAdapterName
-  /** The provider's word for each equipment that it has rates of. Only lanes of the US and Canada are asked about. */
+  /** The provider's word for each equipment code with rates. Lanewise asks about lanes of the US and Canada only. */
   readonly equipments: Readonly<Record<string, string>>
   /** Gets an access token for a key, whose parts are those that an admin entered. */
   token(

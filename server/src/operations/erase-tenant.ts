@@ -7,8 +7,9 @@ import { changeTenantStatus, existingSandbox } from './tenant-status.ts'
 const noticedMs = 1_500
 
 /**
- * Erases a brokerage and its test brokerage: suspends them, waits until every instance knows, and deletes all their rows, each in one transaction. Only a
- * backup can bring it back. Without `confirmed`, which must be the brokerage's name, it only counts the rows.
+ * Erases a brokerage and its test brokerage: suspends them, waits until every instance knows, and deletes all their rows, each
+ * in one transaction. Only a backup can bring it back. Without `confirmed`, which must be the brokerage's name, it only counts
+ * the rows.
  *
  * @throws CommandRefused when there is no brokerage of the name, the owner's connection is not known, or another name confirms
  */

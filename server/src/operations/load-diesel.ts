@@ -14,8 +14,8 @@ export interface LoadedDiesel {
 }
 
 /**
- * Loads the weekly diesel prices of a file of the EIA, or of an address, for the named brokerage, or for all of them except test brokerages.
- * A file with an unreadable line changes nothing.
+ * Loads the weekly diesel prices of a file of the EIA, or of an address, for the named brokerage, or for all of them except
+ * test brokerages. A file with an unreadable line changes nothing.
  *
  * @returns the prices of the file, oldest week first, and what was stored for each brokerage
  * @throws CommandRefused when the file cannot be read (with its lines), or the brokerages cannot be listed

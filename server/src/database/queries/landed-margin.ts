@@ -36,7 +36,10 @@ export const comparableAsBooked = sql<boolean>`(lanes.truck_basis is not distinc
 /** Whether the booking loses money: AP above AR on the same basis, in the same currency. The condition of the index lanes_at_a_loss. */
 export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents and ${comparableAsBooked})`
 
-/** The lowest rate of a quote: the expected cost, or the minimum above it, as in `minimumRateCents` of the engine; null if no cost was expected. */
+/**
+ * The lowest rate of a quote: the expected cost, or the minimum above it, as in `minimumRateCents` of the engine; null if no
+ * cost was expected.
+ */
 function lowestRateCents({
   pct,
   cents,

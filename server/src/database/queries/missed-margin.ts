@@ -92,7 +92,10 @@ const sumsOfLanes = sql`coalesce(sum(quotes), 0)::bigint as quotes, coalesce(sum
   coalesce(sum(sqrt(variance)), 0) as "sdSum", coalesce(sum(variance), 0) as "sdSquares",
   coalesce(sum(booked), 0)::bigint as booked, coalesce(sum(booked_margin), 0)::bigint as "bookedMarginCents"`
 
-/** The sums of each kind in the order of `MISSED_KINDS`, and the rows of one kind by lane or customer, the largest amount first, after `cursor`. */
+/**
+ * The sums of each kind in the order of `MISSED_KINDS`, and the rows of one kind by lane or customer, the largest amount first,
+ * after `cursor`.
+ */
 export async function missedBy(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -28,8 +28,9 @@ export interface BookSettings {
 /*
  * The binary record of a quote, and one text for its places. A row for each quote would take the driver thirty times as
  * long, because it parses and names each value. Places cannot contain control characters, so these separate them. The
- * outcome byte is an index of the engine's `OUTCOMES`, plus its `WEEKEND_BIT` for a pickup on Saturday or Sunday. The customer is a hash of its key: of a thousand customers, two have the
- * same hash in one of ten thousand brokerages, and then share their effect on the estimate.
+ * outcome byte is an index of the engine's `OUTCOMES`, plus its `WEEKEND_BIT` for a pickup on Saturday or Sunday. The
+ * customer is a hash of its key: of a thousand customers, two have the same hash in one of ten thousand brokerages, and then
+ * share their effect on the estimate.
  */
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
   || int4send(coalesce(customer_rate_cents, quoted_rate_cents))

@@ -72,7 +72,10 @@ export interface Reachable {
   readonly away: readonly number[]
 }
 
-/** Returns the tenants that changed since `since`, and whether other instances run. `watching` is the watch's own pool. `reachable` is null while every worker answers. */
+/**
+ * Returns the tenants that changed since `since`, and whether other instances run. `watching` is the watch's own pool.
+ * `reachable` is null while every worker answers.
+ */
 export async function askChangedTenants(
   watching: pg.Pool,
   since: string | null,
