@@ -38,7 +38,10 @@ const ExpectedCost = Type.Object({
   weekend: Type.Optional(
     Type.Object(
       {
-        pct: Type.Number({ description: 'The part of the weekend in all amounts, in percent' }),
+        pct: Type.Number({
+          description:
+            'Percent by which weekend pickups cost more than others (negative: less); all amounts include it',
+        }),
         sentence: Type.String({ examples: ['Weekend pickup: 8% more than on other days, from 41 loads.'] }),
       },
       {

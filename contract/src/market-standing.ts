@@ -68,7 +68,7 @@ export const getMarketStanding = endpoint({
     compared: {
       ...ComparedBasis,
       description:
-        'How many quotes were brought to this basis and to US dollars, and how many were kept apart',
+        'How many quotes were converted to this basis and to US dollars, and how many were kept apart',
     },
     lanes: Type.Array(
       Type.Object({
@@ -90,13 +90,13 @@ export const getMarketStanding = endpoint({
       quotes: Type.Integer({ description: 'Those of them that are won or lost quotes' }),
       other_basis: Type.Integer({
         description:
-          'Those of the loads whose market rates are on the other basis, with neither a fuel charge nor a surcharge of their day',
+          'Loads whose market rates are on the other basis, with neither a fuel charge nor a surcharge of their day',
       }),
       other_currency: Type.Integer({
         description:
-          'Those of the loads whose market rates are in another currency, without an exchange rate of their day',
+          'Loads whose market rates are in another currency, without an exchange rate of their day',
       }),
-      stale: Type.Integer({ description: 'Those of the loads whose market rates were too old' }),
+      stale: Type.Integer({ description: 'Loads whose market rates were too old' }),
     }),
   }),
   examples: {

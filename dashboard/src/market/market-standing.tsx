@@ -121,7 +121,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           { label: 'Won against what customers pay', value: above(totals.won), note: loadsOf(totals.won) },
           { label: 'Lost against what customers pay', value: above(totals.lost), note: loadsOf(totals.lost) },
           {
-            label: 'Paid against what carriers are paid',
+            label: 'Your truck costs against what carriers are paid',
             value: above(totals.paid),
             note: loadsOf(totals.paid),
           },

@@ -207,7 +207,7 @@ function Groups({ kind, search, change }: Shown) {
 function NoneFound({ kind }: { kind: Kind }) {
   return (
     <Nothing title={kind === 'not_worth' ? 'No quote below its cost' : 'No quote that was clearly too low'}>
-      None of the judged quotes of this selection is one. That is good news.
+      None of the judged quotes of this selection missed margin in this way.
     </Nothing>
   )
 }

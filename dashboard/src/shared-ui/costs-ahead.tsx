@@ -28,7 +28,7 @@ export function CostsAhead({ cost }: { cost: CostsExpected }) {
         </span>
       ))}
       . {cost.season.sentence}
-      {cost.weekend === undefined ? '' : ` ${cost.weekend.sentence}`}
+      {cost.weekend === undefined ? '' : ` ${cost.weekend.sentence} These costs include it.`}
     </Text>
   )
 }
