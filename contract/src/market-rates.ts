@@ -218,7 +218,7 @@ export const loadMarketFile = endpoint({
     equipment: Type.Optional(equipment('The equipment of rows without one, such as V')),
     unit: Type.Optional(
       oneOf(
-        'The unit of amounts whose column does not name one; default per_load. A file whose amounts are all below $10 is refused without it',
+        'The unit of amounts whose column does not name one; default per_load. A file whose amounts are all below 10 dollars is refused without it',
         ['per_load', 'per_mile'],
       ),
     ),
