@@ -37,7 +37,7 @@ const flagWords: Readonly<Record<string, string>> = {
   miles_unknown: 'The miles are unknown. Check the spelling of both places.',
   short_haul:
     'Short haul under 250 miles: carriers price it by the day, so the rate per mile is not meaningful.',
-  default_cost_curve: 'The expected cost is a default value, not based on your loads.',
+  default_cost_curve: 'How the cost grows with distance is a default, not learned from your loads.',
 }
 
 /** The service's flags of an estimate, in words. */
