@@ -151,7 +151,10 @@ export function laneOfRow(
   }
 }
 
-/** What the rate of a row includes, and its currency, by their own columns or by the name of the column of rates. A rate must be in US dollars. */
+/**
+ * What the rate of a row includes, by its own column or by the name of the column of rates. An error if either says that the rate
+ * is not in US dollars.
+ */
 function termsOf(
   basisText: string,
   sentCurrency: string,

@@ -22,7 +22,7 @@ import {
 import { ChoiceCard } from './counter-card.tsx'
 import { type ChoiceName, choicesAt } from './counter-choices.ts'
 import { CounterKept, type Kept } from './counter-kept.tsx'
-import { roundsHaveChanged, useRequote } from './use-requote.ts'
+import { quotesOfLaneHaveChanged, useRequote } from './use-requote.ts'
 
 /** Whether a customer can still name a rate for a quote: nobody accepted it, and it is not void. */
 export function mayCounter({ outcome, voided_at }: Pick<Lane, 'outcome' | 'voided_at'>): boolean {
@@ -235,7 +235,7 @@ function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | '
         {
           onSuccess: (lost) => {
             onKept({ kind: 'lost', lane: lost, counterRate })
-            roundsHaveChanged(queries, lane)
+            quotesOfLaneHaveChanged(queries, lane)
           },
         },
       )

@@ -3,7 +3,7 @@ import type { Lane } from '#contract/lane.ts'
 import { type Answer, type Body, lanesHaveChanged, useChange } from '../api/index.ts'
 
 /** Reloads everything that shows the quotes of a lane. */
-export function roundsHaveChanged(queries: QueryClient, { lane_ref }: Pick<Lane, 'lane_ref'>): void {
+export function quotesOfLaneHaveChanged(queries: QueryClient, { lane_ref }: Pick<Lane, 'lane_ref'>): void {
   void lanesHaveChanged(queries, [lane_ref])
   for (const name of ['list-lanes', 'get-lane', 'get-quote-request'])
     void queries.invalidateQueries({ queryKey: [name] })
@@ -19,7 +19,7 @@ export function useRequote(lane: Pick<Lane, 'lane_ref'>, onMade: (made: Answer<'
       {
         onSuccess: (made) => {
           onMade(made)
-          roundsHaveChanged(queries, lane)
+          quotesOfLaneHaveChanged(queries, lane)
         },
       },
     )

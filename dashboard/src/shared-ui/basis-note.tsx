@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import type { ComparedBasis, RateBasis } from '#contract/rate-basis.ts'
+import { termsBehind } from '#engine/rate-basis.ts'
 import { counted } from './formats.ts'
 
 export const basisNames: Readonly<Record<RateBasis, string>> = { linehaul: 'linehaul', all_in: 'all-in' }
@@ -33,8 +34,7 @@ export function BasisNote({ basis }: { basis: ComparedBasis | undefined }) {
  * @example sentTerms('linehaul', 'CAD') // 'CAD linehaul'
  */
 export function sentTerms(basis: RateBasis | null, currency: Lane['quoted_currency']): string | null {
-  const words = [currency === 'CAD' ? 'CAD' : '', basis === null ? '' : basisNames[basis]]
-  return words.filter((word) => word !== '').join(' ') || null
+  return termsBehind({ basis, currency }).trim() || null
 }
 
 type SentAmounts = Pick<
