@@ -25,9 +25,9 @@ describe('429', () => {
     ;[ours, theirs] = [await makeIntegration(limited), await makeIntegration(limited)]
   })
   afterAll(() => limited.close())
-  /** From now on, the time of the limits passes only in steps. */
+  /** From now on, the time of the limits passes only in steps. Whole milliseconds: (x + 1000) - x can be below 1000 for a fraction x. */
   const step = (milliseconds: number) => {
-    clock.now = (clock.now ?? performance.now()) + milliseconds
+    clock.now = (clock.now ?? Math.ceil(performance.now())) + milliseconds
   }
   const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
 
