@@ -84,7 +84,12 @@ describe('200', () => {
       outcome_source: 'tms',
       decided_at: '2026-01-05T15:00:00.000Z',
     })
-    expect(second).toMatchObject({ origin: 'Dallas, TX', outcome: 'pending', decided_at: null })
+    expect(second).toMatchObject({
+      origin: 'Dallas, TX',
+      equipment: 'V',
+      outcome: 'pending',
+      decided_at: null,
+    })
     expect(second.miles).toBeGreaterThan(700)
   })
 
