@@ -300,7 +300,7 @@ describe('200', () => {
   test('an external_id is found by the search of the dashboard', async () => {
     const ours = await makeIntegration(app, everything)
     await push(ours, [quoteToPush('TMS-10442'), quoteToPush('TMS-99999')])
-    const { body } = await call(app, 'GET', '/api/lanes?q=10442', { token: ours.tenant.owner })
+    const { body } = await call(app, 'GET', '/api/lanes?q=tms-104', { token: ours.tenant.owner })
     expect(body.lanes.map((lane: { external_id: string }) => lane.external_id)).toEqual(['TMS-10442'])
   })
 
