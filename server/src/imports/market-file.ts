@@ -65,7 +65,7 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
   refuseWidth(header)
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
-  const { rateLines, notes } = yield* rateLinesInSteps(lines.slice(at + 1), chosen)
+  const { rateLines, notes } = yield* splitLines(lines.slice(at + 1), chosen)
   const above = lines.slice(0, at).map(({ line }) => line)
   const read: Reading = { header, chosen, defaults, now }
   refuseUnstatedUnit(rateLines, read)
@@ -176,7 +176,8 @@ function headerAt(lines: readonly Line[]): number {
   return Math.max(0, counts.indexOf(Math.max(...counts)))
 }
 
-const assumable = ['equipment', 'source', 'basis', 'as_of'] as const
+/** Fields for which the person can choose one value for the whole file. */
+const fieldsWithDefault = ['equipment', 'source', 'basis', 'as_of'] as const
 
 function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults: MarketFileDefaults): void {
   if (chosen.isContractOnly) {
@@ -193,7 +194,7 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
       : has('low') && has('high')
         ? ['the rate (which is not always the middle of low and high)']
         : ['the rate']),
-    ...assumable
+    ...fieldsWithDefault
       .filter(
         (field) =>
           !has(field) &&
@@ -225,7 +226,7 @@ interface RateLine extends Line {
 const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
 
 /** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
-function* rateLinesInSteps(
+function* splitLines(
   lines: readonly Line[],
   { rates, columns }: ChosenColumns,
 ): Steps<{ rateLines: RateLine[]; notes: string[] }> {
