@@ -63,6 +63,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       ],
     },
   }),
+  'check-quotes': (of) => ({
+    path: '/api/integrations/quotes/check',
+    body: { quotes: [{ external_id: of.laneRef, quoted_rate: 2000 }] },
+  }),
   'push-outcomes': (of) => ({
     path: '/api/integrations/outcomes',
     body: { outcomes: [{ lane_ref: of.laneRef, outcome: 'pending' }] },

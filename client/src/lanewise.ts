@@ -89,6 +89,11 @@ export class Lanewise {
     return this.call('push-quotes', { body }, options)
   }
 
+  /** What `pushQuotes` would do with these quotes now. Signed; stores nothing. */
+  checkQuotes(body: Body<'check-quotes'>, options?: CallOptions): PendingAnswer<Answer<'check-quotes'>> {
+    return this.call('check-quotes', { body }, options)
+  }
+
   /** Reports up to 500 outcomes of quotes. Signed and idempotent. */
   pushOutcomes(body: Body<'push-outcomes'>, options?: CallOptions): PendingAnswer<Answer<'push-outcomes'>> {
     return this.call('push-outcomes', { body }, options)

@@ -74,7 +74,7 @@ import {
   removePricingRule,
   testPricingRule,
 } from './pricing-rules.ts'
-import { pushOutcomes, pushQuotes } from './push-quotes.ts'
+import { checkQuotes, pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
 import {
@@ -128,6 +128,7 @@ export const allEndpoints = [
   laneInsight,
   insightBatch,
   pushQuotes,
+  checkQuotes,
   pushOutcomes,
   pushShipmentUpdates,
   pushMarketRates,
