@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { type QuotedTerms, termsBehind } from '#engine/rate-basis.ts'
+import { type QuotedTerms, type RateBasis, termsBehind } from '#engine/rate-basis.ts'
+import { useSession } from '../api/index.ts'
 import {
   bookedAgainstQuoted,
   DataTable,
@@ -47,20 +48,25 @@ function sent(shown: ReactNode, amount: number | null, terms: QuotedTerms): Reac
   )
 }
 
-function compared(lane: Lane): readonly Compared[] {
+function compared(lane: Lane, assumed: RateBasis): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  const rateDifference = bookedAgainstQuoted(lane)
+  const rateDifference = bookedAgainstQuoted(lane, assumed)
   const ofQuote = { basis: lane.quoted_basis, currency: lane.quoted_currency }
   const ofCustomer = { basis: lane.customer_basis, currency: lane.customer_currency }
   const ofTruck = { basis: lane.truck_basis, currency: lane.truck_currency }
-  const costDifference = sentDifference({ ...ofQuote, amount: cost }, { amount: lane.truck_cost, ...ofTruck })
+  const costDifference = sentDifference(
+    { ...ofQuote, amount: cost },
+    { amount: lane.truck_cost, ...ofTruck },
+    assumed,
+  )
   const marginDifference = sentDifference(
     { ...ofQuote, basis: null, amount: margin },
     { amount: lane.margin, basis: null, currency: lane.margin_currency },
+    assumed,
   )
   // A share of a linehaul rate and one of an all-in rate cannot be subtracted.
-  const isOneBasis = lane.quoted_basis === lane.customer_basis && lane.quoted_basis === lane.truck_basis
+  const isOneBasis = (lane.quoted_basis ?? assumed) === (lane.margin_basis ?? assumed)
   const inCurrency = (currency: QuotedTerms['currency']) => ({ basis: null, currency })
   return [
     {
@@ -116,11 +122,12 @@ function sourcesOfCost(lane: Lane): string {
 
 /** Rate, cost and margin as quoted and as booked. */
 export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
+  const { default_basis: assumed } = useSession().tenant
   return (
     <>
       <DataTable
         caption="Amounts quoted and booked"
-        rows={compared(lane)}
+        rows={compared(lane, assumed)}
         rowKey={({ what }) => what}
         columns={[
           { key: 'what', header: 'Figure', cell: ({ what }) => what },

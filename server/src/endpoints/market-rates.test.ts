@@ -1,6 +1,8 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pushMarketRates } from '#contract/market-rates.ts'
+import { pushMarketFile, pushMarketRates } from '#contract/market-rates.ts'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -11,6 +13,7 @@ import {
   pushSigned,
   pushUpdate,
   quoteToPush,
+  signedHeaders,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -88,6 +91,37 @@ describe('200', () => {
     expect((await push(ours, [market({ mid: 1970 })], at - 60)).body).toMatchObject({ unchanged: 1 })
     expect((await push(ours, [market({ mid: 1965 })], at + 1)).body).toMatchObject({ updated: 1 })
     expect((await push(ours, [market()], at + 2)).body).toMatchObject({ updated: 1 })
+  })
+
+  test('a delivery between two that say the same changes nothing', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const at = Math.floor(app.now / 1000)
+    const results = []
+    for (const [mid, seconds] of [
+      [1960, -200],
+      [1960, -100],
+      [1900, -150],
+    ] as const) {
+      results.push((await push(of, [market({ mid })], at + seconds)).body.results[0].result)
+    }
+    expect(results).toEqual(['created', 'unchanged', 'unchanged'])
+  })
+
+  test('a stale rate on the other basis has no compared amount', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    await push(of, [market({ basis: 'linehaul', as_of: daysAgo(400) })])
+    const { body } = await markup(of, 'include=market')
+    expect(body.market.others).toMatchObject([{ mid: 1960, compared: null, state: 'stale' }])
+  })
+
+  test('rates in Mexican pesos are stored, and have limits of their own', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const pesos = { currency: 'MXN', low: undefined, high: undefined }
+    const { body } = await push(of, [market({ ...pesos, mid: 38_000 }), market({ ...pesos, mid: 45 })])
+    expect(body.results).toMatchObject([
+      { result: 'created', state: 'other_currency' },
+      { status: 422, detail: expect.stringContaining('$45 looks like pesos per mile') },
+    ])
   })
 
   test('include=market shows both references, and markup_pct stays that of the median', async () => {
@@ -238,6 +272,23 @@ describe('200', () => {
     expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
   })
 
+  test('a signed file has the answer of the page; its rates are those of the signed time', async () => {
+    const text = 'Origin,Destination,Equipment,RPM\nSalem OR,Boise ID,V,2.5\nSalem OR,Boise ID,R,x\n'
+    const sent = { text, source: 'Signed', basis: 'all_in', as_of: daysAgo(3) }
+    const at = Math.floor(app.now / 1000)
+    const dry = await pushSigned(app, ours, pushMarketFile, { ...sent, dry_run: true }, at)
+    const onPage = await owner('POST', '/api/market-rate-files', { ...sent, dry_run: true })
+    expect([dry.status, dry.body]).toEqual([200, onPage.body])
+    expect(dry.body).toMatchObject({ stored: false, created: 0, failed: 1, errors: [{ line: 3 }] })
+    expect(dry.body.notes[0]).toContain('multiplied by the road miles')
+    expect((await owner('GET', '/api/market-rates?source=Signed')).body.rates).toEqual([])
+    const stored = await pushSigned(app, ours, pushMarketFile, sent, at)
+    expect(stored.body).toMatchObject({ stored: true, created: 1, failed: 1 })
+    const older = { ...sent, text: text.replace('2.5', '3.5') }
+    const late = await pushSigned(app, ours, pushMarketFile, older, at - 60)
+    expect(late.body).toMatchObject({ created: 0, updated: 0, unchanged: 1 })
+  })
+
   test('many newer rates of an area do not hide an older rate of the city pair', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const rates = Array.from({ length: 250 }, (_, at) =>
@@ -278,6 +329,16 @@ describe('200', () => {
       other_currency: 1,
       stale: 1,
     })
+  })
+
+  test('a load whose market rates are too old is counted as such, from whatever day the standing begins', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
+    await push(of, [market({ kind: 'sell', as_of: daysAgo(500) })])
+    for (const from of ['', `?from=${daysAgo(1)}`]) {
+      const { body } = await call(app, 'GET', `/api/market-standing${from}`, { token: of.tenant.owner })
+      expect(body.without_market).toMatchObject({ loads: 1, stale: 1 })
+    }
   })
 
   test('the standing converts a market rate by the miles of the lane, not by those that a quote states', async () => {
@@ -459,6 +520,8 @@ describe('422', () => {
     const { status, body } = await owner('POST', '/api/market-rate-files', { text })
     expect(status).toBe(422)
     expect(body.errors).toMatchObject([{ pointer: '/text', detail: expect.stringContaining(words) }])
+    const signed = await pushSigned(app, ours, pushMarketFile, { text })
+    expect([signed.status, signed.body.errors]).toEqual([422, body.errors])
   })
 
   test('a file whose column contradicts the chosen basis is refused', async () => {
@@ -468,4 +531,40 @@ describe('422', () => {
     expect(status).toBe(422)
     expect(body.detail).toContain('basis must be linehaul')
   })
+})
+
+test('409: a brokerage sends one file at a time, signed or on the page, and another brokerage need not wait', async () => {
+  const text = 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n'
+  const sent = { text, source: 'Busy', basis: 'all_in', as_of: daysAgo(1), dry_run: true }
+  const bytes = JSON.stringify(sent)
+  const { method, path } = pushMarketFile
+  const first = request(`${app.url}${path}`, {
+    method,
+    headers: {
+      ...signedHeaders(ours, bytes, Math.floor(app.now / 1000), { method, path }),
+      'Content-Length': Buffer.byteLength(bytes),
+      Expect: '100-continue',
+    },
+  })
+  first.flushHeaders()
+  await once(first, 'continue')
+  for (const second of [
+    await pushSigned(app, ours, pushMarketFile, sent),
+    await owner('POST', '/api/market-rate-files', sent),
+  ]) {
+    expect(second).toMatchObject({
+      status: 409,
+      body: {
+        code: 'state-conflict',
+        detail: expect.stringContaining('Another file of this brokerage is being received.'),
+      },
+    })
+  }
+  expect((await pushSigned(app, theirs, pushMarketFile, sent)).status).toBe(200)
+  first.end(bytes)
+  const [answer] = await once(first, 'response')
+  answer.resume()
+  await once(answer, 'end')
+  expect(answer.statusCode).toBe(200)
+  expect((await pushSigned(app, ours, pushMarketFile, sent)).status).toBe(200)
 })

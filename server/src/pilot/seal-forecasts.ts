@@ -8,7 +8,7 @@ import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
-import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
+import { forecastLateAfterMs, quotedAs } from '#engine/pilot/pilot-entries.ts'
 import { comparableCents, ownChargesOnly } from '#engine/rate-basis.ts'
 import { type AppliedRules, applyRules, ruledRate } from '#engine/rules/pricing-rules.ts'
 import {
@@ -25,6 +25,7 @@ import {
 } from '../book/index.ts'
 import {
   appendPilotEntries,
+  type CostColumn,
   findPilot,
   type NewLane,
   type QuotedAmountColumn,
@@ -43,19 +44,7 @@ export interface QuoteToForecast {
   /** When this rate was quoted. */
   readonly quotedAt: Date
   readonly outcome: StoredOutcome
-  readonly lane: Pick<
-    NewLane,
-    | 'origin_key'
-    | 'destination_key'
-    | 'origin_state'
-    | 'destination_state'
-    | 'equipment_code'
-    | 'miles'
-    | 'pickup_date'
-    | QuotedAmountColumn
-    | 'origin_market'
-    | 'destination_market'
-  >
+  readonly lane: Pick<NewLane, CostColumn | QuotedAmountColumn | 'origin_market' | 'destination_market'>
   /** The day by whose fuel price and exchange rate its amounts are converted. */
   readonly createdAt: Date
   readonly quotedFor: QuotedFor
@@ -196,6 +185,8 @@ async function forecastBody(
     lane: identity.key,
     rep: quote.rep,
     quoted_at: quote.quotedAt.toISOString(),
+    quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
+    basis: pricing?.settings.basis ?? null,
     rate: dollarsIfKnown(rateCents),
     cost: dollarsIfKnown(cost.cents),
     cost_from: cost.from,
