@@ -636,18 +636,17 @@ describe('a debounced query', () => {
   test('sends only the last query, and discards replaced ones', async () => {
     const asked: string[] = []
     const givenUp: string[] = []
-    const ask = debounce(
-      (question: string, signal) =>
-        new Promise<string>((resolve) => {
-          asked.push(question)
-          signal.addEventListener('abort', () => givenUp.push(question))
-          setTimeout(() => resolve(`answer to ${question}`), question === 'slow' ? 60 : 1)
-        }),
-      10,
-    )
+    const slow = Promise.withResolvers<void>()
+    const ask = debounce(async (question: string, signal) => {
+      asked.push(question)
+      signal.addEventListener('abort', () => givenUp.push(question))
+      if (question === 'slow') await slow.promise
+      return `answer to ${question}`
+    }, 10)
     const typed = [ask('D'), ask('Da'), ask('slow')]
     await expect.poll(() => asked).toEqual(['slow'])
     typed.push(ask('Dallas'))
+    slow.resolve()
     expect(await Promise.all(typed)).toEqual([undefined, undefined, undefined, 'answer to Dallas'])
     expect([asked, givenUp]).toEqual([['slow', 'Dallas'], ['slow']])
     const cancelled = ask('never')
