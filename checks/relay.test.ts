@@ -202,7 +202,7 @@ describe('an export', () => {
     expect(await laneOf('TV-26498')).toMatchObject({
       origin: 'Dallas, TX',
       destination: 'Atlanta, GA',
-      equipment: 'Reefer',
+      equipment: 'R',
       customer_name: 'Harvest Table Foods',
       customer_rate: 2900,
       truck_cost: 2550.3,
@@ -223,7 +223,7 @@ describe('an export', () => {
     expect(await laneOf('quote-0012345')).toMatchObject({
       origin: 'Dallas, TX',
       destination: 'Atlanta, GA',
-      equipment: 'Van',
+      equipment: 'V',
       quoted_rate: 2150,
       rep_name: 'dana',
       created_at: '2026-02-27T16:12:09.000Z',

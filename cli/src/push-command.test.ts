@@ -75,7 +75,7 @@ describe('a file', () => {
     expect(await quoteOf('A-1')).toMatchObject({
       origin: 'Dallas, TX',
       destination: 'Atlanta, GA',
-      equipment: 'Van',
+      equipment: 'V',
       quoted_rate: 2150.5,
       estimated_cost: null,
       customer_name: 'Café Zürich',

@@ -81,13 +81,12 @@ export function knownEquipment(text: string): string | null {
 }
 
 /**
- * The error message for a text that is not an equipment code. The caller puts the field's name in front of the
- * message.
+ * What a text that is not an equipment code must be. The caller puts the field's name and "must be" in front of it.
  *
- * @example equipmentFault('2150') // 'must be an equipment code of ..., such as V, R or F; 2150 looks like a rate'
+ * @example equipmentFault('2150') // 'an equipment code of ..., such as V, R or F; 2150 looks like a rate'
  */
 export function equipmentFault(text: string): string {
-  const wanted = 'must be an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F'
+  const wanted = 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F'
   const trimmed = text.trim()
   if (!/^\$?\s?\d[\d.,]*$/.test(trimmed) || trimmed.length > 20) return wanted
   return `${wanted}; ${trimmed} ${/^\d{1,2}$/.test(trimmed) ? 'is a number' : 'looks like a rate'}`

@@ -44,6 +44,8 @@ export const MARKET_RATE_RULE = {
   fewestMiles: 250,
   /** The miles that are assumed for an area, whose miles are unknown. */
   mostMiles: 3_500,
+  /** Mexican pesos have these limits times this: a US dollar was 16 to 22 pesos in the last ten years. */
+  pesosPerDollar: 20,
 } as const
 
 /**
@@ -198,6 +200,8 @@ export interface MarketAmounts {
   readonly mid: number
   readonly high: number | null
   readonly miles: number | null
+  /** Whether the amounts are in Mexican pesos instead of dollars. */
+  readonly inPesos?: boolean
 }
 
 export interface MarketAmountFault {
@@ -211,9 +215,16 @@ export interface MarketAmountFault {
  * @example marketAmountFaults({ low: null, mid: 245, high: null, miles: 781 })
  * // [{ field: 'mid', detail: 'mid must be dollars per load; $2.45 looks like dollars per mile, which is $1,913.45 for 781 miles.' }]
  */
-export function marketAmountFaults({ low, mid, high, miles }: MarketAmounts): MarketAmountFault[] {
-  const { leastCents, mostPerMileCents, fewestMiles, mostMiles } = MARKET_RATE_RULE
-  const most = mostPerMileCents * (miles === null ? mostMiles : Math.max(miles, fewestMiles))
+export function marketAmountFaults({
+  low,
+  mid,
+  high,
+  miles,
+  inPesos = false,
+}: MarketAmounts): MarketAmountFault[] {
+  const { leastCents, mostPerMileCents, fewestMiles, mostMiles, pesosPerDollar } = MARKET_RATE_RULE
+  const [unit, times] = inPesos ? ['pesos', pesosPerDollar] : ['dollars', 1]
+  const most = times * mostPerMileCents * (miles === null ? mostMiles : Math.max(miles, fewestMiles))
   const faults: MarketAmountFault[] = []
   for (const [field, cents] of [
     ['low', low],
@@ -221,20 +232,20 @@ export function marketAmountFaults({ low, mid, high, miles }: MarketAmounts): Ma
     ['high', high],
   ] as const) {
     if (cents === null) continue
-    if (cents < leastCents) {
+    if (cents < times * leastCents) {
       const load =
         miles === null
           ? 'multiply it by the miles'
           : `which is ${formatDollars(cents * miles)} for ${Math.round(miles)} miles`
       faults.push({
         field,
-        detail: `${field} must be dollars per load; ${formatDollars(cents)} looks like dollars per mile, ${load}.`,
+        detail: `${field} must be ${unit} per load; ${formatDollars(cents)} looks like ${unit} per mile, ${load}.`,
       })
     } else if (cents > most) {
       const haul = miles === null ? 'any haul' : `${Math.round(miles)} miles`
       faults.push({
         field,
-        detail: `${field} must be dollars per load; ${formatDollars(cents)} is more than ${haul} can cost (${formatDollars(most)}), and looks like cents. In dollars it is ${formatDollars(cents / 100)}.`,
+        detail: `${field} must be ${unit} per load; ${formatDollars(cents)} is more than ${haul} can cost (${formatDollars(most)}), and looks like cents. In ${unit} it is ${formatDollars(cents / 100)}.`,
       })
     }
   }

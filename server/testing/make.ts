@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -152,6 +153,24 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
     body: { outcome: lane.outcome },
   })
   return requireStatus('setting an outcome', decided, 200)
+}
+
+/** Writes columns of a lane as no endpoint does: without its history and events. */
+export async function setColumns(
+  app: TestApp,
+  tenant: MadeTenant,
+  laneId: number,
+  columns: object,
+): Promise<void> {
+  const id = tenantId(tenant.id)
+  await app.database.inTenant(id, (transaction) =>
+    transaction
+      .updateTable('lanes')
+      .set(columns)
+      .where('tenant_id', '=', id)
+      .where('lane_id', '=', laneId)
+      .execute(),
+  )
 }
 
 /**

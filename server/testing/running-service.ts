@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,15 +29,24 @@ export const startOptions: readonly string[] = Array.from(
 /** Node's compile cache, which makes the next start faster. */
 const compiledFolder = join(tmpdir(), 'node-compile-cache')
 
-/** Returns a port that is free at the moment. */
+/**
+ * Returns a port that is free at the moment. It is below the range from which the system gives ports to sockets, because those
+ * change hands all the time: another test could get one before its user listens on it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No port.')
-  return address.port
+  for (let tries = 0; tries < 50; tries++) {
+    const port = randomInt(20_000, 32_768)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+  throw new Error('No port is free.')
 }
 
 /**
@@ -48,13 +58,13 @@ export async function runService(
   env: Record<string, string> = {},
   main = mainFile,
 ): Promise<RunningService> {
-  const port = await freePort()
   const child = spawn(process.execPath, [...startOptions, main], {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: compiledFolder,
       DATA_DIR: dataDirectory,
-      PORT: String(port),
+      // The system chooses the port, so that none is taken by another test before the service listens.
+      PORT: '0',
       LOG_LEVEL: 'warn',
       SIGN_UPS_PER_HOUR: manySignUps,
       ...env,
@@ -63,13 +73,14 @@ export async function runService(
   })
   let text = ''
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  await new Promise<void>((resolve, reject) => {
+  const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`The service did not start:\n${text}`)), patienceMs)
     const look = (chunk: Buffer) => {
       text += chunk.toString()
-      if (!text.includes('Lanewise is ready')) return
+      const address = /Lanewise is ready at (\S+)\s/.exec(text)?.[1]
+      if (address === undefined) return
       clearTimeout(timer)
-      resolve()
+      resolve(address)
     }
     child.stdout.on('data', look)
     child.stderr.on('data', look)
@@ -79,7 +90,7 @@ export async function runService(
     }, reject)
   })
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     child,
     printed: () => text,
     async end(signal) {

@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import { useSession } from '../api/index.ts'
 import {
   bookedAgainstQuoted,
   DataTable,
@@ -34,18 +36,20 @@ function perMile(difference: number | null, miles: number | null): string {
   return each === null ? none : `${each > 0 ? '+' : each < 0 ? '−' : ''}${ratePerMile(Math.abs(each))}`
 }
 
-function compared(lane: Lane): readonly Compared[] {
+function compared(lane: Lane, assumed: RateBasis): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  const rateDifference = bookedAgainstQuoted(lane)
+  const rateDifference = bookedAgainstQuoted(lane, assumed)
   const ofQuote = { basis: lane.quoted_basis, currency: lane.quoted_currency }
   const costDifference = sentDifference(
     { ...ofQuote, amount: cost },
     { amount: lane.truck_cost, basis: lane.truck_basis, currency: lane.truck_currency },
+    assumed,
   )
   const marginDifference = sentDifference(
     { ...ofQuote, basis: null, amount: margin },
     { amount: lane.margin, basis: null, currency: lane.margin_currency },
+    assumed,
   )
   return [
     {
@@ -97,11 +101,12 @@ function sourcesOfCost(lane: Lane): string {
 
 /** Rate, cost and margin as quoted and as booked. */
 export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
+  const { default_basis: assumed } = useSession().tenant
   return (
     <>
       <DataTable
         caption="Amounts quoted and booked"
-        rows={compared(lane)}
+        rows={compared(lane, assumed)}
         rowKey={({ what }) => what}
         columns={[
           { key: 'what', header: 'Figure', cell: ({ what }) => what },

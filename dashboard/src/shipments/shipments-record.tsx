@@ -2,7 +2,7 @@ import { Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useAnswer } from '../api/index.ts'
+import { useAnswer, useSession } from '../api/index.ts'
 import { LaneChanges } from '../lane-history/index.ts'
 import {
   bookedAgainstQuoted,
@@ -92,6 +92,7 @@ function perMile(amount: number | null, miles: number | null): string {
 }
 
 function Facts({ lane }: { lane: Lane }) {
+  const { default_basis: assumed } = useSession().tenant
   const { margin, margin_pct, miles, truck_cost_source: source } = lane
   const expected = lane.estimated_cost ?? lane.expected_cost?.amount ?? null
   const isReplaced = lane.customer_name !== lane.quoted_customer_name
@@ -130,7 +131,7 @@ function Facts({ lane }: { lane: Lane }) {
           {perMile(lane.quoted_rate, miles)}
         </Fact>
         <Fact label="AR vs quote">
-          <Difference amount={bookedAgainstQuoted(lane)} of="quote" />
+          <Difference amount={bookedAgainstQuoted(lane, assumed)} of="quote" />
         </Fact>
         <Fact label="Expected cost when quoted">{dollars(expected)}</Fact>
         <Fact label="Customer">

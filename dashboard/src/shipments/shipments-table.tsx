@@ -1,5 +1,7 @@
 import { Text, UnstyledButton } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import { useSession } from '../api/index.ts'
 import {
   bookedAgainstQuoted,
   CancelledMark,
@@ -76,7 +78,7 @@ function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
   )
 }
 
-function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
+function columnsOf(open: (lane: Lane) => void, assumed: RateBasis): readonly Column<Lane>[] {
   return [
     {
       key: 'lane',
@@ -135,7 +137,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       align: 'right',
       cell: (lane) => (
         <>
-          <Difference amount={bookedAgainstQuoted(lane)} />
+          <Difference amount={bookedAgainstQuoted(lane, assumed)} />
           <Text size="xs" c="dimmed">
             quoted {[dollars(lane.quoted_rate), sentTerms(lane.quoted_basis, lane.quoted_currency)].join(' ')}
           </Text>
@@ -165,10 +167,11 @@ export function ShipmentsTable({
   chosen: string | null
   onOpen: (lane: Lane) => void
 }) {
+  const { default_basis: assumed } = useSession().tenant
   return (
     <DataTable
       caption="Shipments"
-      columns={columnsOf(onOpen)}
+      columns={columnsOf(onOpen, assumed)}
       rows={lanes}
       rowKey={(lane) => lane.lane_ref}
       chosen={chosen}

@@ -3,7 +3,7 @@ import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
 import { expectedCost } from '#engine/estimate/expected-cost.ts'
 import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import type { BookSettings, ExpectedColumn, NewLane } from '../database/queries/index.ts'
+import type { BookSettings, CostColumn, ExpectedColumn, NewLane } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook } from './brokerage-book.ts'
@@ -13,16 +13,7 @@ type CostExpected = Pick<NewLane, ExpectedColumn>
 /** The expected truck cost of a lane, from the tenant's AP history, in the columns of the lane. */
 export function costExpected(
   pricing: Pick<Pricing, 'costs' | 'settings'> | null,
-  lane: Pick<
-    NewLane,
-    | 'origin_key'
-    | 'destination_key'
-    | 'origin_state'
-    | 'destination_state'
-    | 'equipment_code'
-    | 'miles'
-    | 'pickup_date'
-  >,
+  lane: Pick<NewLane, CostColumn>,
 ): CostExpected {
   const { costKeys } = identityOf({
     originKey: lane.origin_key,

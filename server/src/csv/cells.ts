@@ -1,5 +1,6 @@
 import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
+import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import { chargesText, readCharges } from '#engine/named-charges.ts'
@@ -140,6 +141,12 @@ export function readSentCharges(text: string): Cell<{ name: string; amount: numb
   return 'wrong' in read
     ? read
     : { value: (readCharges(read.value) ?? []).map(({ name, cents }) => ({ name, amount: cents / 100 })) }
+}
+
+/** Reads an equipment code or name. @example readEquipment("53' reefer") // { value: 'R' } */
+export function readEquipment(text: string): Cell<string> {
+  const code = equipmentCode(text)
+  return code === null ? { wrong: equipmentFault(text) } : { value: code }
 }
 
 /** Reads miles up to 10,000. Zero means unknown. */

@@ -13,6 +13,7 @@ export {
   readCost,
   readCurrency,
   readDay,
+  readEquipment,
   readMiles,
   readMoment,
   readMoney,

@@ -36,7 +36,11 @@ const quoted = (rate: number) => ({ customer_name: 'Harvest', lanes: [{ ...lane,
 const ask = async (rate = 1000, token = rep.token) => {
   const { status, body } = await post(
     '/api/approvals',
-    { ...quoted(rate), note: 'Four loads a week.' },
+    {
+      customer_name: 'Harvest',
+      lanes: [{ origin: 'dallas tx', destination: 'ATL', equipment: "53' dry van", quoted_rate: rate }],
+      note: 'Four loads a week.',
+    },
     token,
   )
   expect(status).toBe(201)
@@ -55,6 +59,7 @@ describe('an approval', () => {
       state: 'waiting',
       reasons: [expect.stringContaining('$1,000 is below the minimum of')],
       requested_by: { user_id: rep.id },
+      lanes: [lane],
       email: { subject: expect.stringContaining('Harvest, Dallas, TX to Atlanta, GA') },
     })
     expect(await lanesNow()).toBe(before)

@@ -14,7 +14,13 @@ import type { TenantId } from '../database/session/index.ts'
 import { type AskedQuote, approvalAnswer, approvalState, askedQuote, askedRates } from '../lanes/index.ts'
 import { type Call, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { refuseHiddenCustomer } from './hidden-customers.ts'
-import { checkQuoteRequest, checkRequote, makeQuoteRequest, makeRequote } from './make-quotes.ts'
+import {
+  checkQuoteRequest,
+  checkRequote,
+  makeQuoteRequest,
+  makeRequote,
+  withStoredNames,
+} from './make-quotes.ts'
 import { askedRef, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
 import type { Parts } from './parts.ts'
@@ -261,7 +267,7 @@ export const approvalEndpoints: ServedEndpoint[] = [
     const by = { tenant, userId, now: call.now, isApproved: false }
     const checked = await checkQuoteRequest(body, by, parts)
     const reasons = reasonsOf(checked, (index) => `/lanes/${index}/quoted_rate`)
-    return ask({ kind: 'quote', body }, { reasons, note }, call, parts)
+    return ask({ kind: 'quote', body: withStoredNames(body) }, { reasons, note }, call, parts)
   }),
 
   serve(contract.askRequoteApproval, async (call, parts) => {

@@ -19,6 +19,8 @@ export interface RateConversions {
 /** A market rate on the basis of the brokerage in US dollars, as far as it can be converted, and how it was. */
 export type ComparableRate<Row> = MarketRate & {
   readonly row: Row
+  /** The rate in US dollars on the basis of the brokerage; null if it cannot be converted. */
+  readonly comparedCents: number | null
   readonly convertedBy: AmountConversion['by']
 }
 
@@ -84,6 +86,7 @@ export function comparableRate<Row extends RateRow>(
       lowCents: row.low_cents ?? null,
       midCents: row.mid_cents,
       highCents: row.high_cents ?? null,
+      comparedCents: null,
       convertedBy: null,
     }
   }
@@ -94,6 +97,7 @@ export function comparableRate<Row extends RateRow>(
     lowCents: converted(row.low_cents),
     midCents: mid,
     highCents: converted(row.high_cents),
+    comparedCents: mid,
     convertedBy: conversion.by,
   }
 }

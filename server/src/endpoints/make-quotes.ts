@@ -3,12 +3,12 @@ import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
-import { chargesFit } from '#engine/rate-basis.ts'
+import { chargesFit, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import { costExpected, pricingOf } from '../book/index.ts'
-import { lanes } from '../database/queries/index.ts'
+import { lanes, people } from '../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
+import { laneAnswer, laneAnswers, readEquipment, readLanePlaces, termsOf } from '../lanes/index.ts'
 import { quoteToForecast, sealForecasts } from '../pilot/index.ts'
 import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { checkCounter, isAccepted, recordCounter, refuseIfLaterWon, winAccepted } from './counter-rate.ts'
@@ -48,7 +48,7 @@ function newLane(
   if (places === null || equipment === null) return null
   return {
     ...places,
-    equipment: lane.equipment,
+    equipment,
     equipment_code: equipment,
     quoted_rate_cents: cents(lane.quoted_rate) ?? 0,
     estimated_cost_cents: cents(lane.estimated_cost),
@@ -86,14 +86,9 @@ type ToCheck = Pick<
   lanes.NewLane,
   | 'origin'
   | 'destination'
-  | 'origin_key'
-  | 'destination_key'
-  | 'origin_state'
-  | 'destination_state'
   | 'origin_market'
   | 'destination_market'
-  | 'equipment_code'
-  | 'miles'
+  | lanes.CostColumn
   | lanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
@@ -137,7 +132,7 @@ function validUntil({ validDays }: CheckedRate<'quoted_rate'>, now: number): Dat
 }
 
 /** The cost and the charges of a requote: those of the quote before it, unless others are sent. */
-function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
+function requoted(body: BodyOf<typeof requote>, before: LaneRow, assumed: RateBasis) {
   const saysCharges = chargeMembers.some((field) => body[field] !== undefined)
   const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency } =
     before
@@ -151,8 +146,7 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
       }
     : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency }
   // The earlier cost is on the earlier basis and in the earlier currency.
-  const isSame =
-    charges.quoted_basis === quoted_basis && (charges.quoted_currency ?? 'USD') === (quoted_currency ?? 'USD')
+  const isSame = sameTerms(termsOf(before), termsOf(charges), assumed)
   return {
     ...charges,
     estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
@@ -160,14 +154,14 @@ function requoted(body: BodyOf<typeof requote>, before: LaneRow) {
 }
 
 /** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
-function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow): FieldError[] {
+function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow, assumed: RateBasis): FieldError[] {
   const sent = chargesErrors('quoted', 'quoted_rate', body)
   if (sent.length > 0) return sent
   const {
     quoted_basis: basis,
     quoted_fuel_cents: fuel,
     quoted_accessorials_cents: other,
-  } = requoted(body, before)
+  } = requoted(body, before, assumed)
   const amount = { cents: cents(body.quoted_rate) ?? 0, basis, fuelCents: fuel, accessorialCents: other }
   if (chargesFit(amount, 'all_in')) return []
   const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((fuel ?? 0) + (other ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
@@ -225,6 +219,16 @@ export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): lanes
   )
   if (errors.length > 0) throw invalid(errors)
   return read.filter((lane) => lane !== null)
+}
+
+/** The request with its places and equipment as its lanes will be stored. */
+export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(body: Body): Body {
+  const read = readQuoteRequest(body)
+  const lanesNamed = body.lanes.map((lane, index) => {
+    const { origin, destination, equipment } = read[index] ?? lane
+    return { ...lane, origin, destination, equipment }
+  })
+  return { ...body, lanes: lanesNamed }
 }
 
 /** Checks the rates of a quote request against the rules. */
@@ -329,21 +333,21 @@ export async function checkRequote(
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<CheckedRate<'quoted_rate'>> {
-  const quoted = await parts.database.inTenant(by.tenant, async (transaction) => {
+  const { quoted, assumed } = await parts.database.inTenant(by.tenant, async (transaction) => {
     const found = await lanes.findLane(transaction, by.tenant, askedRef(ref))
     // Before the rules, so that nobody asks for the approval of a rate that cannot be quoted.
     if (found !== null) await refuseIfLaterWon(transaction, by.tenant, found, body)
-    return found
+    return { quoted: found, assumed: await people.defaultBasisOf(transaction, by.tenant) }
   })
   if (quoted === null) throw noLane(ref)
   checkCounter(quoted, body)
-  const errors = requoteErrors(body, quoted)
+  const errors = requoteErrors(body, quoted, assumed)
   if (errors.length > 0) throw invalid(errors)
   const next = {
     ...quoted,
     quoted_rate_cents: cents(body.quoted_rate) ?? 0,
     pickup_date: body.pickup_date ?? quoted.pickup_date,
-    ...requoted(body, quoted),
+    ...requoted(body, quoted, assumed),
   }
   const [checked] = await checkedRates([next], by, parts)
   if (checked === undefined) throw noLane(ref)
@@ -371,7 +375,7 @@ export async function makeRequote(
       await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)
     const made = await lanes.insertRequote(transaction, tenant, database.identifiers, quoted, {
       quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-      ...requoted(body, quoted),
+      ...requoted(body, quoted, await people.defaultBasisOf(transaction, tenant)),
       market_rate_cents: cents(body.market_rate),
       pickup_date: body.pickup_date ?? quoted.pickup_date,
       valid_until: validUntil(checked, now),

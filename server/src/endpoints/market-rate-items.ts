@@ -92,7 +92,13 @@ function readRate(
     const detail = `fuel must be less than mid, which contains it if it is all_in; it is ${item.fuel}, and mid is ${item.mid}.`
     errors.push({ ...at('fuel'), code: 'invalid', detail })
   }
-  const faults = marketAmountFaults({ low, mid, high, miles: ends?.miles ?? null })
+  const faults = marketAmountFaults({
+    low,
+    mid,
+    high,
+    miles: ends?.miles ?? null,
+    inPesos: item.currency === 'MXN',
+  })
   errors.push(...faults.map(({ field, detail }) => ({ ...at(field), code: 'invalid', detail })))
   const asOf = readTime(item.as_of) ?? 0
   const until = item.valid_until === undefined ? null : readTime(item.valid_until)
@@ -169,7 +175,8 @@ export async function storeMarketRates(
     const { index, row, state } = one
     const before = stored.get(keyOf(row))
     const result = before === undefined ? 'created' : replaces(row, before) ? 'updated' : 'unchanged'
-    if (result !== 'unchanged') changed.push(row)
+    // The newest signature counts also if it says the same: a delivery between the two must not replace it.
+    if (result !== 'unchanged' || (before !== undefined && row.said_at > before.said_at)) changed.push(row)
     const { scope, origin, destination } = row
     return { index, status: 200, result, scope, origin, destination, state }
   })

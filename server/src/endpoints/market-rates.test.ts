@@ -90,6 +90,37 @@ describe('200', () => {
     expect((await push(ours, [market()], at + 2)).body).toMatchObject({ updated: 1 })
   })
 
+  test('a delivery between two that say the same changes nothing', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const at = Math.floor(app.now / 1000)
+    const results = []
+    for (const [mid, seconds] of [
+      [1960, -200],
+      [1960, -100],
+      [1900, -150],
+    ] as const) {
+      results.push((await push(of, [market({ mid })], at + seconds)).body.results[0].result)
+    }
+    expect(results).toEqual(['created', 'unchanged', 'unchanged'])
+  })
+
+  test('a stale rate on the other basis has no compared amount', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    await push(of, [market({ basis: 'linehaul', as_of: daysAgo(400) })])
+    const { body } = await markup(of, 'include=market')
+    expect(body.market.others).toMatchObject([{ mid: 1960, compared: null, state: 'stale' }])
+  })
+
+  test('rates in Mexican pesos are stored, and have limits of their own', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const pesos = { currency: 'MXN', low: undefined, high: undefined }
+    const { body } = await push(of, [market({ ...pesos, mid: 38_000 }), market({ ...pesos, mid: 45 })])
+    expect(body.results).toMatchObject([
+      { result: 'created', state: 'other_currency' },
+      { status: 422, detail: expect.stringContaining('$45 looks like pesos per mile') },
+    ])
+  })
+
   test('include=market shows both references, and markup_pct stays that of the median', async () => {
     const plain = await markup(ours, '')
     const { body } = await markup(ours, 'include=market')
@@ -278,6 +309,16 @@ describe('200', () => {
       other_currency: 1,
       stale: 1,
     })
+  })
+
+  test('a load whose market rates are too old is counted as such, from whatever day the standing begins', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
+    await push(of, [market({ kind: 'sell', as_of: daysAgo(500) })])
+    for (const from of ['', `?from=${daysAgo(1)}`]) {
+      const { body } = await call(app, 'GET', `/api/market-standing${from}`, { token: of.tenant.owner })
+      expect(body.without_market).toMatchObject({ loads: 1, stale: 1 })
+    }
   })
 
   test('the standing converts a market rate by the miles of the lane, not by those that a quote states', async () => {

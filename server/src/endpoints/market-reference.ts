@@ -21,11 +21,10 @@ const dayMs = 86_400_000
 
 /** A stored rate as it is answered. */
 export function rateAnswer(
-  { row, midCents, basis, currency, convertedBy }: ComparableRate<MarketRateRow>,
+  { row, comparedCents, convertedBy }: ComparableRate<MarketRateRow>,
   state: MarketRateState,
   now: number,
 ): Rate {
-  const isComparable = state !== 'other_basis' && state !== 'other_currency' && currency === 'USD'
   return {
     scope: row.scope,
     origin: row.origin,
@@ -38,8 +37,7 @@ export function rateAnswer(
     mid: dollarsFromCents(row.mid_cents),
     high: dollarsIfKnown(row.high_cents),
     fuel: dollarsIfKnown(row.fuel_cents),
-    compared:
-      isComparable && (convertedBy !== null || basis === row.basis) ? dollarsFromCents(midCents) : null,
+    compared: dollarsIfKnown(comparedCents),
     converted_by: convertedBy,
     sample: row.sample,
     source: row.source,

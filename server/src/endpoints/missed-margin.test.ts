@@ -11,6 +11,7 @@ import {
   makeServiceToken,
   makeTenant,
   pushUpdate,
+  setColumns,
 } from '#testing/make.ts'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -141,18 +142,8 @@ describe('200', () => {
   it('a voided quote, and one that is no longer won, are not in it', async () => {
     const before = await allQuotes('kind=not_worth')
     const [voided, lost] = before.quotes
-    const id = tenantId(tenant.id)
-    const changeLane = (laneId: number, values: object) =>
-      app.database.inTenant(id, (transaction) =>
-        transaction
-          .updateTable('lanes')
-          .set(values)
-          .where('tenant_id', '=', id)
-          .where('lane_id', '=', laneId)
-          .execute(),
-      )
-    await changeLane(voided.lane.lane_id, { voided_at: new Date(), void_reason: 'Test' })
-    await changeLane(lost.lane.lane_id, { outcome: 'lost' })
+    await setColumns(app, tenant, voided.lane.lane_id, { voided_at: new Date(), void_reason: 'Test' })
+    await setColumns(app, tenant, lost.lane.lane_id, { outcome: 'lost' })
     // A new quote changes the version of the facts.
     await makeLane(app, tenant)
     const { body } = await ended(quotes('kind=not_worth'), tenant.owner)

@@ -4,7 +4,7 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeLane, makePerson, makeTenant, setColumns } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 type Performance = AnswerOf<typeof getPerformance>
@@ -166,14 +166,13 @@ function recomputed(some: readonly Lane[]) {
   }
 }
 
-const folded = (equipment: string) => (equipment === 'Reefer' ? 'R' : equipment)
 const chicagoMonth = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Chicago' })
 const keyOf: Record<Performance['by'], (lane: Lane) => string> = {
-  lane: (lane) => `${lane.origin} to ${lane.destination}, ${folded(lane.equipment)}`,
+  lane: (lane) => `${lane.origin} to ${lane.destination}, ${lane.equipment}`,
   customer: (lane) => lane.customer_name.toLowerCase(),
   rep: (lane) => String(lane.quoted_by?.user_id ?? ''),
   carrier: (lane) => (lane.carrier_name ?? '').toLowerCase(),
-  equipment: (lane) => folded(lane.equipment),
+  equipment: (lane) => lane.equipment,
   month: (lane) => chicagoMonth.format(new Date(lane.created_at)).slice(0, 7),
 }
 
@@ -219,8 +218,7 @@ describe('200', () => {
     }
     expect(totals.quotes).toBe(
       lanes.filter(
-        (lane) =>
-          folded(lane.equipment) === 'R' && lane.created_at >= '2025-11-20' && lane.created_at < '2026-02-10',
+        (lane) => lane.equipment === 'R' && lane.created_at >= '2025-11-20' && lane.created_at < '2026-02-10',
       ).length,
     )
   })
@@ -463,22 +461,13 @@ describe('200', () => {
   test('the figures do not change when another lane has an amount that must be converted', async () => {
     const tenant = await makeTenant(app)
     const id = tenantId(tenant.id)
-    const changeLane = (laneId: number, values: object) =>
-      app.database.inTenant(id, (transaction) =>
-        transaction
-          .updateTable('lanes')
-          .set(values)
-          .where('tenant_id', '=', id)
-          .where('lane_id', '=', laneId)
-          .execute(),
-      )
     const expired = await makeLane(app, tenant, { customer: 'harvest table foods' })
-    await changeLane(expired.lane_id, { outcome: 'expired', decided_at: new Date() })
+    await setColumns(app, tenant, expired.lane_id, { outcome: 'expired', decided_at: new Date() })
     for (const outcome of ['won', 'lost'] as const) await makeLane(app, tenant, { outcome })
     const won = await makeLane(app, tenant, { outcome: 'won', origin: 'Chicago, IL' })
-    await changeLane(won.lane_id, { customer_rate_cents: 190_000, truck_cost_cents: 170_000 })
+    await setColumns(app, tenant, won.lane_id, { customer_rate_cents: 190_000, truck_cost_cents: 170_000 })
     const other = await makeLane(app, tenant)
-    await changeLane(other.lane_id, { voided_at: new Date(), void_reason: 'test' })
+    await setColumns(app, tenant, other.lane_id, { voided_at: new Date(), void_reason: 'test' })
     const figures = async () => {
       const all = performanceGroupings.map((by) => performance(`by=${by}`, tenant.owner))
       return (await Promise.all(all)).map(({ basis: _, ...answer }) => answer)
@@ -491,9 +480,9 @@ describe('200', () => {
           .where('tenant_id', '=', id)
           .execute(),
       )
-      await changeLane(other.lane_id, { quoted_currency: null })
+      await setColumns(app, tenant, other.lane_id, { quoted_currency: null })
       const unmixed = await figures()
-      await changeLane(other.lane_id, { quoted_currency: 'CAD' })
+      await setColumns(app, tenant, other.lane_id, { quoted_currency: 'CAD' })
       expect(await figures()).toEqual(unmixed)
       expect(unmixed[0]?.totals).toMatchObject({ quotes: 4, won: 2, lost: expiredCountsAsLost ? 2 : 1 })
     }

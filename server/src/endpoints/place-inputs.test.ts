@@ -47,6 +47,9 @@ describe('each place in the table', () => {
     expect(made.body.lanes.map(({ origin }: { origin: string }) => origin)).toEqual(
       right.map(({ stored }) => stored),
     )
+    expect(new Set(made.body.lanes.map(({ equipment }: { equipment: string }) => equipment))).toEqual(
+      new Set(['PO']),
+    )
     const refused = await quote(inputs)
     expect(refused.status).toBe(422)
     expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(
@@ -62,7 +65,8 @@ describe('each place in the table', () => {
       const row = readRow([written, 'ATL', 'rfr', '2150', '2026-03-01'], context)
       const lane = row.kind === 'lane' ? row.lane.lane : null
       expect([written, lane?.origin ?? null]).toEqual([written, stored])
-      if (lane !== null) expect(lane).toMatchObject({ destination: 'Atlanta, GA', equipment_code: 'R' })
+      if (lane !== null)
+        expect(lane).toMatchObject({ destination: 'Atlanta, GA', equipment: 'R', equipment_code: 'R' })
     }
   })
 

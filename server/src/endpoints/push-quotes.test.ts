@@ -84,7 +84,12 @@ describe('200', () => {
       outcome_source: 'tms',
       decided_at: '2026-01-05T15:00:00.000Z',
     })
-    expect(second).toMatchObject({ origin: 'Dallas, TX', outcome: 'pending', decided_at: null })
+    expect(second).toMatchObject({
+      origin: 'Dallas, TX',
+      equipment: 'V',
+      outcome: 'pending',
+      decided_at: null,
+    })
     expect(second.miles).toBeGreaterThan(700)
   })
 
@@ -295,7 +300,7 @@ describe('200', () => {
   test('an external_id is found by the search of the dashboard', async () => {
     const ours = await makeIntegration(app, everything)
     await push(ours, [quoteToPush('TMS-10442'), quoteToPush('TMS-99999')])
-    const { body } = await call(app, 'GET', '/api/lanes?q=10442', { token: ours.tenant.owner })
+    const { body } = await call(app, 'GET', '/api/lanes?q=tms-104', { token: ours.tenant.owner })
     expect(body.lanes.map((lane: { external_id: string }) => lane.external_id)).toEqual(['TMS-10442'])
   })
 

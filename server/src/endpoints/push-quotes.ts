@@ -99,7 +99,7 @@ function readQuote(item: Partial<Quote>, now: number, errors: FieldError[]): Rea
   }
   if (equipment !== undefined) {
     const code = readEquipment(equipment, at('equipment'), errors)
-    if (code !== null) columns.set('equipment', { equipment, equipment_code: code })
+    if (code !== null) columns.set('equipment', { equipment: code, equipment_code: code })
   }
   const set = <Name extends keyof Quote>(
     field: PushedQuoteField,

@@ -324,6 +324,19 @@ describe('a rate on other terms', () => {
     expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
   })
 
+  test('of a requote removes the estimated cost, and the default basis in words is no other one', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { lane_ref: ref } = await quoted(ours, 'Q-1', quoteToPush('Q-1', { estimated_cost: 1500 }))
+    const requote = async (sent: object) =>
+      (await call(app, 'POST', `/api/lanes/${ref}/requote`, { token: ours.tenant.owner, body: sent })).body
+    expect(await requote({ quoted_rate: 1990, quoted_basis: 'all_in' })).toMatchObject({
+      estimated_cost: 1500,
+    })
+    expect(await requote({ quoted_rate: 1990, quoted_basis: 'linehaul' })).toMatchObject({
+      estimated_cost: null,
+    })
+  })
+
   test('in a file that is imported again removes the earlier estimated cost and market rate', async () => {
     const ours = await makeIntegration(app, scopes)
     const file = (rest: string) =>

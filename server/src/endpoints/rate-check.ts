@@ -15,7 +15,7 @@ import {
   type QuotedOn,
   termsOfQuote,
 } from '../book/index.ts'
-import { defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
+import { type CostColumn, defaultBasisOf, type NewLane, pricingRules } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -25,17 +25,7 @@ import type { Parts } from './parts.ts'
 /** A lane with the rate to check. */
 type LaneToCheck = Pick<
   NewLane,
-  | 'origin'
-  | 'destination'
-  | 'origin_key'
-  | 'destination_key'
-  | 'origin_state'
-  | 'destination_state'
-  | 'origin_market'
-  | 'destination_market'
-  | 'equipment_code'
-  | 'miles'
-  | 'pickup_date'
+  'origin' | 'destination' | 'origin_market' | 'destination_market' | CostColumn
 > &
   QuotedFor & {
     readonly rateCents: number

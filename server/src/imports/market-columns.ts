@@ -300,7 +300,8 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
   const chosen = (equipments.length === 0 ? [null] : equipments).map((equipment) =>
     columnsOf(
       usable.filter(
-        (one) => one.equipment === equipment || (one.equipment === null && !isShared(one, equipment)),
+        (one) =>
+          one.equipment === equipment || (one.equipment === null && !belongsToNoEquipment(one, equipment)),
       ),
       equipment,
     ),
@@ -322,7 +323,7 @@ export function chooseColumns(header: readonly string[], kind: string | undefine
 }
 
 /** Whether a column without an equipment has amounts that belong to no equipment, in a file with one column for each. */
-function isShared({ field }: Candidate, equipment: string | null): boolean {
+function belongsToNoEquipment({ field }: Candidate, equipment: string | null): boolean {
   return equipment !== null && amounts.has(field)
 }
 

@@ -63,7 +63,7 @@ export async function readMarketFile(
   refuseWidth(header)
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
-  const { rateLines, notes } = sorted(lines.slice(at + 1), chosen)
+  const { rateLines, notes } = splitLines(lines.slice(at + 1), chosen)
   const above = lines.slice(0, at).map(({ line }) => line)
   const read: Reading = { header, chosen, defaults, now }
   refuseUnstatedUnit(rateLines, read)
@@ -135,7 +135,8 @@ function headerAt(lines: readonly Line[]): number {
   return Math.max(0, counts.indexOf(Math.max(...counts)))
 }
 
-const assumable = ['equipment', 'source', 'basis', 'as_of'] as const
+/** Fields for which the person can choose one value for the whole file. */
+const fieldsWithDefault = ['equipment', 'source', 'basis', 'as_of'] as const
 
 function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults: MarketFileDefaults): void {
   if (chosen.isContractOnly) {
@@ -152,7 +153,7 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
       : has('low') && has('high')
         ? ['the rate (which is not always the middle of low and high)']
         : ['the rate']),
-    ...assumable
+    ...fieldsWithDefault
       .filter(
         (field) =>
           !has(field) &&
@@ -184,7 +185,7 @@ interface RateLine extends Line {
 const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
 
 /** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
-function sorted(
+function splitLines(
   lines: readonly Line[],
   { rates, columns }: ChosenColumns,
 ): { rateLines: RateLine[]; notes: string[] } {

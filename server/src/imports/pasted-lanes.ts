@@ -2,7 +2,7 @@ import Papa from 'papaparse'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { pastedColumnsMax, pastedRowsMax } from '#contract/limits.ts'
 import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
-import { equipmentCode, equipmentFault, knownEquipment } from '#engine/equipment.ts'
+import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import { fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
@@ -20,6 +20,7 @@ import {
   readCharge,
   readCurrency,
   readDay,
+  readEquipment,
   readMoney,
   readText,
 } from '../csv/index.ts'
@@ -343,10 +344,7 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
     text: cells.join('\t'),
     origin: endOf('origin', cell, errors),
     destination: endOf('destination', cell, errors),
-    equipment: read('equipment', 'equipment', (text) => {
-      const code = equipmentCode(text)
-      return code === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value: code }
-    }),
+    equipment: read('equipment', 'equipment', readEquipment),
     rate,
     cost: amount('cost', 'estimated cost'),
     fuel: fuel === null ? null : dollarsFromCents(fuel),

@@ -135,7 +135,7 @@ describe('a past quote', () => {
       origin: 'Dallas, TX',
       origin_key: 'dallas|TX',
       destination_state: 'GA',
-      equipment: 'Van',
+      equipment: 'V',
       equipment_code: 'V',
       quoted_rate_cents: 215000,
       outcome: 'pending',

@@ -5,18 +5,17 @@ import {
   type SentBookingField,
   sentBookingFields,
 } from '#engine/booking-fields.ts'
-import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
-  type Cell,
   type OutcomeReason,
   type ReadOutcome,
   readCost,
   readDay,
+  readEquipment,
   readMiles,
   readMoney,
   readOutcome,
@@ -146,9 +145,8 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   }
   const origin = readEndpoint(row, 'origin')
   const destination = readEndpoint(row, 'destination')
-  const equipment = row.text('equipment')
-  const code = row.readCached('equipment', readEquipment)
-  if (equipment === null) row.missing('equipment')
+  const equipment = row.readCached('equipment', readEquipment)
+  if (row.text('equipment') === null) row.missing('equipment')
   const end = readEnd(row, context)
   const quotedRate = row.read('quoted_rate', readMoney)
   const quotedCharges = readQuotedCharges(row, quotedRate, end, context.columns.bases)
@@ -179,15 +177,14 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // Each of these is null only with an error. The check narrows the types.
-  if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
+  if (origin === null || destination === null || equipment === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
   }
 
   const cells: LaneCells = {
     origin,
     destination,
-    equipment: equipment ?? code,
-    equipmentCode: code,
+    equipment,
     end,
     quotedRate,
     rate,
@@ -245,9 +242,8 @@ function hasDates(row: RowReader): boolean {
 interface LaneCells {
   readonly origin: Place
   readonly destination: Place
-  /** The equipment as the file names it. */
+  /** The equipment code. */
   readonly equipment: string
-  readonly equipmentCode: string
   readonly end: End
   readonly quotedRate: number | null
   /** The quoted rate, or else the booked one. */
@@ -276,7 +272,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
   return {
     ...lanePlaces(cells.origin, cells.destination, cells.knownMiles, known.locate),
     equipment: cells.equipment,
-    equipment_code: cells.equipmentCode,
+    equipment_code: cells.equipment,
     quoted_rate_cents: cells.rate,
     estimated_cost_cents: cells.estimatedCost ?? (won ? null : end.truckCostCents),
     quoted_basis: cells.quotedBasis,
@@ -338,7 +334,7 @@ function contentOf({ end, ...cells }: LaneCells, hasId: boolean, row: RowReader)
   return JSON.stringify([
     cells.origin.key,
     cells.destination.key,
-    cells.equipmentCode,
+    cells.equipment,
     cells.quotedRate,
     end.customerRateCents,
     end.truckCostCents,
@@ -414,11 +410,6 @@ function readBooking(row: RowReader, ref: string, context: RowContext): ReadRow 
     kind: 'booking',
     booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },
   }
-}
-
-function readEquipment(text: string): Cell<string> {
-  const value = equipmentCode(text)
-  return value === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value }
 }
 
 /** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */

@@ -1,10 +1,10 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { roadMiles } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
+import { readEquipment as readEquipmentCell } from '../csv/index.ts'
 import type { NewLane } from '../database/queries/index.ts'
 
 /** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
@@ -47,15 +47,10 @@ export function readPlaceKey(text: string, at: At, errors: FieldError[]): string
 }
 
 export function readEquipment(text: string, at: At, errors: FieldError[]): string | null {
-  const code = equipmentCode(text)
-  if (code === null) {
-    errors.push({
-      ...at,
-      code: 'invalid',
-      detail: `${fieldName(at)} ${equipmentFault(text)}.`,
-    })
-  }
-  return code
+  const read = readEquipmentCell(text)
+  if ('value' in read) return read.value
+  errors.push({ ...at, code: 'invalid', detail: `${fieldName(at)} must be ${read.wrong}.` })
+  return null
 }
 
 /** The lane in a read request: both ends, and the equipment code if one is given. */

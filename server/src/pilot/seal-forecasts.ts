@@ -25,6 +25,7 @@ import {
 } from '../book/index.ts'
 import {
   appendPilotEntries,
+  type CostColumn,
   findPilot,
   type NewLane,
   type QuotedAmountColumn,
@@ -43,19 +44,7 @@ export interface QuoteToForecast {
   /** When this rate was quoted. */
   readonly quotedAt: Date
   readonly outcome: StoredOutcome
-  readonly lane: Pick<
-    NewLane,
-    | 'origin_key'
-    | 'destination_key'
-    | 'origin_state'
-    | 'destination_state'
-    | 'equipment_code'
-    | 'miles'
-    | 'pickup_date'
-    | QuotedAmountColumn
-    | 'origin_market'
-    | 'destination_market'
-  >
+  readonly lane: Pick<NewLane, CostColumn | QuotedAmountColumn | 'origin_market' | 'destination_market'>
   /** The day by whose fuel price and exchange rate its amounts are converted. */
   readonly createdAt: Date
   readonly quotedFor: QuotedFor

@@ -22,6 +22,16 @@ export type QuotedAmountColumn =
   | 'quoted_accessorials_cents'
   | 'quoted_currency'
 
+/** What the expected cost of a quote depends on. */
+export type CostColumn =
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'equipment_code'
+  | 'miles'
+  | 'pickup_date'
+
 /** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<
   Insertable<LanesTable>,

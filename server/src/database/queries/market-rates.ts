@@ -139,14 +139,17 @@ export type DatedMarketRate = Omit<
   'tenant_id' | 'entered_by' | 'said_at' | 'origin' | 'destination'
 >
 
-/** The rates of these areas, dated after `since`: those that a quote after it can be compared with. */
+/**
+ * The rates of these areas, dated after `since`: those that a quote after it can be compared with. Of the older ones only the newest
+ * of each area, equipment and kind, so that an answer can say that the rates of a quote are too old.
+ */
 export async function marketRatesSince(
   transaction: TenantTransaction,
   tenant: TenantId,
   pairs: readonly MarketPair[],
   since: Date | null,
 ): Promise<DatedMarketRate[]> {
-  let query = transaction
+  const ofAreas = transaction
     .selectFrom('market_rates')
     .select([
       'scope',
@@ -167,8 +170,17 @@ export async function marketRatesSince(
     ])
     .where('tenant_id', '=', tenant)
     .where(ofPairs(pairs))
-  if (since !== null) query = query.where('as_of', '>', since)
-  return query.execute()
+  if (since === null) return ofAreas.execute()
+  const older = ofAreas
+    .where('as_of', '<=', since)
+    .distinctOn(['scope', 'origin_area', 'destination_area', 'equipment_code', 'kind'])
+    .orderBy('scope')
+    .orderBy('origin_area')
+    .orderBy('destination_area')
+    .orderBy('equipment_code')
+    .orderBy('kind')
+    .orderBy('as_of', 'desc')
+  return [...(await ofAreas.where('as_of', '>', since).execute()), ...(await older.execute())]
 }
 
 /** The newest rates, of all sources or of one. */
