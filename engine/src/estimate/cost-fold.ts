@@ -1,7 +1,7 @@
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import {
-  AHEAD_DAYS,
   type AbsoluteErrors,
+  AHEAD_DAYS,
   addError,
   countError,
   type ErrorCounts,
