@@ -145,7 +145,7 @@ describe('200', () => {
     expect(Object.keys(body.changes[0].after)).not.toContain('origin_key')
   })
 
-  test('a changed pickup date changes the advice: weekend pickups that were none raise the cost of other days', async () => {
+  test('a changed pickup date changes the advice: if expensive loads were not picked up on a weekend, weekdays cost more', async () => {
     const ours = await makeIntegration(app, everything)
     const quotes = (name: string, pickup_date: string, cost: number) =>
       Array.from({ length: 12 }, (_, nth) =>
