@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /** An entry of an exported chain. */
@@ -30,12 +30,18 @@ const cities = ['Dallas, TX', 'Laredo, TX', 'Houston, TX', 'Memphis, TN', 'Chica
 
 beforeAll(async () => {
   app = await testApp()
-  tenant = await makeTenant(app)
-  for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
+  const integration = await makeIntegration(app)
+  tenant = integration.tenant
+  for (const outcome of ['won', 'lost', 'won'] as const) {
+    const { lane_ref } = await makeLane(app, tenant, { outcome })
+    if (outcome === 'won') await pushUpdate(app, integration, { lane_ref, truck_cost: 1700 })
+  }
   await call(app, 'PATCH', '/api/pilot', { token: tenant.owner, body: { active: true } })
   for (const [nth, origin] of [...cities, ...cities, ...cities].entries()) {
     const outcome = nth % 4 === 0 ? 'won' : nth % 4 === 2 ? 'pending' : 'lost'
-    await makeLane(app, tenant, { origin, rate: 1900 + 40 * nth, outcome })
+    const { lane_ref } = await makeLane(app, tenant, { origin, rate: 1900 + 40 * nth, outcome })
+    // One booking is in Canadian dollars on a day without an exchange rate.
+    if (nth === 0) await pushUpdate(app, integration, { lane_ref, truck_cost: 2400, truck_currency: 'CAD' })
     app.now += 60_000
     if (nth % 6 === 5) await app.sealPilots()
   }
@@ -109,6 +115,7 @@ test('an export is verified, and its scores are those of the service, from CSV a
     const result = verified(file, ...noted(), '--report', reportFile)
     expect(result).toMatchObject({ verified: true, problems: [], brokerage: { id: tenant.id } })
     expect(result.scores).toMatchObject({ forecasts: 18, scored: 14, won: 5, unscored: { undecided: 4 } })
+    expect(result.scores).toMatchObject({ kept_apart: 1, dollars: { quotes: 1 } })
     expect(result.scores.scores.model.brier).toBeGreaterThan(0)
     expect(result.scores.better_than_lane_rate.range_95).not.toBeNull()
   }

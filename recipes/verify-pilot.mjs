@@ -209,11 +209,14 @@ function experimentOf(parsed, quotes) {
     return {
       arm: body.experiment.arm,
       unit: `${body.lane} ${body.experiment.day}`,
+      keptApart: isKeptApart({ forecast, outcome }),
       follows: Math.abs((body.rate ?? 0) / body.experiment.rate - 1) <= 0.01,
       earned: isWon ? (outcome.revenue ?? body.rate ?? 0) - (outcome.cost ?? body.cost ?? 0) : 0,
     }
   })
-  const [low, high] = ['low', 'high'].map((arm) => armOf(rows.filter((row) => row.arm === arm)))
+  const [low, high] = ['low', 'high'].map((arm) =>
+    armOf(rows.filter((row) => row.arm === arm && !row.keptApart)),
+  )
   const gain = isDone && low && high ? high.mean - low.mean : null
   const half = gain === null ? null : 1.96 * Math.sqrt(low.variance + high.variance)
   const shown = ({ quotes: count, mean }) => ({ quotes: count, earned: mean })
@@ -222,6 +225,7 @@ function experimentOf(parsed, quotes) {
     planned: experiment.quotes,
     assigned: rows.length,
     followed: rows.filter(({ follows }) => follows).length,
+    kept_apart: rows.filter(({ keptApart }) => keptApart).length,
     result:
       gain === null
         ? null
@@ -297,8 +301,13 @@ function whyUnscored({ forecast, outcome }, expiredIsLost) {
   if (outcome.outcome === 'expired' && !expiredIsLost) return 'expired'
   if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < at) return 'late'
   if (body.probability === null) return 'no_forecast'
-  return outcome.rate === body.rate ? null : 'rate_changed'
+  return outcome.quoted_as === body.quoted_as ? null : 'rate_changed'
 }
+
+/** Whether the amounts cannot be compared: a booking was not converted, or the default basis changed after the forecast. */
+const isKeptApart = ({ forecast, outcome }) =>
+  outcome !== null &&
+  (outcome.kept_apart === true || (outcome.basis ?? null) !== (forecast.body.basis ?? null))
 
 function score(pairs) {
   const n = pairs.length
@@ -398,6 +407,7 @@ function scoresOf(parsed, heads) {
     lanes: new Set(scored.map(({ forecast }) => forecast.body.lane)).size,
     unscored,
     corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
+    kept_apart: scored.filter(isKeptApart).length,
     scores: isEmpty
       ? null
       : {
@@ -416,7 +426,7 @@ function scoresOf(parsed, heads) {
     calibration: isEmpty
       ? []
       : calibration(model).map(({ count, ...group }) => ({ quotes: count, ...group })),
-    dollars: dollarsOf(scored),
+    dollars: dollarsOf(scored.filter((quote) => !isKeptApart(quote))),
     experiment: experimentOf(parsed, quotes),
     noted_before_outcome: scored.filter(({ forecast, outcome }) =>
       heads.some(
@@ -503,6 +513,9 @@ function* lines({ brokerage, problems, scores, heads }) {
   yield `Not scored: ${Object.entries(scores.unscored)
     .map(([why, count]) => `${count} ${why.replaceAll('_', ' ')}`)
     .join(', ')}.`
+  if (scores.kept_apart > 0) {
+    yield `${scores.kept_apart} scored quotes are not in the dollars: their amounts could not be converted.`
+  }
   if (heads.some(({ at }) => at !== null)) {
     yield `${scores.noted_before_outcome} of the scored forecasts are covered by a head that was noted before the outcome.`
   }

@@ -165,14 +165,38 @@ describe('a wrong row', () => {
     for (const id of ['C-2', 'C-3', 'C-4', 'C-5', 'C-6']) expect(await quoteOf(id)).toBeNull()
   })
 
-  test('is reported by --dry-run, which pushes nothing', async () => {
-    file('quotes.csv', `${header}\n${row('D-1')}\n${row('D-2', 'much,Harvest,,,')}\n`)
+  test('is reported by --dry-run exactly as by the push, and the dry run pushes nothing', async () => {
+    file('quotes.csv', `${header}\n${row('D-1')}\n${row('D-5')}\n`)
+    await push(['quotes.csv'])
+    file(
+      'quotes.csv',
+      [
+        header,
+        row('D-1'),
+        row('D-2', 'much,Harvest,,,'),
+        row('D-3'),
+        'D-4,"Dallas, ZZ",Atlanta,GA,Van,1900,Harvest,,,',
+        row('D-5', '2200,Harvest,,,Won'),
+        'D-6,"Dallas, TX",Atlanta,GA,curtain side,1900,Harvest,,,',
+        'D-7,,,,,1900,,,,',
+        'D-8,"Dallas, TX",Reno,GA 89501,V,1900,Harvest,,,',
+        `D-9,"Dallas, TX",Atlanta,GA,V,1900,${'x'.repeat(201)},,,`,
+      ].join('\n'),
+    )
     const tried = await push(['quotes.csv', '--dry-run'])
     expect(tried).toMatchObject({
       exit: 6,
-      printed: expect.stringMatching(/^rows +2\nready to push +1\nwith errors +1\nrow 3, Quote Price: /),
+      printed: expect.stringMatching(
+        /^rows +9\nwould be created +1\nwould be updated +1\nunchanged +1\nwith errors +6\nrow 3, Quote Price: /,
+      ),
     })
-    expect(await quoteOf('D-1')).toBeNull()
+    const dry = JSON.parse((await push(['quotes.csv', '--dry-run', '--json'])).printed)
+    expect(await quoteOf('D-3')).toBeNull()
+    expect(await quoteOf('D-5')).toMatchObject({ quoted_rate: 2150, outcome: 'pending' })
+    const { results, ...counts } = JSON.parse((await push(['quotes.csv', '--json'])).printed)
+    const created = { ...results[2] }
+    delete created.lane_ref
+    expect(dry).toEqual({ ...counts, results: results.with(2, created) })
   })
 })
 

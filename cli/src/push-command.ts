@@ -11,6 +11,7 @@ import { listed } from './csv-file.ts'
 import { CommandFailed, failureOutput } from './exits.ts'
 import {
   columnName,
+  type PushedQuote,
   type PushFile,
   type PushRow,
   pushFieldNames,
@@ -18,7 +19,7 @@ import {
   readPushFile,
 } from './push-file.ts'
 import { progressBar } from './quote-commands.ts'
-import { pairs } from './show.ts'
+import { pairs, shortened } from './show.ts'
 
 /** Calls in a row in which the service reached no item, before the command gives up. */
 const fruitlessCallsMax = 3
@@ -50,7 +51,7 @@ const addPush: AddCommands = (quotes, action) => {
       '-c, --column <field=column...>',
       `the column of a field, by name or number (#3). Fields: ${pushFieldNames.join(', ')}`,
     )
-    .option('--dry-run', 'read and check the file without pushing it')
+    .option('--dry-run', 'show what would change, and which rows have errors, without pushing anything')
     .option('--restart', 'start again, and discard an unfinished run')
     .addHelpText(
       'after',
@@ -66,28 +67,17 @@ const addPush: AddCommands = (quotes, action) => {
         if (file.unused.length > 0) run.remark(`Not pushed: the columns ${listed(file.unused)}.`)
         const rows = pushRows(file)
         const wrong = rows.flatMap(wrongRow)
-        if (own.dryRun === true) {
-          const ready = rows.length - wrong.length
-          run.answer(
-            { rows: rows.length, ready, refused: wrong.length, results: wrong },
-            [
-              pairs([
-                ['rows', rows.length],
-                ['ready to push', ready],
-                ['with errors', wrong.length],
-              ]),
-              ...errorLines(wrong),
-            ].join('\n'),
-          )
-          if (wrong.length > 0) run.exitWith(6)
-          return
-        }
         // Long timeouts, because a push waits for the rate limit of the brokerage.
         const lanewise = serviceClient(run.options, run, 'token and secret', {
           retries: 20,
           attemptTimeoutMs: 45_000,
           timeoutMs: 180_000,
         })
+        if (own.dryRun === true) {
+          const checked = await checkAll(run, { lanewise, file, rows })
+          printResults(run, inOrder([...wrong, ...checked]), rows.length, true)
+          return
+        }
         const of = createHash('sha256')
           .update(JSON.stringify([file.columns, urlOf(run.options, run)]))
           .update(bytes)
@@ -100,11 +90,7 @@ const addPush: AddCommands = (quotes, action) => {
         )
         const pushed = await pushAll(run, { lanewise, file, rows, journal })
         await rm(journal.path, { force: true })
-        printResults(
-          run,
-          [...wrong, ...pushed].sort((a, b) => a.row - b.row),
-          rows.length,
-        )
+        printResults(run, inOrder([...wrong, ...pushed]), rows.length)
       }),
     )
 }
@@ -117,6 +103,8 @@ export const addPushCommand: AddCommands = (program, action) => {
     .addHelpText('after', withExample('lanewise quotes push quotes.csv'))
   addPush(quotes, action)
 }
+
+const inOrder = (results: readonly RowResult[]) => [...results].sort((a, b) => a.row - b.row)
 
 const wrongRow = ({ row, quote, errors }: PushRow): RowResult[] =>
   errors.length === 0 ? [] : [{ row, external_id: quote.external_id, result: 'refused', errors }]
@@ -164,29 +152,18 @@ interface Push {
 async function pushAll(run: Run, { lanewise, file, rows, journal }: Push): Promise<RowResult[]> {
   const results = [...journal.done]
   const before = new Set(results.map(({ row }) => row))
-  let left = rows.filter(({ row, errors }) => errors.length === 0 && !before.has(row))
+  const left = rows.filter(({ row, errors }) => errors.length === 0 && !before.has(row))
   const total = left.length + results.length
-  const bar = progressBar(run, total, 'rows')
-  let fruitless = 0
   try {
-    while (left.length > 0) {
-      const chunk = left.slice(0, pushedItemsMax)
-      const answer = await lanewise.pushQuotes(
-        { quotes: chunk.map(({ quote }) => quote) },
-        { signal: run.signal },
-      )
-      const { done, late } = resultsOf(file, chunk, answer)
-      // An item that the service did not reach in time is sent again.
-      left = [...late, ...left.slice(chunk.length)]
-      fruitless = done.length === 0 ? fruitless + 1 : 0
-      if (fruitless === fruitlessCallsMax) {
-        throw new CommandFailed(5, 'The service is too busy: it reached none of the rows of three calls.')
-      }
-      await appendFile(journal.path, journalText(done.map((one) => JSON.stringify(one))))
-      results.push(...done)
-      if (bar !== null) bar.update(results.length)
-      else run.remark(`${results.length} of ${total} rows`)
-    }
+    await inCalls(
+      run,
+      { file, left, results },
+      async (quotes) => {
+        const { results: answered } = await lanewise.pushQuotes({ quotes }, { signal: run.signal })
+        return answered
+      },
+      (done) => appendFile(journal.path, journalText(done.map((one) => JSON.stringify(one)))),
+    )
     return results
   } catch (error) {
     if (!isLanewiseFailure(error) && !(error instanceof CommandFailed) && !run.signal.aborted) throw error
@@ -198,33 +175,86 @@ async function pushAll(run: Run, { lanewise, file, rows, journal }: Push): Promi
       `${shown}\n${results.length} of ${total} rows are pushed. Run the same command again to continue.`,
       error,
     )
+  }
+}
+
+/** What a push of the valid rows would do now. */
+async function checkAll(run: Run, { lanewise, file, rows }: Omit<Push, 'journal'>): Promise<RowResult[]> {
+  const results: RowResult[] = []
+  const left = rows.filter(({ errors }) => errors.length === 0)
+  await inCalls(run, { file, left, results }, async (quotes) => {
+    const { results: answered } = await lanewise.checkQuotes({ quotes }, { signal: run.signal })
+    return answered
+  })
+  return results
+}
+
+interface Calls {
+  readonly file: PushFile
+  readonly left: readonly PushRow[]
+  /** The results of the calls are added to these. */
+  readonly results: RowResult[]
+}
+
+/** Sends rows in calls of at most `pushedItemsMax`, and those that the service did not reach in time again. */
+async function inCalls(
+  run: Run,
+  { file, left: rows, results }: Calls,
+  send: (quotes: readonly PushedQuote[]) => Promise<readonly Answered[]>,
+  keep: (done: readonly RowResult[]) => Promise<void> = async () => {},
+): Promise<void> {
+  const total = rows.length + results.length
+  const bar = progressBar(run, total, 'rows')
+  let left = rows
+  let fruitless = 0
+  try {
+    while (left.length > 0) {
+      const chunk = left.slice(0, pushedItemsMax)
+      const { done, late } = resultsOf(file, chunk, await send(chunk.map(({ quote }) => quote)))
+      left = [...late, ...left.slice(chunk.length)]
+      fruitless = done.length === 0 ? fruitless + 1 : 0
+      if (fruitless === fruitlessCallsMax) {
+        throw new CommandFailed(5, 'The service is too busy: it reached none of the rows of three calls.')
+      }
+      await keep(done)
+      results.push(...done)
+      if (bar !== null) bar.update(results.length)
+      else run.remark(`${results.length} of ${total} rows`)
+    }
   } finally {
     bar?.stop()
   }
 }
 
+type Answered = Answer<'push-quotes' | 'check-quotes'>['results'][number]
+
 /** The results of a call, and the rows that the service did not reach in time. */
 function resultsOf(
   file: PushFile,
   chunk: readonly PushRow[],
-  { results }: Answer<'push-quotes'>,
+  answered: readonly Answered[],
 ): { done: RowResult[]; late: PushRow[] } {
   const done: RowResult[] = []
   const late: PushRow[] = []
-  for (const result of results) {
+  for (const result of answered) {
     const sent = chunk[result.index]
     if (sent === undefined) continue
     const row = { row: sent.row, external_id: sent.quote.external_id }
     if (result.status === 200) {
-      const { lane_ref, kept } = result
-      done.push({ ...row, result: result.result, lane_ref, ...(kept === undefined ? {} : { kept }) })
+      const { kept } = result
+      done.push({
+        ...row,
+        result: result.result,
+        ...('lane_ref' in result ? { lane_ref: result.lane_ref } : {}),
+        ...(kept === undefined ? {} : { kept }),
+      })
     } else if (result.status === 503) late.push(sent)
     else done.push({ ...row, result: 'refused', errors: errorsOf(file, result) })
   }
   return { done, late }
 }
 
-type Refused = Exclude<Answer<'push-quotes'>['results'][number], { status: 200 }>
+type Refused = Exclude<Answered, { status: 200 }>
 
 const errorsOf = (file: PushFile, { errors, detail }: Refused) =>
   errors === undefined || errors.length === 0
@@ -240,7 +270,7 @@ const errorLines = (results: readonly RowResult[]) =>
     ),
   )
 
-function printResults(run: Run, results: readonly RowResult[], rows: number): void {
+function printResults(run: Run, results: readonly RowResult[], rows: number, isCheck = false): void {
   const count = (wanted: RowResult['result']) => results.filter(({ result }) => result === wanted).length
   const refused = count('refused')
   const kept = results.flatMap(({ row, kept: fields = [] }) =>
@@ -260,8 +290,8 @@ function printResults(run: Run, results: readonly RowResult[], rows: number): vo
     [
       pairs([
         ['rows', counts.rows],
-        ['created', counts.created],
-        ['updated', counts.updated],
+        [isCheck ? 'would be created' : 'created', counts.created],
+        [isCheck ? 'would be updated' : 'updated', counts.updated],
         ['unchanged', counts.unchanged],
         ['with errors', refused],
       ]),
@@ -271,10 +301,3 @@ function printResults(run: Run, results: readonly RowResult[], rows: number): vo
   )
   if (refused > 0) run.exitWith(6)
 }
-
-const linesShown = 20
-
-const shortened = (lines: readonly string[]) =>
-  lines.length <= linesShown
-    ? lines
-    : [...lines.slice(0, linesShown), `and ${lines.length - linesShown} more: see --json`]

@@ -89,6 +89,11 @@ export class Lanewise {
     return this.call('push-quotes', { body }, options)
   }
 
+  /** What `pushQuotes` would do with these quotes now. Signed; stores nothing. */
+  checkQuotes(body: Body<'check-quotes'>, options?: CallOptions): PendingAnswer<Answer<'check-quotes'>> {
+    return this.call('check-quotes', { body }, options)
+  }
+
   /** Reports up to 500 outcomes of quotes. Signed and idempotent. */
   pushOutcomes(body: Body<'push-outcomes'>, options?: CallOptions): PendingAnswer<Answer<'push-outcomes'>> {
     return this.call('push-outcomes', { body }, options)
@@ -108,6 +113,14 @@ export class Lanewise {
     options?: CallOptions,
   ): PendingAnswer<Answer<'push-market-rates'>> {
     return this.call('push-market-rates', { body }, options)
+  }
+
+  /** Stores the market rates of a CSV file of up to 5,000 rates. Signed and idempotent. `dry_run` only checks the file. */
+  pushMarketFile(
+    body: Body<'push-market-file'>,
+    options?: CallOptions,
+  ): PendingAnswer<Answer<'push-market-file'>> {
+    return this.call('push-market-file', { body }, options)
   }
 
   /** A page of quotes that changed after `cursor`, each with its newest state. Not cached. */

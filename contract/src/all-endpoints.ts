@@ -51,6 +51,7 @@ import {
   eraseMarketSource,
   listMarketRates,
   loadMarketFile,
+  pushMarketFile,
   pushMarketRates,
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
@@ -74,7 +75,7 @@ import {
   removePricingRule,
   testPricingRule,
 } from './pricing-rules.ts'
-import { pushOutcomes, pushQuotes } from './push-quotes.ts'
+import { checkQuotes, pushOutcomes, pushQuotes } from './push-quotes.ts'
 import { pushShipmentUpdates } from './push-shipment-updates.ts'
 import { changeQuoteListSettings, getQuoteListSettings } from './quote-list-settings.ts'
 import {
@@ -128,9 +129,11 @@ export const allEndpoints = [
   laneInsight,
   insightBatch,
   pushQuotes,
+  checkQuotes,
   pushOutcomes,
   pushShipmentUpdates,
   pushMarketRates,
+  pushMarketFile,
   readQuotes,
   readShipments,
   searchShipments,

@@ -81,7 +81,7 @@ import {
   ShownTerms,
 } from './pricing-rules.ts'
 import { RefusedItem } from './push-items.ts'
-import { PushedQuoteResult } from './push-quotes.ts'
+import { CheckedQuote, PushedQuoteResult, pushedQuote } from './push-quotes.ts'
 import { QuoteView } from './quote-list-settings.ts'
 import { createQuoteRequest, listShipments, QuotedLane, QuoteRequest } from './quote-requests.ts'
 import { ComparedBasis, NamedCharge } from './rate-basis.ts'
@@ -189,10 +189,12 @@ export const components: Readonly<
     description: 'A truck cost expected at quote time, with the range that contains 80 % of costs',
   },
   RefusedItem: { schema: RefusedItem, description: 'An item of a push that was not applied' },
+  PushedQuote: { schema: pushedQuote, description: 'A quote under your own id' },
   PushedQuoteResult: {
     schema: PushedQuoteResult,
     description: 'An item of a push that was applied, or that changes nothing',
   },
+  CheckedQuote: { schema: CheckedQuote, description: 'What a push would do with a quote' },
   ChangedLane: { schema: ChangedLane, description: 'The newest state of a lane that changed' },
   RemovedLane: { schema: RemovedLane, description: 'A lane that is no longer in the list' },
   LaneFieldError: { schema: LaneFieldError, description: 'An error in a field of one lane of a list' },

@@ -203,6 +203,9 @@ export const PilotReport = Type.Object({
     { description: 'Quotes that are not scored, by reason' },
   ),
   corrections: howMany('Outcomes that changed after they were first won or lost'),
+  kept_apart: howMany(
+    'Scored quotes that are not in the dollars, because a booked amount could not be converted to the basis of the forecast in US dollars',
+  ),
   scores: {
     ...nullable(
       Type.Object({
@@ -254,6 +257,7 @@ export const PilotReport = Type.Object({
         planned: howMany('Quotes that were fixed at the start'),
         assigned: howMany('Quotes with a suggestion so far, at most the planned ones'),
         followed: howMany('Of these, quoted within 1 % of the suggestion'),
+        kept_apart: howMany('Of these, not in the result, because a booked amount could not be converted'),
         result: {
           ...nullable(
             Type.Object({
@@ -297,6 +301,7 @@ export const getPilotReport = endpoint({
       lanes: 88,
       unscored: { undecided: 130, late: 12, no_forecast: 3, void: 4, expired: 20, rate_changed: 2 },
       corrections: 5,
+      kept_apart: 3,
       scores: {
         model: exampleScore(0.198, 0.579, 0.031),
         lane_rate: exampleScore(0.221, 0.634, 0.034),

@@ -84,6 +84,13 @@ export const PushedQuoteResult = Type.Object({
   result: Type.Enum(['created', 'updated', 'unchanged']),
 })
 
+/** What a push would do with an item. A quote that would be created has no lane yet. */
+export const CheckedQuote = Type.Object({
+  ...PushedQuoteResult.properties,
+  lane_ref: Type.Optional(Type.String({ description: 'Absent for a quote that would be created' })),
+  lane_id: Type.Optional(Type.Integer({ description: 'Absent for a quote that would be created' })),
+})
+
 const pushAnswer = Type.Object({
   ...pushCounts,
   results: Type.Array(Type.Union([PushedQuoteResult, RefusedItem])),
@@ -136,6 +143,35 @@ export const pushQuotes = endpoint({
           ],
         },
       ],
+    },
+  },
+})
+
+export const checkQuotes = endpoint({
+  name: 'check-quotes',
+  method: 'POST',
+  path: '/api/integrations/quotes/check',
+  summary: 'Check quotes without storing them',
+  description: `Takes what POST /api/integrations/quotes takes, and returns what it would do now: the result of each quote, or its errors. Nothing is stored, so a created quote has no lane_ref yet. ${countedAs}`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
+  bodyBytesMax: pushBytesMax,
+  bodyKeysMax: pushKeysMax,
+  body: Type.Object({ quotes: pushedItems(pushedQuote, 'quotes') }),
+  itemsOf: 'quotes',
+  status: 200,
+  answer: Type.Object({
+    ...pushCounts,
+    results: Type.Array(Type.Union([CheckedQuote, RefusedItem])),
+  }),
+  examples: {
+    body: { quotes: [pushedQuoteExample] },
+    answer: {
+      created: 1,
+      updated: 0,
+      unchanged: 0,
+      failed: 0,
+      results: [{ index: 0, status: 200, result: 'created', external_id: 'TMS-10442' }],
     },
   },
 })

@@ -257,6 +257,8 @@ function ReportOf({ report }: { report: Report }) {
           {counted(report.forecasts, 'forecast')} recorded, {counted(report.scored, 'quote')} scored (
           {count(report.won)} won). {unscoredWords(report.unscored)}
           {report.corrections > 0 && ` ${counted(report.corrections, 'outcome')} changed later.`}
+          {report.kept_apart > 0 &&
+            ` ${counted(report.kept_apart, 'quote')} left out of the dollars: a booked amount could not be converted.`}
         </Text>
       </div>
       {scores === null ? (

@@ -82,6 +82,8 @@ test('the result is computed once: from the planned quotes, 30 days after the la
       lane: `lane ${nth}`,
       rep: null,
       quoted_at: new Date(nth * dayMs).toISOString(),
+      quoted_as: '2000',
+      basis: 'all_in',
       rate: 2_000,
       cost: 1_500,
       cost_from: 'entered',
@@ -102,7 +104,7 @@ test('the result is computed once: from the planned quotes, 30 days after the la
       no_forecast: null,
     },
   })
-  const outcome = (nth: number, at: number): PilotEntry => ({
+  const outcome = (nth: number, at: number, apart: { kept_apart?: true } = {}): PilotEntry => ({
     entry: nth + 1_000,
     at,
     kind: 'outcome',
@@ -112,9 +114,12 @@ test('the result is computed once: from the planned quotes, 30 days after the la
       reason: null,
       source: 'tms',
       decided_at: new Date(at).toISOString(),
+      quoted_as: '2000',
+      basis: 'all_in',
       rate: 2_000,
       revenue: 2_000,
       cost: 1_600,
+      ...apart,
     },
   })
   const scorer = pilotScorer()
@@ -141,4 +146,7 @@ test('the result is computed once: from the planned quotes, 30 days after the la
     state: 'done',
     result: { low: { quotes: 25, earned: 0 }, high: { quotes: 25, earned: 16 }, gain: 16 },
   })
+  // A booking that cannot be converted is in no arm.
+  scorer.add(outcome(3, 80 * dayMs, { kept_apart: true }))
+  expect(scorer.report().experiment).toMatchObject({ keptApart: 1, result: { high: { quotes: 24 } } })
 })

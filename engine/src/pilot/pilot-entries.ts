@@ -1,3 +1,4 @@
+import { type AmountTerms, type RateBasis, termsBehind } from '../rate-basis.ts'
 import type { Arm } from './experiment.ts'
 
 /** The entries of a pilot's chain. Amounts are dollars, and times ISO 8601, as in the exported file. */
@@ -26,6 +27,10 @@ export interface ForecastBody {
   readonly lane: string
   readonly rep: string | null
   readonly quoted_at: string
+  /** The quoted rate as it was sent: see `quotedAs`. */
+  readonly quoted_as: string
+  /** What the amounts include: the default basis of the brokerage at the time. */
+  readonly basis: RateBasis | null
   readonly rate: number | null
   readonly cost: number | null
   readonly cost_from: 'entered' | 'expected' | null
@@ -57,11 +62,30 @@ export interface OutcomeBody {
   readonly reason: string | null
   readonly source: string | null
   readonly decided_at: string | null
-  /** The quoted rate at this time. */
+  /** The quoted rate at this time, as it was sent. */
+  readonly quoted_as: string
+  /** What the amounts include: the default basis of the brokerage at the time. */
+  readonly basis: RateBasis
   readonly rate: number | null
   /** What the customer pays, and the truck is paid. */
   readonly revenue: number | null
   readonly cost: number | null
+  /** A booked amount is on another basis or in another currency, and could not be converted: it is null above. */
+  readonly kept_apart?: true
+}
+
+/**
+ * A quoted rate with its terms, to tell whether it changed. Converted amounts cannot tell: a later diesel price changes them, too.
+ *
+ * @example quotedAs(170000, { basis: 'linehaul', fuelCents: 30000, accessorialCents: null }) // '1700 linehaul, fuel 300'
+ */
+export function quotedAs(
+  cents: number,
+  { basis, fuelCents, accessorialCents, currency }: AmountTerms,
+): string {
+  const charge = (name: string, amount: number | null) => (amount === null ? '' : `, ${name} ${amount / 100}`)
+  const terms = termsBehind({ basis, currency: currency ?? null })
+  return `${cents / 100}${terms}${charge('fuel', fuelCents)}${charge('accessorials', accessorialCents)}`
 }
 
 /** An experiment began, with its seed and its stopping rule, or was ended before. */

@@ -43,6 +43,7 @@ interface Scored {
   readonly laneRate: number
   readonly repRate: number
   readonly overall: number
+  readonly isKeptApart: boolean
   readonly money: PilotMoney | null
 }
 
@@ -76,6 +77,8 @@ export interface PilotReport {
   readonly lanes: number
   readonly unscored: Readonly<Record<Unscored, number>>
   readonly corrections: number
+  /** Scored quotes that are in no dollars, because their amounts cannot be compared. */
+  readonly keptApart: number
   readonly scores: Readonly<Record<PilotForecaster, PilotScore>> | null
   /** The Brier score of the lane rate minus that of the model: above 0, the model is better. */
   readonly better: { readonly brier: number; readonly range: Range | null } | null
@@ -102,6 +105,8 @@ export interface ExperimentReport {
   readonly assigned: number
   /** Quoted within 1 % of the suggestion. */
   readonly followed: number
+  /** Assigned quotes that are not in the result, because their amounts cannot be compared. */
+  readonly keptApart: number
   readonly result: ExperimentResult | null
 }
 
@@ -203,13 +208,23 @@ function experimentReport(
     const suggested = body.experiment?.rate ?? Number.NaN
     return Math.abs((body.rate ?? 0) / suggested - 1) <= 0.01
   })
+  const comparable = assigned.filter((quote) => !isKeptApart(quote))
   return {
     state: isDone ? 'done' : isEnded ? 'ended' : isFull ? 'waiting' : 'collecting',
     planned,
     assigned: assigned.length,
     followed: followed.length,
-    result: isDone ? experimentResult(assigned.map((quote) => experimentQuote(quote, days))) : null,
+    keptApart: assigned.length - comparable.length,
+    result: isDone ? experimentResult(comparable.map((quote) => experimentQuote(quote, days))) : null,
   }
+}
+
+/**
+ * Whether the amounts of a forecast and of its outcome cannot be compared: a booked amount could not be converted, or the default
+ * basis changed between them.
+ */
+function isKeptApart({ forecast: { body }, outcome }: PilotQuote): boolean {
+  return outcome !== null && (outcome.kept_apart === true || (outcome.basis ?? null) !== (body.basis ?? null))
 }
 
 function experimentQuote({ forecast, outcome }: PilotQuote, days: number): ExperimentQuote {
@@ -249,10 +264,16 @@ function whyUnscored({ forecast, outcome }: PilotQuote, expiredIsLost: boolean):
   if (outcome.outcome === 'expired' && !expiredIsLost) return 'expired'
   if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < at) return 'late'
   if (body.probability === null) return 'no_forecast'
-  return outcome.rate === body.rate ? null : 'rate_changed'
+  return outcome.quoted_as === body.quoted_as ? null : 'rate_changed'
 }
 
-function scoredOf({ forecast: { body }, outcome, repRate }: PilotQuote): Scored {
+function scoredOf(quote: PilotQuote): Scored {
+  const {
+    forecast: { body },
+    outcome,
+    repRate,
+  } = quote
+  const apart = isKeptApart(quote)
   return {
     lane: body.lane,
     won: outcome?.outcome === 'won',
@@ -260,7 +281,8 @@ function scoredOf({ forecast: { body }, outcome, repRate }: PilotQuote): Scored 
     laneRate: laneRate(body),
     repRate,
     overall: overallRate(body),
-    money: moneyOf(body, outcome),
+    isKeptApart: apart,
+    money: apart ? null : moneyOf(body, outcome),
   }
 }
 
@@ -306,6 +328,7 @@ function reportOf({
     lanes: new Set(scored.map(({ lane }) => lane)).size,
     unscored,
     corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
+    keptApart: scored.filter((one) => one.isKeptApart).length,
     scores:
       scored.length === 0
         ? null

@@ -164,6 +164,46 @@ describe('200', () => {
     expect(entries[2]?.body).toMatchObject({ external_id: 'B-1', rep: 'Dana' })
   })
 
+  test('a booking that cannot be converted is in no dollars, and a later diesel price does not change the quoted rate', async () => {
+    const made = await pilotTenant()
+    const { owner } = made.tenant
+    const tms = { ...made, token: await makeServiceToken(app, owner) }
+    const week = (nth: number) => new Date(app.now - nth * 7 * 86_400_000).toISOString().slice(0, 10)
+    const diesel = (day: string, price: number) =>
+      call(app, 'POST', '/api/fuel/diesel-prices', {
+        token: owner,
+        body: { text: `period,series,value\n${day},EMD_EPD2D_PTE_NUS_DPG,${price}\n` },
+      })
+    const periods = [{ from: week(3), base_price: 1.2, miles_per_gallon: 6 }]
+    await call(app, 'PATCH', '/api/fuel/schedule', { token: owner, body: { periods } })
+    await diesel(week(1), 3.6)
+    const { body } = await pushSigned(app, made, pushQuotes, {
+      quotes: [
+        quoteToPush('L-1', { quoted_basis: 'linehaul', quoted_rate: 1800, estimated_cost: 1500 }),
+        quoteToPush('A-1', { estimated_cost: 1800 }),
+      ],
+    })
+    await diesel(week(0), 3.9)
+    const [linehaul, booked] = body.results.map((one: { lane_ref: string }) => one.lane_ref)
+    await call(app, 'POST', `/api/lanes/${linehaul}/outcome`, { token: owner, body: { outcome: 'won' } })
+    // Canadian dollars on a day without an exchange rate.
+    const cost = { truck_cost: 2400, truck_currency: 'CAD' }
+    await pushUpdate(app, tms, { lane_ref: booked, customer_rate: 2150, ...cost })
+    await app.sealPilots()
+    const report = () => call(app, 'GET', '/api/pilot/report', { token: owner })
+    expect((await report()).body).toMatchObject({
+      scored: 2,
+      unscored: { rate_changed: 0 },
+      kept_apart: 1,
+      dollars: { quotes: 1 },
+    })
+    // The forecasts are on the basis of their day.
+    await call(app, 'PATCH', '/api/tenant', { token: owner, body: { default_basis: 'linehaul' } })
+    await call(app, 'POST', `/api/lanes/${linehaul}/outcome`, { token: owner, body: { outcome: 'lost' } })
+    await app.sealPilots()
+    expect((await report()).body).toMatchObject({ scored: 2, kept_apart: 2, dollars: null })
+  })
+
   test('a pushed quote with an outcome, or of days ago, is marked as late; a repriced one is forecast again', async () => {
     const made = await pilotTenant()
     const push = (quote: object) => pushSigned(app, made, pushQuotes, { quotes: [quote] })
@@ -461,6 +501,7 @@ describe('an experiment with suggested rates', () => {
     expect(report.experiment).toEqual({
       state: 'collecting',
       planned: 400,
+      kept_apart: 0,
       assigned: 1,
       followed: 1,
       result: null,

@@ -79,7 +79,8 @@ function experimentAnswer(
   experiment: PilotReport['experiment'],
 ): AnswerOf<typeof getPilotReport>['experiment'] {
   if (experiment === null) return null
-  const { result, ...rest } = experiment
+  const { result, keptApart, ...others } = experiment
+  const rest = { ...others, kept_apart: keptApart }
   if (result === null) return { ...rest, result }
   const arm = ({ quotes, earned }: { quotes: number; earned: number }) => ({
     quotes,
@@ -134,6 +135,7 @@ function pilotReportAnswer(report: PilotReport): AnswerOf<typeof getPilotReport>
     lanes: report.lanes,
     unscored: { ...report.unscored },
     corrections: report.corrections,
+    kept_apart: report.keptApart,
     scores:
       scores === null
         ? null

@@ -60,7 +60,12 @@ describe('each place in the table', () => {
   test('is read from an imported file', () => {
     const columns = readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
     if (!('columns' in columns)) throw new Error('The header is wrong.')
-    const context = { ...columns, now: Date.parse('2026-06-01T00:00:00Z'), known: knownCells() }
+    const context = {
+      ...columns,
+      now: Date.parse('2026-06-01T00:00:00Z'),
+      assumed: 'all_in' as const,
+      known: knownCells(),
+    }
     for (const { written, stored } of inputs) {
       const row = readRow([written, 'ATL', 'rfr', '2150', '2026-03-01'], context)
       const lane = row.kind === 'lane' ? row.lane.lane : null

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import { checkQuotes, pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
   call,
@@ -91,6 +91,22 @@ describe('200', () => {
       decided_at: null,
     })
     expect(second.miles).toBeGreaterThan(700)
+  })
+
+  test('can be checked first: the same results, and nothing is stored', async () => {
+    const ours = await makeIntegration(app, everything)
+    await push(ours, [quoteToPush('K-1')])
+    const quotes = [
+      quoteToPush('K-1', { quoted_rate: 2300 }),
+      quoteToPush('K-2'),
+      quoteToPush('K-3', { origin: 'Dallas, ZZ' }),
+    ]
+    const { status, body } = await pushSigned(app, ours, checkQuotes, { quotes }, seconds())
+    expect(status).toBe(200)
+    const pushed = await push(ours, quotes, seconds() + 1)
+    const { lane_ref: _, lane_id: __, ...created } = pushed.body.results[1]
+    expect(created.result).toBe('created')
+    expect(body).toEqual({ ...pushed.body, results: pushed.body.results.with(1, created) })
   })
 
   test('the same body again changes nothing, whether it is signed again or not', async () => {

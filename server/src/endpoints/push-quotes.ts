@@ -3,6 +3,7 @@ import type { FieldError } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { signatureToleranceSeconds } from '#contract/limits.ts'
 import {
+  checkQuotes,
   neededOfNewQuote,
   type PushedQuoteResult,
   pushedOutcome,
@@ -53,8 +54,8 @@ type Quote = Static<typeof pushedQuote>
 type Outcome = Static<typeof pushedOutcome>
 type Result = Static<typeof PushedQuoteResult>
 
-const checkQuotes = itemChecker<Quote>(pushedQuote, 'A quote')
-const checkOutcomes = itemChecker<Outcome>(pushedOutcome, 'An outcome')
+const quotesOf = itemChecker<Quote>(pushedQuote, 'A quote')
+const outcomesOf = itemChecker<Outcome>(pushedOutcome, 'An outcome')
 
 /** The names under which a field is sent. */
 const sentNames: Readonly<Record<PushedQuoteField, readonly (keyof Quote)[]>> = {
@@ -473,12 +474,24 @@ const mayExpectCost = ({ quoted_at: sent }: Partial<Quote>, now: number) =>
 
 export const pushQuoteEndpoints: ServedEndpoint[] = [
   serve(pushQuotes, async ({ caller, body, signed, now }, parts) => {
-    const results = await push(checkQuotes(body.quotes), { caller, signed, now }, parts, true)
+    const results = await push(quotesOf(body.quotes), { caller, signed, now }, parts, true)
     return { ...countResults(results), results }
   }),
 
+  serve(checkQuotes, async ({ caller, body, signed, now }, parts) => {
+    const results = await push(quotesOf(body.quotes), { caller, signed, now, isCheck: true }, parts, true)
+    return {
+      ...countResults(results),
+      results: results.map((one) => {
+        if (one.status !== 200 || one.result !== 'created') return one
+        const { lane_ref: _, lane_id: __, ...checked } = one
+        return checked
+      }),
+    }
+  }),
+
   serve(pushOutcomes, async ({ caller, body, signed, now }, parts) => {
-    const results = await push(checkOutcomes(body.outcomes), { caller, signed, now }, parts, false)
+    const results = await push(outcomesOf(body.outcomes), { caller, signed, now }, parts, false)
     return { ...countResults(results), results }
   }),
 ]

@@ -21,6 +21,8 @@ export interface PushedBy {
   readonly signed: Signed
   /** When the request arrived, epoch milliseconds. */
   readonly now: number
+  /** Whether nothing is stored. */
+  readonly isCheck?: boolean
 }
 
 /** An item of a push with its index, its errors, and its names. */
@@ -116,24 +118,42 @@ export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index
 /** An item with the lane that it names, locked; null if there is none. */
 export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
 
+/** Ends a transaction without its changes. */
+class RolledBack<Result> extends Error {
+  readonly results: Result
+  constructor(results: Result) {
+    super('The transaction was a check.')
+    this.results = results
+  }
+}
+
 /**
  * Applies the items of a push, a hundred at a time, each hundred in one transaction that waits for the pushes of the same
- * brokerage before it. Items with errors are answered without the database.
+ * brokerage before it. Items with errors are answered without the database. If `isCheck`, the transactions are rolled back.
  */
 export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
   checked: readonly Checked[],
-  { caller: { tenant } }: Pick<PushedBy, 'caller'>,
+  { caller: { tenant }, isCheck = false }: Pick<PushedBy, 'caller' | 'isCheck'>,
   parts: Parts,
   apply: (
     transaction: TenantTransaction,
     valid: readonly WithLane<Checked>[],
   ) => Promise<readonly (Result | RefusedItem)[]>,
 ): Promise<(Result | RefusedItem)[]> {
-  const applyValid = (valid: readonly Checked[]) =>
-    parts.database.inTenant(tenant, async (transaction) => {
-      await pushedLanes.lockPushes(transaction, tenant)
-      return apply(transaction, await withLanes(transaction, tenant, valid))
-    })
+  type Results = readonly (Result | RefusedItem)[]
+  const applyValid = async (valid: readonly Checked[]): Promise<Results> => {
+    try {
+      return await parts.database.inTenant(tenant, async (transaction) => {
+        await pushedLanes.lockPushes(transaction, tenant)
+        const results = await apply(transaction, await withLanes(transaction, tenant, valid))
+        if (isCheck) throw new RolledBack(results)
+        return results
+      })
+    } catch (error) {
+      if (error instanceof RolledBack) return error.results as Results
+      throw error
+    }
+  }
   return inHundreds<Checked, Result | RefusedItem>(
     checked,
     async (hundred, _, inTime) => {

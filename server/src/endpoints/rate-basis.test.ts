@@ -376,6 +376,98 @@ describe('a rate on other terms', () => {
   })
 })
 
+describe('a row of a known quote', () => {
+  const imports = async (ours: Integration, id: string, head: string, ...rows: string[]) => {
+    const file = rows.map((row) => `${id},"Dallas, TX","Atlanta, GA",V,3/1/2026,${row}\n`).join('')
+    return imported(ours, `Quote ID,From,To,Equip,Quote Date,Status,${head}\n${file}`)
+  }
+  /** The lanes by their reference or external id. */
+  const lanes = async (ours: Integration) => {
+    const { lanes: all } = (await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).body
+    return Object.fromEntries(
+      all.map((lane: Record<string, string | null>) => [lane.reference ?? lane.external_id ?? 'desk', lane]),
+    )
+  }
+  const booked = 'Linehaul,FSC,Currency,Carrier Pay'
+  const quoted = 'Quoted rate,Quoted basis,Currency,Estimated cost'
+
+  test('that has only a customer rate does not say what the quoted rate includes, or its currency', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await imports(ours, 'K-1', quoted, 'Pending,2000,all_in,,1700')
+    const run = await imports(ours, 'K-1', booked, 'Won,2300,400,CAD,1650')
+    expect(run.errors).toEqual([])
+    const customer = { customer_rate: 2300, customer_basis: 'linehaul', customer_currency: 'CAD' }
+    expect((await lanes(ours))['K-1']).toMatchObject({
+      quoted_rate: 2000,
+      quoted_basis: 'all_in',
+      quoted_fuel: null,
+      quoted_currency: null,
+      ...customer,
+    })
+    // A quote that an earlier file took from the customer rate gets its basis and charges with it.
+    await imports(ours, 'K-2', 'Customer rate', 'Won,1700')
+    await imports(ours, 'K-2', booked, 'Won,1700,320,,1500')
+    const both = {
+      quoted_basis: 'linehaul',
+      quoted_fuel: 320,
+      customer_basis: 'linehaul',
+      customer_fuel: 320,
+    }
+    expect((await lanes(ours))['K-2']).toMatchObject(both)
+  })
+
+  test('does not change what an amount of the TMS includes, and the report says so', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const { lane_ref: ref } = await makeLane(app, ours.tenant, { rate: 2000 })
+    const byTms = { customer_rate: 2000, truck_cost: 1700 }
+    await pushUpdate(app, ours, { lane_ref: ref, ...byTms })
+    const run = (await imported(
+      ours,
+      `Lane ref,Status,Linehaul,FSC,Truck cost,Truck currency\n${ref},Won,1700,320,1700,CAD\n`,
+    )) as unknown as { kept: { column: string }[] }
+    expect(run.kept.map(({ column }) => column)).toEqual([
+      'Linehaul',
+      'customer_basis',
+      'FSC',
+      'Truck currency',
+    ])
+    const terms = { customer_basis: null, customer_fuel: null, truck_currency: null }
+    expect((await lanes(ours)).desk).toMatchObject({ ...byTms, ...terms, margin: 300 })
+    // The charges of the same amount on the same terms are added.
+    await imported(ours, `Lane ref,Status,Customer rate,FSC\n${ref},Won,2000,320\n`)
+    expect((await lanes(ours)).desk).toMatchObject({ ...byTms, customer_fuel: 320, margin: 300 })
+  })
+
+  test('takes its estimated cost from a truck cost on the terms of the quoted rate', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const lost = 'Quoted rate,Quoted basis,FSC,Truck cost,Truck basis,Truck currency,Truck fuel'
+    await imports(ours, 'E-1', lost, 'Lost,1700,linehaul,300,1800,,,')
+    await imports(ours, 'E-2', lost, 'Lost,2000,,300,1500,linehaul,,310')
+    await imports(ours, 'E-3', lost, 'Lost,2000,,300,2400,,CAD,')
+    await imports(ours, 'E-4', lost, 'Lost,1700,linehaul,,1800,all_in,,')
+    expect(await lanes(ours)).toMatchObject({
+      'E-1': { estimated_cost: 1500 },
+      'E-2': { estimated_cost: 1810 },
+      'E-3': { estimated_cost: null },
+      'E-4': { estimated_cost: null },
+    })
+  })
+
+  test('in another currency removes the charges that it does not repeat, and so does a push', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const head = 'Quoted rate,Quoted basis,Quoted fuel,Currency,Customer rate,Customer fuel'
+    await imports(ours, 'C-1', head, 'Won,1700,linehaul,320,,1700,320')
+    await imports(ours, 'C-1', head, 'Won,2200,linehaul,,CAD,2200,')
+    const inCad = { quoted_rate: 2200, quoted_currency: 'CAD', quoted_fuel: null }
+    expect((await lanes(ours))['C-1']).toMatchObject({ ...inCad, customer_rate: 2200, customer_fuel: null })
+    const before = quoteToPush('C-2', { quoted_rate: 1700, quoted_basis: 'linehaul', quoted_fuel: 320 })
+    const after = quoteToPush('C-2', { quoted_rate: 2200, quoted_currency: 'CAD' })
+    await push(ours, [before])
+    await pushSigned(app, ours, pushQuotes, { quotes: [after] }, seconds() + 1)
+    expect((await lanes(ours))['C-2']).toMatchObject(inCad)
+  })
+})
+
 test('charges and the basis of a row belong to the amount that its columns name', async () => {
   const ours = await makeIntegration(app, scopes)
   const ends = '"Dallas, TX","Atlanta, GA",V,3/1/2026,Lost'
@@ -781,6 +873,30 @@ test('pasted linehaul rates are converted to the default basis, and refused with
         { detail: expect.stringContaining('Add a column with the fuel surcharge, set a fuel schedule') },
       ],
     },
+  ])
+})
+
+test('pasted rows are read with a column Basis, accessorial charges, and the basis of the cost', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const pasted = async (head: string, ...rows: string[]) => {
+    const lines = rows.map((row) => `Dallas, TX\tAtlanta, GA\tV\t${row}`)
+    const text = [`Origin\tDestination\tEquipment\t${head}`, ...lines].join('\n')
+    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body.rows
+  }
+  const head = 'Rate\tBasis\tFuel\tAccessorials\tCost'
+  expect(await pasted(head, '1700\tlinehaul\t320\t80\t1500', '2100\tall-in\t320\t80\t1900')).toMatchObject([
+    { rate: 2100, cost: 1900, basis: 'linehaul', accessorials: 80, converted_by: 'charges', errors: [] },
+    { rate: 2100, cost: 1900, basis: 'all_in', converted_by: null, errors: [] },
+  ])
+  // A cost without a rate, and a cost whose own column says its basis.
+  const costs = [
+    ...(await pasted('Linehaul\tCost\tFuel', '\t1500\t320', '\t1500\t')),
+    ...(await pasted('Rate\tCarrier Linehaul\tFuel', '2020\t1500\t320')),
+  ]
+  expect(costs).toMatchObject([
+    { rate: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
+    { cost: 1500, errors: [{ detail: expect.stringContaining('The estimated cost is linehaul') }] },
+    { rate: 2020, basis: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
   ])
 })
 

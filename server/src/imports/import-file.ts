@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import {
   databaseNow,
+  defaultBasisOf,
   finishImport,
   type ImportLists,
   type ImportProgress,
@@ -144,7 +145,7 @@ class ImportRun {
     /** The batch that is being saved. The next batch is read while the database works. */
     let saving: Promise<Order> = Promise.resolve('go on')
     try {
-      const context = { columns, now: await this.#now(), known: knownCells() }
+      const context = { columns, ...(await this.#assumptions()), known: knownCells() }
       for await (const { batch, bytesRead } of batchesOf(csv, { context, identify: rowIdentities() })) {
         if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
         saving = this.#save(batch, bytesRead)
@@ -160,10 +161,15 @@ class ImportRun {
     }
   }
 
-  /** The time of the database, in epoch milliseconds. */
-  async #now(): Promise<number> {
-    const now = await persist(() => this.#database.inTenant(this.#job.tenant, databaseNow))
-    return now.getTime()
+  /** The time of the database, in epoch milliseconds, and the default basis of the brokerage. */
+  #assumptions(): Promise<Pick<RowContext, 'now' | 'assumed'>> {
+    const { tenant } = this.#job
+    return persist(() =>
+      this.#database.inTenant(tenant, async (transaction) => ({
+        now: (await databaseNow(transaction)).getTime(),
+        assumed: await defaultBasisOf(transaction, tenant),
+      })),
+    )
   }
 
   #result() {

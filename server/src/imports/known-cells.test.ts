@@ -55,8 +55,8 @@ describe('rows read with a cache', () => {
         (rows, max) => {
           const known = knownCells(max)
           for (const one of rows) {
-            expect(readRow(one, { columns, now, known })).toEqual(
-              readRow(one, { columns, now, known: knownCells() }),
+            expect(readRow(one, { columns, now, assumed: 'all_in', known })).toEqual(
+              readRow(one, { columns, now, assumed: 'all_in', known: knownCells() }),
             )
           }
         },

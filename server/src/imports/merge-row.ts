@@ -1,7 +1,7 @@
 import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
 import type { ImportFieldName } from '../csv/index.ts'
 import {
@@ -13,7 +13,7 @@ import {
   outcomeValues,
 } from '../database/queries/index.ts'
 import type { LaneRow } from '../database/schema/index.ts'
-import { removedByTerms } from '../lanes/index.ts'
+import { chargesInOtherCurrency, removedByTerms, termsOf } from '../lanes/index.ts'
 import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
 
 const quoteColumns = {
@@ -50,8 +50,8 @@ export interface MergedRow {
  * The changes of a row to an existing lane.
  *
  * A value in the row replaces the lane's value; an absent value changes nothing. A file has no signature and no date, so
- * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback;
- * an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
+ * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback, with
+ * what it includes; an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
  * booking. A booking is a win: `outcomeOfBooking` decides, as for a signed update.
  *
  * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say. `assumed` is the default basis.
@@ -66,7 +66,8 @@ export function mergeRow(
 ): MergedRow {
   const values: Record<string, unknown> = {}
   const kept: KeptField[] = []
-  for (const [field, value] of Object.entries(row.quote) as [keyof ReportedQuote, string | number][]) {
+  const quote = saysTermsOfQuote(lane, row, assumed) ? row.quote : withoutTerms(row.quote)
+  for (const [field, value] of Object.entries(quote) as [keyof ReportedQuote, string | number][]) {
     const column = quoteColumns[field]
     if (plain(lane[column]) !== value) values[column] = column === 'created_at' ? new Date(value) : value
   }
@@ -75,7 +76,8 @@ export function mergeRow(
     const column = bookingColumns[field]
     const holds = field === 'customerName' ? (lane[column] ?? lane.quoted_customer_name) : lane[column]
     if (plain(holds) === value) continue
-    if (isSigned(lane, field)) {
+    const amount = amountOf[field]
+    if (isSigned(lane, field) || (amount !== undefined && amountStands(lane, row.booking, amount, assumed))) {
       kept.push({
         field: bookingTable[field].sent,
         column,
@@ -87,6 +89,7 @@ export function mergeRow(
     values[column] = columnValue(field, value)
     if (field === 'truckCostCents') values.truck_cost_source = 'import'
   }
+  Object.assign(values, chargesInOtherCurrency(lane, values as NextValues))
   const held = { ...lane, ...values } as LaneRow
   // A booking that the TMS cancelled stays cancelled, so none of its amounts was applied.
   const books = isBooked(row.booking) && isBooked(bookingOf(held))
@@ -96,6 +99,73 @@ export function mergeRow(
     kept: [...kept, ...ended.kept],
     rule: ended.rule,
   }
+}
+
+const termsOfQuote: ReadonlySet<string> = new Set<keyof ReportedQuote>([
+  'quotedBasis',
+  'quotedFuelCents',
+  'quotedAccessorialsCents',
+  'quotedCharges',
+  'quotedCurrency',
+])
+
+function withoutTerms(quote: ReportedQuote): ReportedQuote {
+  return Object.fromEntries(Object.entries(quote).filter(([field]) => !termsOfQuote.has(field)))
+}
+
+/** What AR and AP of a lane include, in the form of a quote's terms. */
+const bookedTerms = {
+  customer: ({ customer_basis: basis, customer_currency: currency }: LaneRow): QuotedTerms => ({
+    basis,
+    currency,
+  }),
+  truck: ({ truck_basis: basis, truck_currency: currency }: LaneRow): QuotedTerms => ({ basis, currency }),
+}
+
+/**
+ * Whether the basis and the charges of a row are those of the quote. A won row without a quoted rate says those of its customer
+ * rate. They count for a quote whose rate an earlier file took from the same customer rate: the file then corrects both.
+ */
+function saysTermsOfQuote(lane: LaneRow, { quote, booking }: ReportedLane, assumed: RateBasis): boolean {
+  if (quote.quotedRateCents !== undefined) return true
+  if (lane.import_id === null || booking.customerRateCents !== lane.quoted_rate_cents) return false
+  const terms = termsOf(lane)
+  return lane.customer_rate_cents === null
+    ? terms.basis === null && terms.currency === null
+    : lane.customer_rate_cents === lane.quoted_rate_cents &&
+        sameTerms(terms, bookedTerms.customer(lane), assumed)
+}
+
+/** The amount that a field of a booking says something about. */
+const amountOf: Readonly<Partial<Record<keyof ReportedBooking, 'customer' | 'truck'>>> = {
+  customerBasis: 'customer',
+  customerFuelCents: 'customer',
+  customerAccessorialsCents: 'customer',
+  customerCharges: 'customer',
+  customerCurrency: 'customer',
+  truckBasis: 'truck',
+  truckFuelCents: 'truck',
+  truckAccessorialsCents: 'truck',
+  truckCharges: 'truck',
+  truckCurrency: 'truck',
+}
+
+/**
+ * Whether what a row says about an amount is not applied: the amount stands against the file, and the row has another amount or
+ * other terms. A signed $2,000 would otherwise become another amount, without another number.
+ */
+function amountStands(
+  lane: LaneRow,
+  row: ReportedBooking,
+  of: 'customer' | 'truck',
+  assumed: RateBasis,
+): boolean {
+  const field = of === 'customer' ? 'customerRateCents' : 'truckCostCents'
+  const held = lane[bookingColumns[field]]
+  if (held === null || !isSigned(lane, field)) return false
+  const terms = bookedTerms[of](lane)
+  const said = { basis: row[`${of}Basis`] ?? terms.basis, currency: row[`${of}Currency`] ?? terms.currency }
+  return (row[field] ?? held) !== held || !sameTerms(terms, said, assumed)
 }
 
 function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedAt: number): MergedRow {

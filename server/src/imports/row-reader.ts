@@ -1,3 +1,4 @@
+import type { RateBasis } from '#engine/rate-basis.ts'
 import { amountText, type Cell, cellText, type ImportFieldName, readMoment } from '../csv/index.ts'
 import type { Columns } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -12,6 +13,8 @@ export interface RowContext {
   readonly columns: Columns
   /** Epoch milliseconds. Later times are errors. */
   readonly now: number
+  /** The default basis of the brokerage. */
+  readonly assumed: RateBasis
   /** Cache of the cells that were read before. */
   readonly known: KnownCells
 }

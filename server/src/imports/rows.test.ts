@@ -11,7 +11,7 @@ const now = Date.parse('2026-06-01T00:00:00Z')
 function row(cells: Record<string, string>) {
   const read = readColumns(Object.keys(cells))
   if ('problems' in read) throw new Error(read.problems.map(({ detail }) => detail).join('\n'))
-  return readRow(Object.values(cells), { columns: read.columns, now, known: knownCells() })
+  return readRow(Object.values(cells), { columns: read.columns, now, assumed: 'all_in', known: knownCells() })
 }
 
 const good = {
@@ -259,7 +259,9 @@ describe('a past quote', () => {
     const read = readColumns(Object.keys(good))
     if ('problems' in read) throw new Error('header')
     const cells = [...Object.values(good), '', 'surplus']
-    expect(readRow(cells, { columns: read.columns, now, known: knownCells() })).toMatchObject({
+    expect(
+      readRow(cells, { columns: read.columns, now, assumed: 'all_in', known: knownCells() }),
+    ).toMatchObject({
       kind: 'refused',
       errors: [{ detail: expect.stringContaining('7 values for 5 columns') }],
     })
@@ -320,7 +322,12 @@ describe('a cancelled load', () => {
   const read = (said: string) => {
     const columns = readColumns([...Object.keys(good), 'load_was_cancelled'], 'cancelled=load_was_cancelled')
     if ('problems' in columns) throw new Error('The header is wrong.')
-    return readRow([...Object.values(good), said], { columns: columns.columns, now, known: knownCells() })
+    return readRow([...Object.values(good), said], {
+      columns: columns.columns,
+      now,
+      assumed: 'all_in',
+      known: knownCells(),
+    })
   }
 
   it.each(['True', 'yes', '1', 'X'])('is left out, with the reason: %s', (said) => {

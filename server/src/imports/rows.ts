@@ -8,7 +8,7 @@ import {
 import { greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
-import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import { type Currency, comparableCents, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type OutcomeReason,
@@ -90,7 +90,7 @@ export const customerNotGiven = 'Customer not given'
  * Reads one row of a file: a past quote, the booking of an existing lane, or a list of errors.
  *
  * A row without an outcome is won when it has a booked customer rate or truck cost, and pending otherwise. Only a won quote
- * has a booking. On any other row the customer rate is the quoted rate and the truck cost is the estimated cost. A missing
+ * has a booking. On any other row the customer rate is the quoted rate and the truck cost, on its terms, is the estimated cost. A missing
  * quoted rate defaults to the booked rate. A truck cost of zero means unknown; a rate of zero is an error.
  *
  * @example readRow(['Dallas, TX', 'Atlanta, GA', 'Van', '2150', '2026-03-01'], context).kind // 'lane'
@@ -189,6 +189,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     quotedRate,
     rate,
     estimatedCost,
+    quoteCost: estimatedCost ?? estimateFromTruckCost(end, quotedCharges, context),
     ...quotedCharges,
     marketRate,
     miles,
@@ -208,6 +209,33 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       said: contentOf(cells, reference !== null, row),
     },
   }
+}
+
+/**
+ * The estimated cost of a row that is not won: its truck cost, on the terms of the quoted rate. It is converted by its own charges or
+ * those of the quote, which also convert it back. Null if they are not known, or if the currencies differ.
+ */
+function estimateFromTruckCost(
+  end: End,
+  quote: ReturnType<typeof readQuotedCharges>,
+  { assumed }: RowContext,
+): number | null {
+  const { truckCostCents: cents, truckBasis: basis, truckCurrency: currency } = end
+  if (cents === null || outcomeOf(end) === 'won') return null
+  const terms = { basis: quote.quotedBasis, currency: quote.quotedCurrency }
+  if (sameTerms(terms, { basis, currency }, assumed)) return cents
+  if ((currency ?? 'USD') !== (terms.currency ?? 'USD')) return null
+  const wanted = terms.basis ?? assumed
+  const own = wanted === 'all_in' && end.truckFuelCents !== null
+  return comparableCents(
+    {
+      cents,
+      basis: basis ?? assumed,
+      fuelCents: own ? end.truckFuelCents : quote.quotedFuel,
+      accessorialCents: own ? end.truckAccessorialsCents : quote.quotedAccessorials,
+    },
+    wanted,
+  )
 }
 
 /** The miles of a straight line; null if a place is unknown. */
@@ -249,6 +277,8 @@ interface LaneCells {
   /** The quoted rate, or else the booked one. */
   readonly rate: number
   readonly estimatedCost: number | null
+  /** The estimated cost, or else the truck cost of a row that is not won. */
+  readonly quoteCost: number | null
   readonly quotedBasis: RateBasis | null
   readonly quotedFuel: number | null
   readonly quotedAccessorials: number | null
@@ -274,7 +304,7 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     equipment: cells.equipment,
     equipment_code: cells.equipment,
     quoted_rate_cents: cells.rate,
-    estimated_cost_cents: cells.estimatedCost ?? (won ? null : end.truckCostCents),
+    estimated_cost_cents: cells.quoteCost,
     quoted_basis: cells.quotedBasis,
     quoted_fuel_cents: cells.quotedFuel,
     quoted_accessorials_cents: cells.quotedAccessorials,
@@ -292,13 +322,13 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
 }
 
 /** What a row reports about a lane that exists already. */
-function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): ReportedLane {
+function reportedLane({ end, quotedRate, ...cells }: LaneCells): ReportedLane {
   const won = outcomeOf(end) === 'won'
   const ended = reportedEnd(end, won)
   return {
     quote: {
       ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
-      ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
+      ...given('estimatedCostCents', cells.quoteCost),
       ...given('quotedBasis', cells.quotedBasis),
       ...given('quotedFuelCents', cells.quotedFuel),
       ...given('quotedAccessorialsCents', cells.quotedAccessorials),

@@ -23,5 +23,5 @@ export {
   readPlaceKey,
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'
-export { removedByTerms, termsOf } from './other-terms.ts'
+export { chargesInOtherCurrency, removedByTerms, termsOf } from './other-terms.ts'
 export { closestFinder, type FindClosest, unknownEnds, unknownPlaces } from './unknown-places.ts'

@@ -9,7 +9,7 @@ export function termsOf(lane: Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>)
 
 /**
  * What a new rate removes because it was not sent with it: the estimated cost if the rate is on another basis or in another
- * currency, and the market rate if it is in another currency. On the terms of the new rate, they would be other amounts. If only
+ * currency, and its charges and the market rate if it is in another currency. On the terms of the new rate, they would be other amounts. If only
  * the terms change, the rate and the cost were on them from the start.
  *
  * @example removedByTerms(allInLane, { quoted_rate_cents: 170000, quoted_basis: 'linehaul' }, 'all_in') // { estimated_cost_cents: null }
@@ -27,5 +27,39 @@ export function removedByTerms(lane: LaneRow, next: NextValues, assumed: RateBas
     ...(isOtherCurrency && next.market_rate_cents === undefined && lane.market_rate_cents !== null
       ? { market_rate_cents: null }
       : {}),
+    ...(isOtherCurrency ? chargesNotSent(lane, next, 'quoted') : {}),
   }
+}
+
+const chargesOf = (of: 'quoted' | 'customer' | 'truck') =>
+  [`${of}_fuel_cents`, `${of}_accessorials_cents`, `${of}_charges`] as const
+
+/** The charges of an amount that were not sent with it, removed. */
+function chargesNotSent(
+  lane: LaneRow,
+  next: NextValues,
+  of: 'quoted' | 'customer' | 'truck',
+): Partial<Record<ReturnType<typeof chargesOf>[number], null>> {
+  const [fuel, ...accessorials] = chargesOf(of)
+  const absent = [
+    ...(next[fuel] === undefined ? [fuel] : []),
+    // The names of charges belong to their sum.
+    ...(accessorials.every((column) => next[column] === undefined) ? accessorials : []),
+  ]
+  return Object.fromEntries(absent.filter((column) => lane[column] !== null).map((column) => [column, null]))
+}
+
+/** What booked amounts in another currency remove because it was not sent with them: their charges. */
+export function chargesInOtherCurrency(lane: LaneRow, next: NextValues): NextValues {
+  return Object.assign(
+    {},
+    ...(['customer', 'truck'] as const).map((of) => {
+      const [amount, currency] = [
+        of === 'customer' ? ('customer_rate_cents' as const) : ('truck_cost_cents' as const),
+        `${of}_currency` as const,
+      ]
+      const isOther = (next[currency] ?? lane[currency] ?? 'USD') !== (lane[currency] ?? 'USD')
+      return next[amount] !== undefined && isOther ? chargesNotSent(lane, next, of) : {}
+    }),
+  )
 }

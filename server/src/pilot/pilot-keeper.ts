@@ -1,5 +1,5 @@
 import { dollarsIfKnown } from '#engine/money.ts'
-import type { OutcomeBody } from '#engine/pilot/pilot-entries.ts'
+import { type OutcomeBody, quotedAs } from '#engine/pilot/pilot-entries.ts'
 import {
   type Currency,
   comparableCents,
@@ -7,7 +7,7 @@ import {
   ownChargesOnly,
   type RateBasis,
 } from '#engine/rate-basis.ts'
-import { conversionsOfQuote, needsConversion } from '../book/index.ts'
+import { conversionsOfQuote, needsConversion, termsOfQuote } from '../book/index.ts'
 import {
   appendPilotEntries,
   type ChangedPilotLane,
@@ -175,12 +175,33 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: Convert
       ? null
       : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents, currency }, wanted, by))
   const isVoid = lane.voided_at !== null
+  const revenue = amount(
+    rates,
+    lane.customer_rate_cents,
+    lane.customer_basis,
+    lane.customer_fuel_cents,
+    lane.customer_accessorials_cents,
+    lane.customer_currency,
+  )
+  const cost = amount(
+    costs,
+    lane.truck_cost_cents,
+    lane.truck_basis,
+    lane.truck_fuel_cents,
+    lane.truck_accessorials_cents,
+    lane.truck_currency,
+  )
+  const isKeptApart =
+    (lane.customer_rate_cents !== null && revenue === null) ||
+    (lane.truck_cost_cents !== null && cost === null)
   return {
     lane_ref: lane.lane_ref,
     outcome: isVoid ? 'void' : lane.outcome,
     reason: lane.outcome_reason,
     source: lane.outcome_source,
     decided_at: (isVoid ? lane.voided_at : lane.decided_at)?.toISOString() ?? null,
+    quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
+    basis: wanted,
     rate: amount(
       rates,
       lane.quoted_rate_cents,
@@ -189,21 +210,8 @@ function outcomeBody(lane: LaneRow, wanted: RateBasis, { rates, costs }: Convert
       lane.quoted_accessorials_cents,
       lane.quoted_currency,
     ),
-    revenue: amount(
-      rates,
-      lane.customer_rate_cents,
-      lane.customer_basis,
-      lane.customer_fuel_cents,
-      lane.customer_accessorials_cents,
-      lane.customer_currency,
-    ),
-    cost: amount(
-      costs,
-      lane.truck_cost_cents,
-      lane.truck_basis,
-      lane.truck_fuel_cents,
-      lane.truck_accessorials_cents,
-      lane.truck_currency,
-    ),
+    revenue,
+    cost,
+    ...(isKeptApart ? { kept_apart: true as const } : {}),
   }
 }

@@ -8,7 +8,7 @@ import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
-import { forecastLateAfterMs } from '#engine/pilot/pilot-entries.ts'
+import { forecastLateAfterMs, quotedAs } from '#engine/pilot/pilot-entries.ts'
 import { comparableCents, ownChargesOnly } from '#engine/rate-basis.ts'
 import { type AppliedRules, applyRules, ruledRate } from '#engine/rules/pricing-rules.ts'
 import {
@@ -185,6 +185,8 @@ async function forecastBody(
     lane: identity.key,
     rep: quote.rep,
     quoted_at: quote.quotedAt.toISOString(),
+    quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
+    basis: pricing?.settings.basis ?? null,
     rate: dollarsIfKnown(rateCents),
     cost: dollarsIfKnown(cost.cents),
     cost_from: cost.from,
