@@ -61,7 +61,7 @@ interface WindowOptions {
   kept?: boolean
   /** Never reuses the window, for changes that cannot be undone, such as scripts that run in every page. */
   alone?: boolean
-  /** Ignores the console errors that browsers write for rejected calls. */
+  /** Ignores the console errors that browsers write for rejected calls. Those for the status 503 are always ignored. */
   refusalsExpected?: boolean
 }
 
@@ -84,7 +84,9 @@ export async function openWindow(
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error') return
-    if (options.refusalsExpected === true && text.startsWith('Failed to load resource')) return
+    // A service on a busy machine may answer 503, and the page asks again.
+    const isBusy = text.includes('with a status of 503 ')
+    if (text.startsWith('Failed to load resource') && (options.refusalsExpected === true || isBusy)) return
     troubles.push(text)
   })
   return { page, context, troubles }

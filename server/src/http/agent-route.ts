@@ -57,7 +57,7 @@ export function agentRoute(
     method: ['POST', 'GET', 'DELETE'],
     url: agentPath,
     bodyLimit: bodyBytesMaxOf(message),
-    config: { endpoint: message.name },
+    config: { endpoint: message.name, isRead: true },
     onRequest: admission.admit,
     handler: async (request, reply) => {
       const bytes = bytesOf(request)
@@ -124,7 +124,7 @@ function toolCaller(
         const answer = await admission.handle(request, read.served, sent)
         return { status, body: answer instanceof Reply ? answer.body : answer }
       } catch (error) {
-        const why = asProblem(error)
+        const why = asProblem(error, true)
         recordRefusal(request, why, parts)
         return { status: why.status, body: why.body(request.id) }
       }

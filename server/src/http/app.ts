@@ -156,7 +156,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
       : answerProblem(notFound(request), request, reply, parts)
   checkFirst(app, parts, answerNotFound)
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    answerProblem(fromFramework(error, request.routeOptions.bodyLimit ?? bodyBytesMax), request, reply, parts)
+    answerProblem(fromFramework(error, request.routeOptions), request, reply, parts)
   })
   app.setNotFoundHandler(answerNotFound)
 
@@ -217,7 +217,7 @@ function newFastify(
     return503OnClosing: false,
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
-      const answer = fromFramework(error, bodyBytesMax)
+      const answer = fromFramework(error, request.routeOptions)
       // The hooks that count requests do not see this one.
       const { method } = request
       parts.metrics.answered({ endpoint: 'none', method, status: answer.status, seconds: null })

@@ -4,7 +4,7 @@ import { bug, failingDatabase, inside, outage } from '#testing/failing-database.
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { waitingForLock } from '#testing/waiting-for-lock.ts'
-import { quotesChanged, tenantId } from '../database/session/index.ts'
+import { BrokerageBusy, DatabaseUnavailable, quotesChanged, tenantId } from '../database/session/index.ts'
 
 const failure = failingDatabase()
 let app: TestApp
@@ -121,6 +121,32 @@ describe('503', () => {
       expect(uses).toBeGreaterThan(1)
     },
   )
+
+  test('only a change that may have been made has an unknown outcome; a read that failed in the same way changed nothing', async () => {
+    const askWithout = async (ask: () => Promise<Answer>) => {
+      failure.failAt(1, () => new DatabaseUnavailable(new Error('Query read timeout'), true))
+      const { status, body } = await ask()
+      expect([failure.hasFired(), status]).toEqual([true, 503])
+      return body.detail
+    }
+    const unchanged = 'The database cannot answer right now. Nothing was changed.'
+    expect(await askWithout(() => call(app, 'GET', '/api/lanes', owner()))).toBe(unchanged)
+    const outcome = { ...owner(), body: { outcome: 'won' } }
+    expect(
+      await askWithout(() => call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, outcome)),
+    ).toContain('outcome unknown')
+  })
+
+  test('a brokerage over its own limit is a warning in the log, not an error', async () => {
+    failure.failAt(1, () => new BrokerageBusy(new Error('the queue is full')))
+    const { status, body } = await call(app, 'GET', '/api/lanes', owner())
+    expect(status).toBe(503)
+    const lines = app.logLines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines).toContainEqual(
+      expect.objectContaining({ request_id: body.request_id, level: 'warn', msg: 'brokerage-busy' }),
+    )
+    expect(lines).not.toContainEqual(expect.objectContaining({ request_id: body.request_id, level: 'error' }))
+  })
 
   test('readiness while the database does not respond', async () => {
     const gone = await testApp({

@@ -9,8 +9,11 @@ import {
 import type { Parts } from '../endpoints/index.ts'
 import { recordProblem } from '../watching/index.ts'
 
-/** The Problem to answer an error with. The details of an unexpected error are logged, never sent. */
-export function asProblem(error: unknown): Problem {
+/**
+ * The Problem to answer an error with. The details of an unexpected error are logged, never sent. `isRead`: the request
+ * changes nothing, so it has no outcome that could be unknown.
+ */
+export function asProblem(error: unknown, isRead: boolean): Problem {
   if (error instanceof Problem) return error
   if (error instanceof LockTimeout) {
     return problem(
@@ -39,7 +42,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof DatabaseUnavailable) {
     return problem(
       'unavailable',
-      error.outcomeUnknown
+      error.outcomeUnknown && !isRead
         ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
         : 'The database cannot answer right now. Nothing was changed.',
       { headers: { 'Retry-After': '2' }, cause: error },

@@ -37,10 +37,13 @@ export function notFound(request: FastifyRequest): Problem {
 }
 
 /** The Problem for an error that the framework raised, or that a handler threw. */
-export function fromFramework(error: FastifyError, bytesMax: number): Problem {
+export function fromFramework(
+  error: FastifyError,
+  { bodyLimit = bodyBytesMax, config }: FastifyRequest['routeOptions'],
+): Problem {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(bytesMax)
+      return tooLarge(bodyLimit)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return problem('malformed-request', 'The body is not as long as Content-Length says.')
     case 'FST_ERR_BAD_URL':
@@ -62,7 +65,7 @@ export function fromFramework(error: FastifyError, bytesMax: number): Problem {
       if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
         return problem('malformed-request', 'The request could not be read.')
       }
-      return asProblem(error)
+      return asProblem(error, config?.isRead === true)
   }
 }
 

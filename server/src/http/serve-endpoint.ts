@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TObject } from 'typebox'
-import { type Endpoint, signsOf } from '#contract/endpoint.ts'
+import { type Endpoint, readsOnly, signsOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
@@ -46,7 +46,11 @@ export function serveEndpoint(
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bytesMax,
-    config: { endpoint: endpoint.name, isUpload: endpoint.bodyKind === 'csv' },
+    config: {
+      endpoint: endpoint.name,
+      isRead: readsOnly(endpoint),
+      isUpload: endpoint.bodyKind === 'csv',
+    },
     onRequest: admission.admit,
     handler: async (request, reply) => {
       const admitted = admission.admitted(request)
@@ -87,7 +91,7 @@ function sendFile(
   { parts, deadline }: { parts: Parts; deadline: Admitted['deadline'] },
 ): Promise<FastifyReply> {
   const onCut = (error: unknown) => {
-    const { code, cause } = asProblem(error)
+    const { code, cause } = asProblem(error, true)
     const tenant = request.record?.tenant ?? null
     parts.log.error(
       { request_id: request.id, tenant_id: tenant, code, err: cause },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import type { TenantId } from '../database/session/index.ts'
+import { databaseFailure, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { callerNetwork } from '../security/index.ts'
 import type { Metrics, RequestSpan, Traces } from './watching.ts'
@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The name of the endpoint in the contract, if the route serves one. */
     endpoint?: string
+    /** True if the endpoint changes nothing. */
+    isRead?: boolean
     /** True when the body is a file, which may take longer to arrive. */
     isUpload?: boolean
   }
@@ -71,7 +73,10 @@ export function recordProblem(
   if (request.record) request.record.problem = why.code
   metrics.refused(why.code)
   const about = { request_id: request.id, tenant_id: request.record?.tenant ?? null, code: why.code }
-  if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
+  const failure = databaseFailure(why.cause)
+  // The database works, and other brokerages are served: nothing that an operator must repair at once.
+  if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)
+  else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
   else log.info(about, 'refused')
 }
 

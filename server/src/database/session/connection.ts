@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { isConnectionLost, isGivenUp } from './database-failures.ts'
 import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
 
 const statementTimeoutMs = 2_000
@@ -54,9 +55,50 @@ export const entering = (tenant: string, { statementMs, lockMs } = usualTimeouts
 
 const sentAt = new WeakMap<pg.PoolClient, number>()
 
-/** How long the last statement of a connection may still run in the database, at most. */
-export function stillRunsMs(client: pg.PoolClient, { statementMs }: Timeouts): number {
-  return Math.max(0, statementMs - (performance.now() - (sentAt.get(client) ?? 0)))
+/**
+ * Rolls back the transaction of a connection after a failure. Returns whether the connection can be used again. If the
+ * request gave up on a statement, the rollback follows the answer to that statement: the driver sends it then. If no
+ * answer comes within `answerTimeoutMs` of the statement, the database does not answer at all.
+ */
+export async function rolledBack(client: pg.PoolClient, failure: unknown): Promise<boolean> {
+  const gaveUp = isGivenUp(failure)
+  const leftMs = answerTimeoutMs - (gaveUp ? performance.now() - (sentAt.get(client) ?? 0) : 0)
+  if (leftMs <= 0 || (isConnectionLost(failure) && !gaveUp)) return false
+  try {
+    await client.query({ text: 'rollback', query_timeout: leftMs } as pg.QueryConfig)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The statement timeout of the current transaction of a connection. */
+const statementMsOf = new WeakMap<pg.PoolClient, number>()
+/** By how much a statement timeout must be too long to be worth a round trip that shortens it. */
+const tooLongMs = 100
+
+/** Begins a transaction: `opening` makes the SQL for its timeouts. */
+export async function begin(client: pg.PoolClient, opening: (timeouts: Timeouts) => string): Promise<void> {
+  const timeouts = timeoutsNow()
+  statementMsOf.set(client, timeouts.statementMs)
+  await ask(client, opening(timeouts))
+}
+
+/**
+ * Runs one statement of a transaction. If earlier statements have used up much of the request's time, it first shortens the
+ * timeouts, so that the database also ends this statement before the request stops waiting.
+ */
+export async function askInTransaction(
+  client: pg.PoolClient,
+  text: string,
+  values?: readonly unknown[],
+): Promise<pg.QueryResult<Record<string, unknown>>> {
+  const timeouts = timeoutsNow()
+  if (timeouts.statementMs <= (statementMsOf.get(client) ?? 0) - tooLongMs) {
+    statementMsOf.set(client, timeouts.statementMs)
+    await ask(client, `select ${settingTimeouts(timeouts)}`)
+  }
+  return ask(client, text, values)
 }
 
 /** Runs one statement within the deadline of the current request. */

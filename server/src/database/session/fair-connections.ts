@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { poolWaitMs } from './connection.ts'
+import { poolWaitMs, rolledBack } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
@@ -12,13 +12,16 @@ export const waitingPerBrokerageMax = 128
 /** The brokerage that a transaction belongs to; null before a brokerage is known, or for several brokerages together. */
 type Owner = TenantId | null
 
-/**
- * A connection of the pool. Return it with `release`; `broken` closes it. After `busyMs` its owner may use another one:
- * until then, the database may still run the owner's last statement.
- */
+/** A connection of the pool. Its borrower must return it in one of the two ways. */
 export interface Lent {
   readonly client: pg.PoolClient
-  release(broken: boolean, busyMs?: number): void
+  /** Returns it after a commit. */
+  release(): void
+  /**
+   * Returns it after the failure of its transaction, as soon as that is rolled back. Until then the owner does not get
+   * another one for it: the database may still run the statement on which the request gave up.
+   */
+  releaseAfterRollback(failure: unknown): void
 }
 
 export interface FairConnections {
@@ -102,13 +105,14 @@ class FairPool implements FairConnections {
       : undefined
     try {
       const client = await Promise.race([connecting, timeout])
+      const giveBack = (isUsable: boolean) => {
+        client.release(!isUsable)
+        freeSlot()
+      }
       return {
         client,
-        release(broken, busyMs = 0) {
-          client.release(broken)
-          if (busyMs > 0) setTimeout(freeSlot, busyMs).unref()
-          else freeSlot()
-        },
+        release: () => giveBack(true),
+        releaseAfterRollback: (failure) => void rolledBack(client, failure).then(giveBack),
       }
     } catch (error) {
       // A connection that opens later goes back to the pool. Until then it keeps its slot.

@@ -171,20 +171,21 @@ class FunctionCalls {
     { writes, moves }: FunctionKind,
     { owner, calls }: { owner: TenantId | null; calls: readonly TenantCall[] },
   ): Promise<T> {
-    const { client, release } = await this.#parts.connections.lend(owner)
-    let broken = false
+    const { client, release, releaseAfterRollback } = await this.#parts.connections.lend(owner)
     try {
       // A message with several statements has a result for each.
       const results = [await ask(client, text, values)].flat()
-      return results.flatMap(({ rows }) => rows).find((row) => 'value' in row)?.value as T
+      const value = results.flatMap(({ rows }) => rows).find((row) => 'value' in row)?.value as T
+      release()
+      return value
     } catch (error) {
       // The message commits itself: an error from PostgreSQL came before the commit, but a lost connection may not have.
-      broken = isConnectionLost(error)
-      if (broken && moves) for (const { tenant } of calls) this.#parts.onVersions(tenant, null)
-      if (!broken && values === undefined) await ask(client, 'rollback').catch(() => (broken = true))
-      throw translated(error, broken && writes, this.#parts.isDistributed)
-    } finally {
-      release(broken)
+      const lost = isConnectionLost(error)
+      // A message with parameters is one statement: after an error of PostgreSQL, there is nothing to roll back.
+      if (lost || values === undefined) releaseAfterRollback(error)
+      else release()
+      if (lost && moves) for (const { tenant } of calls) this.#parts.onVersions(tenant, null)
+      throw translated(error, lost && writes, this.#parts.isDistributed)
     }
   }
 

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
@@ -91,12 +92,11 @@ test('a brokerage has four statements running in the database, also after reques
   await watching.connect()
   const requests: Promise<unknown>[] = []
   let most = 0
-  // Each request has two statements: it spends half of its time with the first, and gives up during the second.
+  // Each request gives up on a statement that the database ends much later.
   for (let nth = 0; nth < 24; nth++) {
     const request = withDeadline(new RequestDeadline(400), () =>
       many.inTenant(tenant, async (transaction) => {
-        await sql`select pg_sleep(0.2)`.execute(transaction)
-        await sql`select pg_sleep(1.9)`.execute(transaction)
+        await sql`set local statement_timeout = '1s'; select pg_sleep(1.9)`.execute(transaction)
       }),
     )
     requests.push(expect(request).rejects.toThrow(DatabaseUnavailable))
@@ -111,6 +111,74 @@ test('a brokerage has four statements running in the database, also after reques
   await many.close()
   expect(most).toBeGreaterThan(0)
   expect(most).toBeLessThanOrEqual(4)
+})
+
+/** Connects, but nothing reaches the database from the first message on that contains `word`. */
+class DeafSocket extends Socket {
+  readonly #word: string
+  #isDeaf = false
+  constructor(word: string) {
+    super()
+    this.#word = word
+  }
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
+    this.#isDeaf ||= chunk.includes(this.#word)
+    if (this.#isDeaf) done()
+    else super._write(chunk, encoding, done)
+  }
+}
+
+const backend = (on: Database) =>
+  on.inTenant(tenant, async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+    return rows[0]?.pid
+  })
+
+test('a connection whose request gave up serves the next transaction as soon as the database has ended the statement', async () => {
+  const before = await backend(database)
+  const work = withDeadline(new RequestDeadline(300), () =>
+    database.inTenant(tenant, (transaction) =>
+      sql`set local statement_timeout = '800ms'; select pg_sleep(60)`.execute(transaction),
+    ),
+  )
+  await expect(work).rejects.toThrow(DatabaseUnavailable)
+  expect(await settingNow()).toBeNull()
+  expect(await backend(database)).toBe(before)
+})
+
+test('a connection is closed if the database does not answer at all after a request gave up', async () => {
+  const sockets = [new DeafSocket('unheard')]
+  const own = await openDatabase({
+    connection: { ...ownDatabase.service, stream: (): Duplex => sockets.pop() ?? new Socket() },
+    connectionsMax: 1,
+  })
+  const before = await backend(own)
+  const work = withDeadline(new RequestDeadline(2_000), () =>
+    own.inTenant(tenant, (transaction) => sql`select 'unheard'`.execute(transaction)),
+  )
+  await expect(work).rejects.toThrow(DatabaseUnavailable)
+  const after = await backend(own)
+  await own.close()
+  expect(after).toBeGreaterThan(0)
+  expect(after).not.toBe(before)
+})
+
+test('the statement timeout of a transaction follows the time that its request has left', async () => {
+  const timeout = async (transaction: TenantTransaction) => {
+    const { rows } = await sql<{ ms: number }>`
+      select extract(epoch from current_setting('statement_timeout')::interval)::float * 1000 as ms
+    `.execute(transaction)
+    return rows[0]?.ms ?? 0
+  }
+  const [first, second] = await withDeadline(new RequestDeadline(), () =>
+    database.inTenant(tenant, async (transaction) => {
+      const before = await timeout(transaction)
+      await sql`select pg_sleep(0.6)`.execute(transaction)
+      return [before, await timeout(transaction)]
+    }),
+  )
+  expect(first).toBeGreaterThan(second ?? 0)
+  expect(second).toBeLessThanOrEqual(1_850)
 })
 
 const digest = Buffer.alloc(32, 7)
@@ -165,10 +233,12 @@ test('a function that does not end is ended by the database, not only abandoned 
     )
     const text = rows[0]?.text ?? ''
     await asOwner.query(text.replace(/\bbegin\b/, 'begin perform pg_catalog.pg_sleep(60);'))
-    await expect(database.callInTenant(tenant, 'claim_deliveries', [1, 1, 1])).rejects.toThrow(
-      DatabaseUnavailable,
+    const before = await backend(database)
+    const call = withDeadline(new RequestDeadline(300), () =>
+      database.callInTenant(tenant, 'claim_deliveries', [1, 1, 1]),
     )
-    // If the service only abandoned the call, its backend would keep sleeping after the connection is closed.
+    await expect(call).rejects.toThrow(DatabaseUnavailable)
+    // If the service only abandoned the call, its backend would keep sleeping.
     const stillRunning = async () => {
       const { rowCount } = await asOwner.query(
         `select from pg_stat_activity where datname = current_database()
@@ -176,7 +246,8 @@ test('a function that does not end is ended by the database, not only abandoned 
       )
       return rowCount
     }
-    await expect.poll(stillRunning).toBe(0)
+    expect(await backend(database)).toBe(before)
+    expect(await stillRunning()).toBe(0)
     await asOwner.query(text)
   } finally {
     await asOwner.end()
@@ -189,14 +260,7 @@ test('opening waits for a machine that is too busy to connect or to answer, and 
       return this
     }
   }
-  /** Connects, but its first query never reaches the database. */
-  class DeafSocket extends Socket {
-    override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
-      if (chunk.includes('begin')) done()
-      else super._write(chunk, encoding, done)
-    }
-  }
-  const busy = [new SilentSocket(), new DeafSocket()]
+  const busy = [new SilentSocket(), new DeafSocket('begin')]
   let sockets = 0
   const slow = await openDatabase({
     connection: {

@@ -6,20 +6,14 @@ import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import {
   answerTimeoutMs,
   ask,
+  askInTransaction,
+  begin,
   entering,
   poolWaitMs,
   settingTimeouts,
-  stillRunsMs,
   type Timeouts,
-  timeoutsNow,
 } from './connection.ts'
-import {
-  DatabaseUnavailable,
-  isConnectionLost,
-  isGivenUp,
-  isTimeout,
-  translated,
-} from './database-failures.ts'
+import { DatabaseUnavailable, isTimeout, translated } from './database-failures.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
@@ -134,17 +128,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connections = fairConnections(pool, options.transactionsPerBrokerage)
   const versions = versionsListeners()
   const transactions = new Transactions(connections, versions.notify)
-  const begin = options.readOnly === true ? 'begin read only' : 'begin'
+  const beginning = options.readOnly === true ? 'begin read only' : 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
     // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
     transactions.run(
       tenant,
-      (timeouts) => `${begin}; select ${entering(`'${Number(tenant)}'`, timeouts)}${enteringPerson()}`,
+      (timeouts) => `${beginning}; select ${entering(`'${Number(tenant)}'`, timeouts)}${enteringPerson()}`,
       work,
     )
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
-    transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
+    transactions.run(null, (timeouts) => `${beginning}; select ${settingTimeouts(timeouts)}`, work)
 
   const { key, isDistributed } = await repeatTimeouts(async () => {
     if (options.readOnly !== true) await outsideTenants(makeInstallation)
@@ -255,14 +249,11 @@ class Transactions {
     opening: (timeouts: Timeouts) => string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const { client, release } = await this.#connections.lend(tenant)
-    const timeouts = timeoutsNow()
-    let broken = false
-    let busyMs = 0
+    const { client, release, releaseAfterRollback } = await this.#connections.lend(tenant)
     let committing = false
     let versions: TenantVersions | null = null
     try {
-      await ask(client, opening(timeouts))
+      await begin(client, opening)
       const transaction = this.#queriesFor(client)
       const result = await work(transaction)
       const changes = moves.get(transaction)
@@ -277,16 +268,12 @@ class Transactions {
       }
       if (versions !== null && tenant !== null) this.#onVersions(tenant, versions)
       for (const head of movedChains.get(transaction)?.values() ?? []) this.#keepChainHead(head)
+      release()
       return result
     } catch (error) {
-      broken = isConnectionLost(error)
-      // The statement may still run. The next one of its brokerage starts when it has ended.
-      if (isGivenUp(error) && tenant !== null) busyMs = stillRunsMs(client, timeouts)
+      releaseAfterRollback(error)
       if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
-      if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing, this.isDistributed)
-    } finally {
-      release(broken, busyMs)
     }
   }
 
@@ -339,7 +326,7 @@ async function moveVersions(
 function queriesOn(client: pg.PoolClient): Kysely<Tables> {
   const onlyThisConnection = {
     connect: async () => ({
-      query: (text: string, values?: readonly unknown[]) => ask(client, text, values),
+      query: (text: string, values?: readonly unknown[]) => askInTransaction(client, text, values),
       release: () => {},
     }),
     end: async () => {},
