@@ -240,6 +240,9 @@ const duplicates = new Set([
   'lane-advice',
 ])
 
+/** Operations that find a customer by any spelling of its name, and return the name that it has. */
+const returnsOwnName = new Set(['change-customer', 'rename-customer'])
+
 describe('texts that have broken other systems', () => {
   test.each(fieldsToTest(endpoints, inBody, isString))(
     'body field $name: accepted and returned unchanged, or refused',
@@ -247,8 +250,7 @@ describe('texts that have broken other systems', () => {
       await forEachValue(sample(texts, fieldIndex), async (text) => {
         const response = await sendWithField(endpoint, field, JSON.stringify(text))
         expectDocumented(text, endpoint.method, response)
-        // A renamed customer is returned with its new name.
-        if (response.answer.status >= 300 || endpoint.name === 'rename-customer') return
+        if (response.answer.status >= 300 || returnsOwnName.has(endpoint.name)) return
         const body = JSON.parse(response.answer.text) as Record<string, unknown>
         const { user } = body as { user?: Record<string, unknown> }
         for (const returned of [body[field], user?.[field]]) {

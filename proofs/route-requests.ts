@@ -16,6 +16,13 @@ export interface WalkRequest {
 export type Operation = (typeof allEndpoints)[number]['name']
 
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+const marketFile = {
+  text: 'Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n',
+  source: 'Walk',
+  basis: 'all_in',
+  as_of: '2026-02-27',
+}
+
 const marketRate = {
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
@@ -283,15 +290,8 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'export-market-standing': () => ({ path: `/api/market-standing/export?${period}` }),
   'list-market-rates': () => ({ path: '/api/market-rates' }),
   'add-market-rates': () => ({ path: '/api/market-rates', body: { rates: [marketRate] } }),
-  'load-market-file': () => ({
-    path: '/api/market-rate-files',
-    body: {
-      text: 'Origin,Destination,Equipment,Rate\n"Dallas, TX","Atlanta, GA",V,1960\n',
-      source: 'Walk',
-      basis: 'all_in',
-      as_of: '2026-02-27',
-    },
-  }),
+  'load-market-file': () => ({ path: '/api/market-rate-files', body: marketFile }),
+  'push-market-file': () => ({ path: '/api/integrations/market-rate-files', body: marketFile }),
   'erase-market-source': (of) => ({
     path: `/api/market-rate-sources/${encodeURIComponent(marketSourceOf(of))}`,
   }),

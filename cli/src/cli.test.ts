@@ -708,7 +708,7 @@ describe('help', () => {
   test('completes commands, subcommands and options', async () => {
     const offered = async (...words: string[]) =>
       (await lanewise(['__complete', '--', ...words])).printed.split('\n')
-    expect(await offered('ma')).toEqual(['markup'])
+    expect(await offered('ma')).toEqual(['markup', 'market'])
     expect(await offered('token', '')).toEqual(['create', 'list', 'revoke'])
     expect(await offered('price', '--ins')).toEqual(['--insight'])
     expect(await offered('he')).toEqual(['help'])

@@ -9,6 +9,7 @@ import { addCredentialCommands } from './credential-commands.ts'
 import { addCustomerCommands } from './customer-commands.ts'
 import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
+import { addMarketCommands } from './market-commands.ts'
 import { addPriceCommand } from './price-command.ts'
 import { addPushCommand } from './push-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
@@ -27,8 +28,8 @@ First steps:
 
 Environment variables, which take precedence over the settings file:
   LANEWISE_URL       the URL of the service
-  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push
-  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, verify-signature
+  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update, quotes push, market push
+  LANEWISE_SECRET    the signing secret: shipment-update, quotes push, market push, verify-signature
   LANEWISE_SESSION   the token of a sign-in, for all other commands
   LANEWISE_CONFIG    the settings file, readable only by you
 
@@ -95,6 +96,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     addQuoteCommands,
     addCustomerCommands,
     addPushCommand,
+    addMarketCommands,
     addPriceCommand,
     addCompletion,
   ]) {

@@ -19,7 +19,7 @@ import {
   readPushFile,
 } from './push-file.ts'
 import { progressBar } from './quote-commands.ts'
-import { pairs } from './show.ts'
+import { pairs, shortened } from './show.ts'
 
 /** Calls in a row in which the service reached no item, before the command gives up. */
 const fruitlessCallsMax = 3
@@ -301,10 +301,3 @@ function printResults(run: Run, results: readonly RowResult[], rows: number, isC
   )
   if (refused > 0) run.exitWith(6)
 }
-
-const linesShown = 20
-
-const shortened = (lines: readonly string[]) =>
-  lines.length <= linesShown
-    ? lines
-    : [...lines.slice(0, linesShown), `and ${lines.length - linesShown} more: see --json`]

@@ -93,3 +93,12 @@ export function unknownPlacesText({ unknown_places: places = [] }: WithUnknownPl
     return clean(`The ${parameter} "${sent}" is not a known place.${meant}`)
   })
 }
+
+const linesShown = 20
+
+/** The first lines of a long list, and how many more there are. */
+export function shortened(lines: readonly string[]): readonly string[] {
+  return lines.length <= linesShown
+    ? lines
+    : [...lines.slice(0, linesShown), `and ${lines.length - linesShown} more: see --json`]
+}

@@ -115,6 +115,14 @@ export class Lanewise {
     return this.call('push-market-rates', { body }, options)
   }
 
+  /** Stores the market rates of a CSV file of up to 5,000 rates. Signed and idempotent. `dry_run` only checks the file. */
+  pushMarketFile(
+    body: Body<'push-market-file'>,
+    options?: CallOptions,
+  ): PendingAnswer<Answer<'push-market-file'>> {
+    return this.call('push-market-file', { body }, options)
+  }
+
   /** A page of quotes that changed after `cursor`, each with its newest state. Not cached. */
   readQuotes(query: Query<'read-quotes'> = {}, options?: CallOptions): PendingAnswer<Answer<'read-quotes'>> {
     return this.call('read-quotes', { query }, options)

@@ -51,6 +51,7 @@ import {
   eraseMarketSource,
   listMarketRates,
   loadMarketFile,
+  pushMarketFile,
   pushMarketRates,
 } from './market-rates.ts'
 import { exportMarketStanding, getMarketStanding } from './market-standing.ts'
@@ -132,6 +133,7 @@ export const allEndpoints = [
   pushOutcomes,
   pushShipmentUpdates,
   pushMarketRates,
+  pushMarketFile,
   readQuotes,
   readShipments,
   searchShipments,

@@ -202,7 +202,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply to rows and columns that do not say it. Dollars per mile are multiplied by the miles. With dry_run, nothing is stored. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply to rows and columns that do not say it. Dollars per mile are multiplied by the miles. With dry_run, nothing is stored. A brokerage can send only one file at a time. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: 4 * marketFileLengthMax,
@@ -245,6 +245,7 @@ export const loadMarketFile = endpoint({
       description: 'The first 100 errors',
     }),
   }),
+  problems: ['state-conflict'],
   examples: {
     body: {
       text: 'Origin,Destination,Equipment,Rate,Date\nDallas TX,Atlanta GA,V,1960,2026-02-27\n',
@@ -270,6 +271,17 @@ export const loadMarketFile = endpoint({
       errors: [],
     },
   },
+})
+
+/** A file of market rates that another system pushes. */
+export const pushMarketFile = endpoint({
+  ...loadMarketFile,
+  name: 'push-market-file',
+  path: '/api/integrations/market-rate-files',
+  summary: 'Load market rates from a CSV file, for a service token',
+  description: `The same as ${loadMarketFile.path}, for a service token. A file counts as one request. Its rates are those of the signed time: a rate of an older signature does not replace one of a newer signature. ${loadMarketFile.description}`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
 })
 
 const exampleRate = {

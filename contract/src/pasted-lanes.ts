@@ -16,6 +16,8 @@ export const pastedFields = [
   'rate',
   'cost',
   'fuel',
+  'accessorials',
+  'basis',
   'market',
   'pickup',
   'customer',
@@ -66,10 +68,16 @@ export const readPastedLanes = endpoint({
         rate: dollars,
         cost: dollars,
         fuel: { ...dollars, description: 'The fuel charge of the rate' },
+        accessorials: { ...dollars, description: 'The accessorial charges of the rate' },
         basis: {
           ...nullable(Type.Enum([...rateBases])),
           description:
-            'What the rate was, by the name of its column; null if the name does not say it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
+            'What the rate was, by a column Basis or the name of its own column; null if neither says it. A rate and a cost on the other basis were converted to the default basis of the brokerage; if they cannot be, the row has an error',
+        },
+        cost_basis: {
+          ...nullable(Type.Enum([...rateBases])),
+          description:
+            'What the cost was, by the name of its column, or else what the rate was; null if it is not known',
         },
         currency: {
           ...nullable(Type.Enum([...currencies])),
@@ -112,7 +120,9 @@ export const readPastedLanes = endpoint({
           rate: 2150,
           cost: null,
           fuel: null,
+          accessorials: null,
           basis: null,
+          cost_basis: null,
           currency: null,
           converted_by: null,
           market: null,

@@ -10,7 +10,7 @@ export const tokenScopes = {
   },
   'quotes:write': {
     title: 'Quotes',
-    permits: 'Send quotes, outcomes and market rates. No reads.',
+    permits: 'Send quotes, outcomes, market rates and files of market rates. No reads.',
   },
   'imports:write': {
     title: 'Imports',

@@ -62,6 +62,8 @@ const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> =
   rate: 'rate',
   cost: 'estimated cost',
   fuel: 'fuel charge',
+  accessorials: 'accessorial charges',
+  basis: 'basis',
   market: 'market rate',
   pickup: 'pickup date',
   customer: 'customer',

@@ -1,15 +1,6 @@
-/**
- * The text of a file in the encodings in which spreadsheets save text: UTF-8, UTF-16 with its mark ("Unicode text"), and the
- * encoding of Windows.
- */
+import { textOfBytes } from '#contract/text-of-bytes.ts'
+
+/** The text of a file that a person chose. */
 export async function textOfFile(file: Blob): Promise<string> {
-  const bytes = await file.arrayBuffer()
-  const [first, second] = new Uint8Array(bytes.slice(0, 2))
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
+  return textOfBytes(new Uint8Array(await file.arrayBuffer()))
 }

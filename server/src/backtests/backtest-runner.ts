@@ -48,10 +48,17 @@ const freshMs = 10 * 60_000
 const failureMs = 10_000
 const dayMs = 86_400_000
 
+/** The inputs of a result, as texts to compare. */
+interface Inputs {
+  /** The version of the facts, the day, and the minimum. */
+  readonly facts: string
+  /** What the amounts were converted to, and with which prices and rates. */
+  readonly conversions: string
+}
+
 interface Ended {
   readonly kind: 'ended'
-  /** The inputs of the result: version of the facts, day and minimum. */
-  readonly madeFrom: string
+  readonly madeFrom: Inputs
   readonly asOf: number
   readonly endedAt: number
   readonly result: Extract<BacktestState, { status: 'done' }>['result']
@@ -108,8 +115,10 @@ class BackgroundBacktests implements BacktestRunner {
     const found = this.#kept.get(tenant)
     if (found?.kind === 'running') return { status: 'running', progress: found.progress }
     if (found?.kind === 'ended') {
-      const current = found.madeFrom === madeFrom
-      if (current || now - found.endedAt < freshMs) {
+      // Amounts on another basis are another unit, so such a result is not shown.
+      const isComparable = found.madeFrom.conversions === madeFrom.conversions
+      const current = isComparable && found.madeFrom.facts === madeFrom.facts
+      if (current || (isComparable && now - found.endedAt < freshMs)) {
         return { status: 'done', asOf: found.asOf, current, result: found.result }
       }
     }
@@ -203,10 +212,12 @@ class BackgroundBacktests implements BacktestRunner {
   }
 }
 
-/** The inputs of a result, as a text to compare. */
-async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<string> {
+async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<Inputs> {
   // The version is read first: a change during the read then makes the result outdated.
   const { facts: version } = await readVersions(transaction, tenant)
   const row = await findTenant(transaction, tenant)
-  return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : minimumOf(row)])
+  return {
+    facts: JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : minimumOf(row)]),
+    conversions: JSON.stringify([row?.default_basis, row?.conversions]),
+  }
 }

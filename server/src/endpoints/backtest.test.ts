@@ -97,6 +97,21 @@ describe('200', () => {
     app.now = now
   })
 
+  it('runs again at once after a change of the default basis or of an exchange rate', async () => {
+    const { owner: token } = await makeTenant(app)
+    const { as_of: first } = (await found(token)).body
+    app.now += 1000
+    await call(app, 'PATCH', '/api/tenant', { token, body: { default_basis: 'linehaul' } })
+    const { as_of: second } = (await found(token)).body
+    app.now += 1000
+    const rates = [{ day: '2026-05-01', usd_per_cad: 0.75 }]
+    await call(app, 'POST', '/api/exchange-rates', { token, body: { rates } })
+    const { as_of: third } = (await found(token)).body
+    const apart = [second, third].map((at) => Date.parse(at) - Date.parse(first))
+    expect(apart).toEqual([1000, 2000])
+    app.now = now
+  })
+
   it("never counts another brokerage's quotes", { tags: 'long' }, async () => {
     const [alone, beside] = [await makeTenant(app), await makeTenant(app)]
     await importQuotes(alone, quotesFile(history))

@@ -34,7 +34,6 @@ import {
   storedColumns,
   undoRowsTotal,
 } from '../imports/index.ts'
-import { concurrencyLimit } from '../runtime/index.ts'
 import { sampleFile } from '../sample/index.ts'
 import {
   type AskedBy,
@@ -46,6 +45,7 @@ import {
 } from './endpoint-call.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 import type { Parts } from './parts.ts'
+import { filesAtOnce, reserveFile } from './received-files.ts'
 
 /** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
 function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
@@ -185,33 +185,10 @@ function fileErrors(error: ImportFileError): FieldError[] {
   }))
 }
 
-/** Files that are checked at the same time, over all brokerages. Each takes up to a second. */
-const limited = concurrencyLimit<'file'>(2)
-
 /** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
-const placeForFile: BeforeBody<typeof createImport> = async (
-  { caller: { tenant }, bytes },
-  { database, imports: runner },
-) => {
-  await database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
-  return reserve(runner, tenant, bytes)
-}
-
-/** Reserves memory for a file. Returns the function that releases it. @throws Problem state-conflict, unavailable */
-function reserve(runner: Parts['imports'], tenant: TenantId, bytes: number): () => void {
-  const place = runner.reserve(tenant, bytes)
-  if (place === 'busy') {
-    throw problem(
-      'state-conflict',
-      'Another file of this brokerage is being uploaded; wait until its import has ended.',
-    )
-  }
-  if (place === 'full') {
-    throw problem('unavailable', 'Too many files are being imported. Send the file again in a minute.', {
-      headers: { 'Retry-After': '60' },
-    })
-  }
-  return () => runner.release(place)
+const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
+  await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
+  return reserveFile(parts, tenant, bytes)
 }
 
 /** The import that a call names, in the form of the API. */
@@ -282,7 +259,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns } = await limited('file', () => openImport(bytes, map)).catch((error: unknown) => {
+  const { csv, columns } = await filesAtOnce('file', () => openImport(bytes, map)).catch((error: unknown) => {
     throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
   })
   const { row, isNew } = await database
@@ -349,13 +326,13 @@ export const importEndpoints: ServedEndpoint[] = [
       return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
     },
     // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
-    { beforeBody: async ({ caller, bytes }, { imports: runner }) => reserve(runner, caller.tenant, bytes) },
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
   ),
 
   serve(importSampleData, async ({ caller, now }, parts) => {
     const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
     await parts.database.inTenant(caller.tenant, refuse)
-    const bytes = await limited('file', () => sampleFile(now))
+    const bytes = await filesAtOnce('file', () => sampleFile(now))
     const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
     return (await begin({ caller, bytes, given, refuse }, parts)).answer
   }),

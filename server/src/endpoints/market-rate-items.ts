@@ -7,6 +7,7 @@ import { shape } from '#contract/shape.ts'
 import { areMilesOf, type MarketRateState, marketAmountFaults, marketRateState } from '#engine/market-rate.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { fuelUnitFault } from '#engine/rate-basis.ts'
+import type { Steps } from '#engine/steps.ts'
 import {
   type MarketRateRow,
   marketRates,
@@ -17,6 +18,7 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { readEquipment, readMarketEnds } from '../lanes/index.ts'
 import type { ProvidedRate } from '../market-adapters/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { comparableRate, type RateConversions, rateConversions } from './comparable-rates.ts'
 import { itemErrors } from './item-errors.ts'
 
@@ -44,27 +46,37 @@ export type CheckedRate =
   | { readonly index: number; readonly errors: readonly FieldError[] }
 
 /** Checks rates one by one: their fields, areas, amounts and times, and that each is in the call once. */
-export function checkMarketRates(items: readonly unknown[], by: SaidBy): CheckedRate[] {
+export function checkMarketRates(items: readonly unknown[], by: SaidBy): Promise<CheckedRate[]> {
+  return yieldBetweenSteps(checkInSteps(items, by))
+}
+
+function* checkInSteps(items: readonly unknown[], by: SaidBy): Steps<CheckedRate[]> {
   const first = new Map<string, number>()
-  return items.map((sent, index): CheckedRate => {
-    const read = readRate(sent, by)
-    if ('errors' in read) return { index, errors: read.errors }
-    const key = keyOf(read.row)
-    const before = first.get(key)
-    if (before !== undefined) {
-      const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${by.nameOf?.(before) ?? `item ${before} of this call, which counts`}.`
-      return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
-    }
-    first.set(key, index)
-    return {
-      index,
-      row: read.row,
-      state: marketRateState(comparableRate(read.row, by.conversions, read.miles), {
-        at: by.now,
-        basis: by.conversions.basis,
-      }),
-    }
-  })
+  const checked: CheckedRate[] = []
+  for (const [index, sent] of items.entries()) {
+    checked.push(checkRate(sent, index, first, by))
+    yield
+  }
+  return checked
+}
+
+/** @param first the indexes of the rates before this one, by what identifies a rate */
+function checkRate(sent: unknown, index: number, first: Map<string, number>, by: SaidBy): CheckedRate {
+  const read = readRate(sent, by)
+  if ('errors' in read) return { index, errors: read.errors }
+  const key = keyOf(read.row)
+  const before = first.get(key)
+  if (before !== undefined) {
+    const detail = `The same rate (scope, areas, equipment, source, basis, kind, currency and as_of) is also ${by.nameOf?.(before) ?? `item ${before} of this call, which counts`}.`
+    return { index, errors: [{ pointer: '/as_of', code: 'repeated', detail }] }
+  }
+  first.set(key, index)
+  const rate = comparableRate(read.row, by.conversions, read.miles)
+  return {
+    index,
+    row: read.row,
+    state: marketRateState(rate, { at: by.now, basis: by.conversions.basis }),
+  }
 }
 
 function readRate(
@@ -197,7 +209,7 @@ export async function storeProvidedRate(
   }
   const conversions = await rateConversions(transaction, tenant, [rate])
   const by = { enteredBy: 'adapter', saidAt: new Date(now), now, conversions } as const
-  const checked = checkMarketRates([rate], by)
+  const checked = await checkMarketRates([rate], by)
   await storeMarketRates(transaction, tenant, checked)
   const refused = checked.flatMap((one) => ('errors' in one ? one.errors : []))
   return refused[0]?.detail.slice(0, 500) ?? null

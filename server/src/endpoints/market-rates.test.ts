@@ -1,6 +1,8 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pushMarketRates } from '#contract/market-rates.ts'
+import { pushMarketFile, pushMarketRates } from '#contract/market-rates.ts'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -11,6 +13,7 @@ import {
   pushSigned,
   pushUpdate,
   quoteToPush,
+  signedHeaders,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -269,6 +272,23 @@ describe('200', () => {
     expect(refused.body.detail).toContain('at most 5,000 rows; it has 5,001')
   })
 
+  test('a signed file has the answer of the page; its rates are those of the signed time', async () => {
+    const text = 'Origin,Destination,Equipment,RPM\nSalem OR,Boise ID,V,2.5\nSalem OR,Boise ID,R,x\n'
+    const sent = { text, source: 'Signed', basis: 'all_in', as_of: daysAgo(3) }
+    const at = Math.floor(app.now / 1000)
+    const dry = await pushSigned(app, ours, pushMarketFile, { ...sent, dry_run: true }, at)
+    const onPage = await owner('POST', '/api/market-rate-files', { ...sent, dry_run: true })
+    expect([dry.status, dry.body]).toEqual([200, onPage.body])
+    expect(dry.body).toMatchObject({ stored: false, created: 0, failed: 1, errors: [{ line: 3 }] })
+    expect(dry.body.notes[0]).toContain('multiplied by the road miles')
+    expect((await owner('GET', '/api/market-rates?source=Signed')).body.rates).toEqual([])
+    const stored = await pushSigned(app, ours, pushMarketFile, sent, at)
+    expect(stored.body).toMatchObject({ stored: true, created: 1, failed: 1 })
+    const older = { ...sent, text: text.replace('2.5', '3.5') }
+    const late = await pushSigned(app, ours, pushMarketFile, older, at - 60)
+    expect(late.body).toMatchObject({ created: 0, updated: 0, unchanged: 1 })
+  })
+
   test('many newer rates of an area do not hide an older rate of the city pair', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const rates = Array.from({ length: 250 }, (_, at) =>
@@ -500,6 +520,8 @@ describe('422', () => {
     const { status, body } = await owner('POST', '/api/market-rate-files', { text })
     expect(status).toBe(422)
     expect(body.errors).toMatchObject([{ pointer: '/text', detail: expect.stringContaining(words) }])
+    const signed = await pushSigned(app, ours, pushMarketFile, { text })
+    expect([signed.status, signed.body.errors]).toEqual([422, body.errors])
   })
 
   test('a file whose column contradicts the chosen basis is refused', async () => {
@@ -509,4 +531,40 @@ describe('422', () => {
     expect(status).toBe(422)
     expect(body.detail).toContain('basis must be linehaul')
   })
+})
+
+test('409: a brokerage sends one file at a time, signed or on the page, and another brokerage need not wait', async () => {
+  const text = 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n'
+  const sent = { text, source: 'Busy', basis: 'all_in', as_of: daysAgo(1), dry_run: true }
+  const bytes = JSON.stringify(sent)
+  const { method, path } = pushMarketFile
+  const first = request(`${app.url}${path}`, {
+    method,
+    headers: {
+      ...signedHeaders(ours, bytes, Math.floor(app.now / 1000), { method, path }),
+      'Content-Length': Buffer.byteLength(bytes),
+      Expect: '100-continue',
+    },
+  })
+  first.flushHeaders()
+  await once(first, 'continue')
+  for (const second of [
+    await pushSigned(app, ours, pushMarketFile, sent),
+    await owner('POST', '/api/market-rate-files', sent),
+  ]) {
+    expect(second).toMatchObject({
+      status: 409,
+      body: {
+        code: 'state-conflict',
+        detail: expect.stringContaining('Another file of this brokerage is being received.'),
+      },
+    })
+  }
+  expect((await pushSigned(app, theirs, pushMarketFile, sent)).status).toBe(200)
+  first.end(bytes)
+  const [answer] = await once(first, 'response')
+  answer.resume()
+  await once(answer, 'end')
+  expect(answer.statusCode).toBe(200)
+  expect((await pushSigned(app, ours, pushMarketFile, sent)).status).toBe(200)
 })

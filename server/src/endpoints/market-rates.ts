@@ -1,21 +1,22 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { invalid, problem } from '#contract/errors.ts'
+import { problem } from '#contract/errors.ts'
 import { batchSecondsMax } from '#contract/limits.ts'
 import {
   addMarketRates,
   eraseMarketSource,
   listMarketRates,
   loadMarketFile,
+  pushMarketFile,
   pushMarketRates,
 } from '#contract/market-rates.ts'
 import { marketRateState } from '#engine/market-rate.ts'
 import { recordEvent } from '../audit/index.ts'
 import { type MarketRateRow, marketRates } from '../database/queries/index.ts'
-import { ImportFileError, readMarketFile } from '../imports/index.ts'
 import { readMarketEnds } from '../lanes/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../limits/index.ts'
 import { comparableRate, rateConversions } from './comparable-rates.ts'
-import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import { type ServedEndpoint, type Signed, serve } from './endpoint-call.ts'
+import { loadRateFile } from './market-rate-files.ts'
 import {
   type CheckedRate,
   checkMarketRates,
@@ -25,11 +26,11 @@ import {
 } from './market-rate-items.ts'
 import { rateAnswer } from './market-reference.ts'
 import { countResults } from './pushed-items.ts'
+import { reserveFile } from './received-files.ts'
 
 const listedDefault = 50
-const fileErrorsMax = 100
-/** Rows of a file per transaction. */
-const rowsAtOnce = 500
+
+const saidAt = ({ timestampSeconds }: Signed) => new Date(timestampSeconds * 1000)
 
 function notReached({ index }: CheckedRate): MarketResult {
   const detail = `This rate was not reached within ${batchSecondsMax} seconds. Send it again.`
@@ -39,11 +40,11 @@ function notReached({ index }: CheckedRate): MarketResult {
 export const marketRateEndpoints: ServedEndpoint[] = [
   serve(pushMarketRates, async ({ caller, body, signed, now }, parts) => {
     const { tenant } = caller
-    const saidAt = new Date(signed.timestampSeconds * 1000)
     const conversions = await parts.database.inTenant(tenant, (transaction) =>
       rateConversions(transaction, tenant, objectsOf(body.rates)),
     )
-    const checked = checkMarketRates(body.rates, { enteredBy: 'push', saidAt, now, conversions })
+    const by = { enteredBy: 'push', saidAt: saidAt(signed), now, conversions } as const
+    const checked = await checkMarketRates(body.rates, by)
     const results = await inHundreds<CheckedRate, MarketResult>(
       checked,
       async (hundred, _, inTime) => {
@@ -63,68 +64,30 @@ export const marketRateEndpoints: ServedEndpoint[] = [
   }),
 
   serve(addMarketRates, async ({ caller, body, now }, { database }) => {
-    const results = await database.inTenant(caller.tenant, async (transaction) => {
-      const conversions = await rateConversions(transaction, caller.tenant, objectsOf(body.rates))
-      const by = { enteredBy: 'hand', saidAt: new Date(now), now, conversions } as const
-      return storeMarketRates(transaction, caller.tenant, checkMarketRates(body.rates, by))
-    })
+    const conversions = await database.inTenant(caller.tenant, (transaction) =>
+      rateConversions(transaction, caller.tenant, objectsOf(body.rates)),
+    )
+    const by = { enteredBy: 'hand', saidAt: new Date(now), now, conversions } as const
+    const checked = await checkMarketRates(body.rates, by)
+    const results = await database.inTenant(caller.tenant, (transaction) =>
+      storeMarketRates(transaction, caller.tenant, checked),
+    )
     return { ...countResults(results), results }
   }),
 
-  serve(loadMarketFile, async ({ caller, body, now }, { database }) => {
-    const { text, dry_run: dryRun = false, ...defaults } = body
-    const file = await readFile(text, defaults, now)
-    const good = file.rows.filter(({ errors }) => errors.length === 0)
-    const conversions = await database.inTenant(caller.tenant, (transaction) =>
-      rateConversions(
-        transaction,
-        caller.tenant,
-        good.map(({ item }) => item),
-      ),
-    )
-    const checked = checkMarketRates(
-      good.map(({ item }) => item),
-      {
-        enteredBy: 'file',
-        saidAt: new Date(now),
-        now,
-        conversions,
-        nameOf: (index) => `on line ${good[index]?.line}, which counts`,
-      },
-    )
-    const results: MarketResult[] = []
-    for (let from = 0; from < checked.length && !dryRun; from += rowsAtOnce) {
-      results.push(
-        ...(await database.inTenant(caller.tenant, (transaction) =>
-          storeMarketRates(transaction, caller.tenant, checked.slice(from, from + rowsAtOnce)),
-        )),
-      )
-    }
-    const wrong = checked.flatMap((one) => ('errors' in one ? one : []))
-    const errors = [
-      ...file.rows.flatMap(({ line, errors: cells }) => cells.map((error) => ({ line, ...error }))),
-      ...wrong.flatMap(({ index, errors: fields }) =>
-        fields.map(({ pointer = '', detail }) => ({
-          line: good[index]?.line ?? 0,
-          field: pointer.replace(/^\//, ''),
-          detail,
-        })),
-      ),
-    ].sort((one, other) => one.line - other.line)
-    const { created, updated, unchanged } = countResults(results)
-    return {
-      rows: file.rows.length,
-      stored: !dryRun,
-      columns: file.columns.map((column) => ({ ...column })),
-      notes: [...file.notes],
-      created,
-      updated,
-      unchanged,
-      failed: file.rows.length - good.length + wrong.length,
-      not_used: checked.filter((one) => 'row' in one && one.state !== 'usable').length,
-      errors: errors.slice(0, fileErrorsMax),
-    }
-  }),
+  serve(
+    loadMarketFile,
+    async ({ caller, body, now }, parts) =>
+      loadRateFile({ tenant: caller.tenant, body, saidAt: new Date(now), now }, parts),
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+  ),
+
+  serve(
+    pushMarketFile,
+    async ({ caller, body, signed, now }, parts) =>
+      loadRateFile({ tenant: caller.tenant, body, saidAt: saidAt(signed), now }, parts),
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+  ),
 
   serve(
     listMarketRates,
@@ -182,13 +145,4 @@ function milesBetween({ scope, origin, destination }: MarketRateRow): number | n
   return (
     readMarketEnds(scope, { origin, destination }, (field) => ({ pointer: `/${field}` }), [])?.miles ?? null
   )
-}
-
-async function readFile(...given: Parameters<typeof readMarketFile>): ReturnType<typeof readMarketFile> {
-  try {
-    return await readMarketFile(...given)
-  } catch (error) {
-    if (!(error instanceof ImportFileError)) throw error
-    throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
-  }
 }

@@ -57,7 +57,9 @@ async function onDefaultBasis(
   { caller: { tenant }, now }: AskedBy,
   { database }: Pick<Parts, 'database'>,
 ): Promise<ConvertedRow[]> {
-  if (rows.every(({ basis, currency }) => basis === null && currency !== 'CAD')) return rows.map(asPasted)
+  const isAsAssumed = ({ basis, cost_basis, currency }: PastedRow) =>
+    basis === null && cost_basis === null && currency !== 'CAD'
+  if (rows.every(isAsAssumed)) return rows.map(asPasted)
   return database.inTenant(tenant, async (transaction) => {
     const wanted = await people.defaultBasisOf(transaction, tenant)
     const today = new Date(now).toISOString().slice(0, 10)
@@ -84,12 +86,13 @@ function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
   }
   const inUsd = (dollars: number | null) =>
     dollars === null ? null : dollarsIfKnown(usdCents(centsFromDollars(dollars) ?? 0, usdPerCad))
-  const { rate, cost, fuel, market } = row
+  const { rate, cost, fuel, accessorials, market } = row
   return {
     ...row,
     rate: inUsd(rate),
     cost: inUsd(cost),
     fuel: inUsd(fuel),
+    accessorials: inUsd(accessorials),
     market: inUsd(market),
     converted_by: 'exchange',
   }
@@ -97,30 +100,44 @@ function rowInUsd(row: PastedRow, usdPerCad: number | null): ConvertedRow {
 
 const asPasted = (row: PastedRow): ConvertedRow => ({ ...row, converted_by: null })
 
+/** A row with its rate and its cost on the wanted basis; with an error if one of them cannot be converted. */
 function convertedRow(row: ConvertedRow, wanted: RateBasis, millsPerMile: number | null): ConvertedRow {
-  const { basis, rate, cost } = row
-  if (basis === null || basis === wanted || rate === null) return row
+  const isOther = {
+    rate: isOnOther(row.rate, row.basis, wanted),
+    cost: isOnOther(row.cost, row.cost_basis, wanted),
+  }
+  if (!isOther.rate && !isOther.cost) return row
   const miles = placesOf(row)?.miles ?? null
   const scheduled = millsPerMile === null || miles === null ? null : fuelOfMiles(millsPerMile, miles)
   const fuelCents = row.fuel === null ? scheduled : centsFromDollars(row.fuel)
-  const converted = (dollars: number) => {
-    const cents = centsFromDollars(dollars)
+  const accessorialCents = row.accessorials === null ? null : centsFromDollars(row.accessorials)
+  const converted = (dollars: number | null, basis: RateBasis | null) => {
+    const cents = dollars === null ? null : centsFromDollars(dollars)
     return cents === null
       ? null
-      : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents: null }, wanted))
+      : dollarsIfKnown(comparableCents({ cents, basis, fuelCents, accessorialCents }, wanted))
   }
-  const convertedRate = converted(rate)
-  if (convertedRate === null) {
-    const detail = `The rate is ${basisWords[basis]} by the name of its column, and your rates are ${basisWords[wanted]}. Add a column with the fuel surcharge, set a fuel schedule in Settings, or name the column Rate if it is ${basisWords[wanted]}`
+  const rate = isOther.rate ? converted(row.rate, row.basis) : row.rate
+  const cost = isOther.cost ? converted(row.cost, row.cost_basis) : row.cost
+  const remedy = 'Add a column with the fuel surcharge, set a fuel schedule in Settings, or'
+  if (isOther.rate && rate === null) {
+    const detail = `The rate is ${basisWords[row.basis ?? wanted]}, and your rates are ${basisWords[wanted]}. ${remedy} name the column Rate if it is ${basisWords[wanted]}`
+    return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
+  }
+  if (isOther.cost && cost === null) {
+    const detail = `The estimated cost is ${basisWords[row.cost_basis ?? wanted]}, and your costs are ${basisWords[wanted]}. ${remedy} remove the cost`
     return { ...row, errors: [...row.errors, { detail, suggestions: [] }] }
   }
   return {
     ...row,
-    rate: convertedRate,
-    cost: cost === null ? null : converted(cost),
+    rate,
+    cost,
     converted_by: row.converted_by ?? (row.fuel === null ? 'schedule' : 'charges'),
   }
 }
+
+const isOnOther = (dollars: number | null, basis: RateBasis | null, wanted: RateBasis) =>
+  dollars !== null && basis !== null && basis !== wanted
 
 type PastedRow = ReturnType<typeof readPasted>['rows'][number]
 type ConvertedRow = PastedRow & Pick<AnswerOf<typeof readPastedLanes>['rows'][number], 'converted_by'>

@@ -876,6 +876,30 @@ test('pasted linehaul rates are converted to the default basis, and refused with
   ])
 })
 
+test('pasted rows are read with a column Basis, accessorial charges, and the basis of the cost', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const pasted = async (head: string, ...rows: string[]) => {
+    const lines = rows.map((row) => `Dallas, TX\tAtlanta, GA\tV\t${row}`)
+    const text = [`Origin\tDestination\tEquipment\t${head}`, ...lines].join('\n')
+    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body.rows
+  }
+  const head = 'Rate\tBasis\tFuel\tAccessorials\tCost'
+  expect(await pasted(head, '1700\tlinehaul\t320\t80\t1500', '2100\tall-in\t320\t80\t1900')).toMatchObject([
+    { rate: 2100, cost: 1900, basis: 'linehaul', accessorials: 80, converted_by: 'charges', errors: [] },
+    { rate: 2100, cost: 1900, basis: 'all_in', converted_by: null, errors: [] },
+  ])
+  // A cost without a rate, and a cost whose own column says its basis.
+  const costs = [
+    ...(await pasted('Linehaul\tCost\tFuel', '\t1500\t320', '\t1500\t')),
+    ...(await pasted('Rate\tCarrier Linehaul\tFuel', '2020\t1500\t320')),
+  ]
+  expect(costs).toMatchObject([
+    { rate: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
+    { cost: 1500, errors: [{ detail: expect.stringContaining('The estimated cost is linehaul') }] },
+    { rate: 2020, basis: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
+  ])
+})
+
 /** Amounts from a cent to the largest one, with and without charges, on all terms. */
 const anyAmount: fc.Arbitrary<AmountOnBasis> = fc.record({
   cents: fc.constantFrom(1, 90_000, 170_001, 999_999_999),

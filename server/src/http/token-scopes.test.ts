@@ -25,7 +25,7 @@ const reads = [
 ] as const
 const permitted: Readonly<Record<TokenScope, readonly string[]>> = {
   'integrations:write': ['shipment-update', 'push-shipment-updates', ...reads],
-  'quotes:write': ['push-quotes', 'check-quotes', 'push-outcomes', 'push-market-rates'],
+  'quotes:write': ['push-quotes', 'check-quotes', 'push-outcomes', 'push-market-rates', 'push-market-file'],
   'imports:write': ['integration-create-import', 'integration-get-import'],
   read: reads,
 }

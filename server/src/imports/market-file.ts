@@ -1,9 +1,10 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
 import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { marketFileRowsMax } from '#contract/limits.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
+import type { Steps } from '#engine/steps.ts'
 import { cellText } from '../csv/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { ImportFileError } from './csv-file.ts'
 import { isNoAmount, readPerMile } from './market-cells.ts'
 import {
@@ -41,9 +42,6 @@ const columnsMax = 200
 /** Maximum lines of a file, including those without a rate. */
 const linesMax = 4 * marketFileRowsMax
 
-/** Rates that are read before other requests get a turn: some milliseconds. */
-const ratesAtOnce = 100
-
 /**
  * Reads a file of market rates: a header line, then the rates of a lane in each line. Lines above the header, totals, remarks,
  * lanes without a rate and repeated lines are left out, and the notes list them. The name of a column of rates can state their
@@ -56,14 +54,18 @@ export async function readMarketFile(
   defaults: MarketFileDefaults,
   now: number,
 ): Promise<MarketFile> {
+  return yieldBetweenSteps(readInSteps(text, defaults, now))
+}
+
+function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): Steps<MarketFile> {
   refuseOtherText(text)
-  const lines = linesOf(text.replace(/^\uFEFF/, ''))
+  const lines = yield* linesInSteps(text.replace(/^\uFEFF/, ''))
   const at = headerAt(lines)
   const header = lines[at]?.cells ?? []
   refuseWidth(header)
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
-  const { rateLines, notes } = splitLines(lines.slice(at + 1), chosen)
+  const { rateLines, notes } = yield* splitLines(lines.slice(at + 1), chosen)
   const above = lines.slice(0, at).map(({ line }) => line)
   const read: Reading = { header, chosen, defaults, now }
   refuseUnstatedUnit(rateLines, read)
@@ -73,12 +75,7 @@ export async function readMarketFile(
       `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${found.length.toLocaleString('en-US')}. Split it.`,
     )
   }
-  const rows: MarketFileRow[] = []
-  for (const { line, of } of found) {
-    if (rows.length % ratesAtOnce === 0) await othersTurn()
-    rows.push(marketRow(line, of, read))
-  }
-  const { single, repeated } = withoutRepeats(rows)
+  const { single, repeated } = yield* rowsInSteps(found, read)
   return {
     columns: chosen.columns,
     rows: single,
@@ -90,6 +87,26 @@ export async function readMarketFile(
       ...listed(repeated, 'the same as an earlier line'),
     ],
   }
+}
+
+/** The rates of lines, and the lines with a rate that an earlier line has, too. */
+function* rowsInSteps(
+  found: readonly { readonly line: Line; readonly of: RateColumns }[],
+  read: Reading,
+): Steps<{ single: MarketFileRow[]; repeated: number[] }> {
+  const seen = new Set<string>()
+  const single: MarketFileRow[] = []
+  const repeated: number[] = []
+  for (const { line, of } of found) {
+    const row = marketRow(line, of, read)
+    const key = JSON.stringify(row.item)
+    if (row.errors.length > 0 || !seen.has(key)) {
+      seen.add(key)
+      single.push(row)
+    } else repeated.push(line.line)
+    yield
+  }
+  return { single, repeated }
 }
 
 function refused(detail: string): ImportFileError {
@@ -106,23 +123,47 @@ function refuseWidth(header: readonly string[]): void {
 }
 
 /** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
-function linesOf(text: string): Line[] {
+function* linesInSteps(text: string): Steps<Line[]> {
   const { delimiter, skipped } = csvForm(text.slice(0, 10_000))
   const body = text.slice(skipped)
-  const parse = (of: string, by: string, preview: number) =>
-    Papa.parse<string[]>(of, { delimiter: by, skipEmptyLines: false, preview }).data
   const start = body.slice(0, headerLengthMax)
-  const known = (by: string) => Math.max(...parse(start, by, headerLinesMax).map(knownNames), 0)
+  const form = (by: string) => ({ delimiter: by, skipEmptyLines: false, preview: headerLinesMax })
+  const known = (by: string) => Math.max(...Papa.parse<string[]>(start, form(by)).data.map(knownNames), 0)
   const ranked = [...new Set([delimiter, ',', ';', '\t', '|'])].map((by) => ({ by, names: known(by) }))
   const best =
     skipped > 0 ? delimiter : ranked.reduce((one, other) => (other.names > one.names ? other : one)).by
-  const parsed = parse(body, best, linesMax + 1)
+  const { linebreak } = Papa.parse<string[]>(start, form(best)).meta
+  const parsed = yield* parsedInSteps(body, { delimiter: best, newline: linebreak as '\n' | '\r' | '\r\n' })
   if (parsed.length > linesMax) {
     throw refused(`The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`)
   }
   return parsed
     .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
+}
+
+/** Characters of a file that are parsed in one step. */
+const pieceLength = 32_000
+
+/** The cells of all lines, until there are more than a file may have. */
+function* parsedInSteps(
+  text: string,
+  form: { readonly delimiter: string; readonly newline: '\n' | '\r' | '\r\n' },
+): Steps<string[][]> {
+  const parsed: string[][] = []
+  let length = pieceLength
+  for (let from = 0; from < text.length && parsed.length <= linesMax; ) {
+    const isLast = from + length >= text.length
+    const parser = new Papa.Parser(form)
+    const piece = parser.parse(text.slice(from, from + length), 0, !isLast) as Papa.ParseResult<string[]>
+    for (const cells of piece.data) parsed.push(cells)
+    if (isLast) break
+    from += piece.meta.cursor
+    // A cell with line breaks, or a double quote that is never closed, can be longer than a piece.
+    length = piece.meta.cursor === 0 ? 2 * length : pieceLength
+    yield
+  }
+  return parsed
 }
 
 function knownNames(cells: readonly string[]): number {
@@ -185,10 +226,10 @@ interface RateLine extends Line {
 const total = /^\W*(grand |sub ?)?(totals?|averages?|avg|mean|median|count|sum)\b/i
 
 /** The lines with a rate; notes about the others: totals and remarks, lines without a rate, the header again. */
-function splitLines(
+function* splitLines(
   lines: readonly Line[],
   { rates, columns }: ChosenColumns,
-): { rateLines: RateLine[]; notes: string[] } {
+): Steps<{ rateLines: RateLine[]; notes: string[] }> {
   const text: number[] = []
   const without: number[] = []
   const rateLines: RateLine[] = []
@@ -201,6 +242,7 @@ function splitLines(
     if (isHeader || isTotal || (places.length < 2 && withRate.length === 0)) text.push(line)
     else if (withRate.length === 0) without.push(line)
     else rateLines.push({ line, cells, rates: withRate })
+    yield
   }
   if (rateLines.length === 0) {
     const names = columns.filter(({ field }) => field === 'mid').map(({ name }) => JSON.stringify(name))
@@ -257,19 +299,4 @@ function unitNotes(lines: readonly RateLine[], { header, chosen, defaults }: Rea
       ? `${computed}, because the file has no miles`
       : `the miles in the column ${header[at ?? 0]?.trim()}${stated < lines.length ? `, or where it is blank by ${computed}` : ''}`
   return [`${perMile.join(', ')}: dollars per mile, multiplied by ${by}.`]
-}
-
-function withoutRepeats(rows: readonly MarketFileRow[]): { single: MarketFileRow[]; repeated: number[] } {
-  const seen = new Set<string>()
-  const repeated: number[] = []
-  const single = rows.filter(({ item, errors, line }) => {
-    const key = JSON.stringify(item)
-    if (errors.length > 0 || !seen.has(key)) {
-      seen.add(key)
-      return true
-    }
-    repeated.push(line)
-    return false
-  })
-  return { single, repeated }
 }

@@ -3,7 +3,7 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import { pastedColumnsMax, pastedRowsMax } from '#contract/limits.ts'
 import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
-import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import { fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -17,6 +17,7 @@ import {
   fieldOfHeader,
   foldedHeader,
   type ImportFieldName,
+  readBasis,
   readCharge,
   readCurrency,
   readDay,
@@ -47,6 +48,10 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   estimated_cost: 'cost',
   quoted_fuel: 'fuel',
   customer_fuel: 'fuel',
+  quoted_accessorials: 'accessorials',
+  customer_accessorials: 'accessorials',
+  quoted_basis: 'basis',
+  customer_basis: 'basis',
   truck_cost: 'cost',
   market_rate: 'market',
   pickup_date: 'pickup',
@@ -135,6 +140,8 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   rate: isMoney,
   cost: isMoney,
   fuel: isMoney,
+  accessorials: isMoney,
+  basis: isWord,
   market: isMoney,
   pickup: isDate,
   customer: isWord,
@@ -309,7 +316,13 @@ function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | n
   return null
 }
 
-function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: RateBasis | null): Row {
+/** What rates and costs are by the names of their columns; null if a name does not say it. */
+interface NamedBases {
+  readonly rate: RateBasis | null
+  readonly cost: RateBasis | null
+}
+
+function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: NamedBases): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
   const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
@@ -327,10 +340,15 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
     })
     return cents === null ? null : dollarsFromCents(cents)
   }
-  const fuel = read<number | null>('fuel', 'fuel charge', (text) => {
-    const plain = amountText(text)
-    return plain === '' ? { value: null } : readCharge(plain)
-  })
+  const charge = (field: Field, name: string) =>
+    read<number | null>(field, name, (text) => {
+      const plain = amountText(text)
+      return plain === '' ? { value: null } : readCharge(plain)
+    })
+  const fuel = charge('fuel', 'fuel charge')
+  const accessorials = charge('accessorials', 'accessorial charges')
+  const basis = read('basis', 'basis', readBasis) ?? named.rate
+  const cost = amount('cost', 'estimated cost')
   const rate = amount('rate', 'rate')
   const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
   if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
@@ -346,9 +364,11 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], basis: 
     destination: endOf('destination', cell, errors),
     equipment: read('equipment', 'equipment', readEquipment),
     rate,
-    cost: amount('cost', 'estimated cost'),
-    fuel: fuel === null ? null : dollarsFromCents(fuel),
+    cost,
+    fuel: dollarsIfKnown(fuel),
+    accessorials: dollarsIfKnown(accessorials),
     basis,
+    cost_basis: cost === null ? null : (named.cost ?? basis),
     currency: read('currency', 'currency', readCurrency),
     market: amount('market', 'market rate'),
     pickup: read('pickup', 'pickup date', readDay),
@@ -377,15 +397,17 @@ export function readPasted(text: string): Pasted {
     cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
   }))
   const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
-  const basisOf = (fields: readonly (Field | null)[]) =>
-    hasHeader ? basisOfHeader(names[fields.indexOf('rate')] ?? '') : null
+  const namedBases = (fields: readonly (Field | null)[]): NamedBases => {
+    const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
+    return { rate: basisOf('rate'), cost: basisOf('cost') }
+  }
   const answer = (fields: readonly (Field | null)[], problem: string | null): Pasted => ({
     header: hasHeader ? names.join('\t') : null,
     columns: fields
       .slice(0, pastedColumnsMax)
       .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
     problem,
-    rows: problem === null ? rows.map((row) => rowOf(row, fields, basisOf(fields))) : [],
+    rows: problem === null ? rows.map((row) => rowOf(row, fields, namedBases(fields))) : [],
   })
   if (rows.length > pastedRowsMax) {
     const count = rows.length.toLocaleString('en-US')

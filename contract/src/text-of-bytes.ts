@@ -1,0 +1,14 @@
+/**
+ * The text of a file in the encodings in which spreadsheets save text: UTF-8, UTF-16 with its mark ("Unicode text"), and the
+ * encoding of Windows.
+ */
+export function textOfBytes(bytes: Uint8Array): string {
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}

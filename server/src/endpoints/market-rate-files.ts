@@ -1,0 +1,94 @@
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { invalid } from '#contract/errors.ts'
+import type { loadMarketFile } from '#contract/market-rates.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { ImportFileError, type MarketFile, readMarketFile } from '../imports/index.ts'
+import { rateConversions } from './comparable-rates.ts'
+import {
+  type CheckedRate,
+  checkMarketRates,
+  type MarketResult,
+  storeMarketRates,
+} from './market-rate-items.ts'
+import type { Parts } from './parts.ts'
+import { countResults } from './pushed-items.ts'
+import { filesAtOnce } from './received-files.ts'
+
+const fileErrorsMax = 100
+/** Rows of a file per transaction. */
+const rowsAtOnce = 500
+
+interface SentFile {
+  readonly tenant: TenantId
+  readonly body: BodyOf<typeof loadMarketFile>
+  /** When its rates were sent: a rate that was sent later is not replaced. */
+  readonly saidAt: Date
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** Reads a file of market rates, checks its rows, and stores the valid ones, unless it is a dry run. */
+export async function loadRateFile(
+  { tenant, body, saidAt, now }: SentFile,
+  { database }: Pick<Parts, 'database'>,
+): Promise<AnswerOf<typeof loadMarketFile>> {
+  const { text, dry_run: dryRun = false, ...defaults } = body
+  const file = await filesAtOnce('file', () => readMarketFile(text, defaults, now)).catch(refuseFile)
+  const good = file.rows.filter(({ errors }) => errors.length === 0)
+  const items = good.map(({ item }) => item)
+  const conversions = await database.inTenant(tenant, (transaction) =>
+    rateConversions(transaction, tenant, items),
+  )
+  const checked = await checkMarketRates(items, {
+    enteredBy: 'file',
+    saidAt,
+    now,
+    conversions,
+    nameOf: (index) => `on line ${good[index]?.line}, which counts`,
+  })
+  const results: MarketResult[] = []
+  for (let from = 0; from < checked.length && !dryRun; from += rowsAtOnce) {
+    results.push(
+      ...(await database.inTenant(tenant, (transaction) =>
+        storeMarketRates(transaction, tenant, checked.slice(from, from + rowsAtOnce)),
+      )),
+    )
+  }
+  const { created, updated, unchanged } = countResults(results)
+  const wrong = checked.filter((one) => 'errors' in one)
+  return {
+    rows: file.rows.length,
+    stored: !dryRun,
+    columns: file.columns.map((column) => ({ ...column })),
+    notes: [...file.notes],
+    created,
+    updated,
+    unchanged,
+    failed: file.rows.length - good.length + wrong.length,
+    not_used: checked.filter((one) => 'row' in one && one.state !== 'usable').length,
+    errors: errorsByLine(file, good, wrong).slice(0, fileErrorsMax),
+  }
+}
+
+/** The errors of cells, and those of rows whose cells could be read. */
+function errorsByLine(
+  file: MarketFile,
+  good: MarketFile['rows'],
+  wrong: readonly Extract<CheckedRate, { errors: unknown }>[],
+): AnswerOf<typeof loadMarketFile>['errors'] {
+  return [
+    ...file.rows.flatMap(({ line, errors: cells }) => cells.map((error) => ({ line, ...error }))),
+    ...wrong.flatMap(({ index, errors: fields }) =>
+      fields.map(({ pointer = '', detail }) => ({
+        line: good[index]?.line ?? 0,
+        field: pointer.replace(/^\//, ''),
+        detail,
+      })),
+    ),
+  ].sort((one, other) => one.line - other.line)
+}
+
+function refuseFile(error: unknown): never {
+  if (!(error instanceof ImportFileError)) throw error
+  throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
+}
