@@ -97,12 +97,18 @@ describe('workingDay', () => {
   })
 
   test('keeps sending while responses are late, and waits for all of them', async () => {
+    // No response comes before the sixth request.
+    const sixth = Promise.withResolvers<void>()
+    let asked = 0
     const send = async (): Promise<Answer> => {
-      await delay(60)
+      if (++asked === 6) sixth.resolve()
+      await sixth.promise
+      await delay(20)
       return { status: 200, text: '{"curve":[]}', ms: 60 }
     }
-    const { advice } = await workingDay(send, [caller('advice', 10)], delay(100))
-    expect(advice.times.length).toBeGreaterThan(5)
+    const { advice } = await workingDay(send, [caller('advice', 10)], sixth.promise)
+    expect(asked).toBeGreaterThan(5)
+    expect(advice.times).toHaveLength(asked)
     expect(advice.refused.size).toBe(0)
   })
 

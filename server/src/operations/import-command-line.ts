@@ -97,5 +97,5 @@ by the running service, or by the same command. Dates without a time zone are UT
 Exit code: 0 imported (refused rows are listed), 1 failed or every row refused, 2 wrong usage, 130 stopped by Ctrl-C.
 
 Fields:
-${importFieldNames.map((name) => `  ${name.padEnd(19)}${importFields[name].description}`).join('\n')}
+${importFieldNames.map((name) => `  ${name.padEnd(23)}${importFields[name].description}`).join('\n')}
 `
