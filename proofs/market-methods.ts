@@ -1,4 +1,4 @@
-import { marketRates as market } from '#server/database/queries/index.ts'
+import { marketRates as market, recordSeparator } from '#server/database/queries/index.ts'
 import { marketKeyMethods } from './market-key-methods.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 import { marketRateDay, marketSourceOf } from './seeded-fuel.ts'
@@ -57,7 +57,12 @@ export const marketMethods: Readonly<Record<string, Method>> = {
   'market-rates.eraseMarketSource': changesRows(({ transaction, tenant, ids }) =>
     market.eraseMarketSource(transaction, tenant, marketSourceOf(ids)),
   ),
-  'market-rates.laneDays': returnsCanary(({ transaction, tenant }) =>
-    market.laneDays(transaction, tenant, {}),
+  'market-rates.storedPairs': returnsCanary(({ transaction, tenant }) =>
+    market.storedPairs(transaction, tenant),
   ),
+  // The lanes have no order.
+  'market-rates.quotedLanes': returnsCanary(async ({ transaction, tenant }) => {
+    const { lanes, quotes } = await market.quotedLanes(transaction, tenant, {})
+    return [...(lanes ?? '').split(recordSeparator).sort(), quotes?.length]
+  }),
 }

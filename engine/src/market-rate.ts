@@ -119,33 +119,6 @@ export function chooseMarketRate<Rate extends MarketRate>(
   }
 }
 
-/**
- * The rate of one kind that `chooseMarketRate` would choose, without the reasons: for many days of a lane, whose rates were
- * sorted once with `compareRates`. Null if none is usable.
- */
-export function marketRateAt<Rate extends MarketRate>(
-  sorted: readonly Rate[],
-  wanted: { readonly at: number; readonly basis: RateBasis; readonly kind: MarketKind },
-): Rate | null {
-  return (
-    sorted.find((rate) => rate.kind === wanted.kind && marketRateState(rate, wanted) === 'usable') ?? null
-  )
-}
-
-/**
- * Why `marketRateAt` finds no rate: the rates of the kind cannot be converted to the basis of the brokerage, or to US dollars, or
- * they are too old. If rates have different reasons, the first of these. Null if no rate was published by then.
- */
-export function whyNoMarketRate(
-  rates: readonly MarketRate[],
-  wanted: { readonly at: number; readonly basis: RateBasis; readonly kind: MarketKind },
-): 'other_basis' | 'other_currency' | 'stale' | null {
-  const states = new Set(
-    rates.filter(({ kind }) => kind === wanted.kind).map((rate) => marketRateState(rate, wanted)),
-  )
-  return (['other_basis', 'other_currency', 'stale'] as const).find((state) => states.has(state)) ?? null
-}
-
 /** Most specific first, then newest, then the larger sample, then by source. */
 export function compareRates(one: MarketRate, other: MarketRate): number {
   return (

@@ -82,11 +82,16 @@ export function MarketStanding({
         />
       </FilterRow>
       {error !== null ? (
-        <Failed
-          error={error}
-          title="The comparison could not be loaded"
-          retry={() => void answer.refetch()}
-        />
+        <>
+          <Failed
+            error={error}
+            title="The comparison could not be loaded"
+            retry={() => void answer.refetch()}
+          />
+          {error.code === 'unavailable' && (
+            <Text size="sm">If the period has very many quotes, choose a shorter one.</Text>
+          )}
+        </>
       ) : data === undefined ? (
         <Loading label="Loading the comparison" rows={8} height={56} />
       ) : (

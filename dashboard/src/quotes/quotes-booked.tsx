@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
+import { type QuotedTerms, type RateBasis, termsBehind } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
   bookedAgainstQuoted,
@@ -36,14 +36,28 @@ function perMile(difference: number | null, miles: number | null): string {
   return each === null ? none : `${each > 0 ? '+' : each < 0 ? '−' : ''}${ratePerMile(Math.abs(each))}`
 }
 
+/** An amount and what it is in. @example sent('$2,600', 2600, { basis: null, currency: 'CAD' }) // '$2,600 CAD' */
+function sent(shown: ReactNode, amount: number | null, terms: QuotedTerms): ReactNode {
+  return amount === null ? (
+    shown
+  ) : (
+    <>
+      {shown}
+      {termsBehind(terms)}
+    </>
+  )
+}
+
 function compared(lane: Lane, assumed: RateBasis): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
   const rateDifference = bookedAgainstQuoted(lane, assumed)
   const ofQuote = { basis: lane.quoted_basis, currency: lane.quoted_currency }
+  const ofCustomer = { basis: lane.customer_basis, currency: lane.customer_currency }
+  const ofTruck = { basis: lane.truck_basis, currency: lane.truck_currency }
   const costDifference = sentDifference(
     { ...ofQuote, amount: cost },
-    { amount: lane.truck_cost, basis: lane.truck_basis, currency: lane.truck_currency },
+    { amount: lane.truck_cost, ...ofTruck },
     assumed,
   )
   const marginDifference = sentDifference(
@@ -51,36 +65,43 @@ function compared(lane: Lane, assumed: RateBasis): readonly Compared[] {
     { amount: lane.margin, basis: null, currency: lane.margin_currency },
     assumed,
   )
+  // A share of a linehaul rate and one of an all-in rate cannot be subtracted.
+  const isOneBasis = (lane.quoted_basis ?? assumed) === (lane.margin_basis ?? assumed)
+  const inCurrency = (currency: QuotedTerms['currency']) => ({ basis: null, currency })
   return [
     {
       what: 'Customer rate (AR)',
-      quoted: dollars(lane.quoted_rate),
-      booked: dollars(lane.customer_rate),
+      quoted: sent(dollars(lane.quoted_rate), lane.quoted_rate, ofQuote),
+      booked: sent(dollars(lane.customer_rate), lane.customer_rate, ofCustomer),
       difference: signedDollars(rateDifference),
     },
     {
       what: 'Rate per mile',
-      quoted: ratePerMile(rpm(lane.quoted_rate, lane.miles)),
-      booked: ratePerMile(rpm(lane.customer_rate, lane.miles)),
+      quoted: sent(ratePerMile(rpm(lane.quoted_rate, lane.miles)), lane.miles, ofQuote),
+      booked: sent(
+        ratePerMile(rpm(lane.customer_rate, lane.miles)),
+        lane.miles === null ? null : lane.customer_rate,
+        ofCustomer,
+      ),
       difference: perMile(rateDifference, lane.miles),
     },
     {
       what: 'Truck cost (AP)',
-      quoted: dollars(cost),
-      booked: dollars(lane.truck_cost),
+      quoted: sent(dollars(cost), cost, ofQuote),
+      booked: sent(dollars(lane.truck_cost), lane.truck_cost, ofTruck),
       difference: signedDollars(costDifference),
     },
     {
       what: 'Margin',
-      quoted: <Margin amount={margin} />,
-      booked: <Margin amount={lane.margin} />,
+      quoted: sent(<Margin amount={margin} />, margin, inCurrency(lane.quoted_currency)),
+      booked: sent(<Margin amount={lane.margin} />, lane.margin, inCurrency(lane.margin_currency)),
       difference: signedDollars(marginDifference),
     },
     {
       what: 'Margin %',
       quoted: <MarginPct share={marginPct} />,
       booked: <MarginPct share={lane.margin_pct} />,
-      difference: points(marginPct, lane.margin_pct),
+      difference: isOneBasis ? points(marginPct, lane.margin_pct) : none,
     },
   ]
 }

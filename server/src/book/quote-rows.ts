@@ -7,6 +7,7 @@ import {
   changedMax,
   int8At,
   type PackedQuotes,
+  postgresEpochMs,
   type QuotePlace,
   readBookStanding,
   readChangedLanes,
@@ -57,8 +58,6 @@ export const quotesPerPortion = 20_000
 /** When a portion times out (a cold disk, a busy machine), the next ones are smaller, down to this size. */
 const quotesPerPortionMin = 1_000
 
-/** PostgreSQL counts microseconds from the year 2000. */
-const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** The largest distance from 1970 that a Date can have, in milliseconds. */
 const dateMsMax = 8.64e15
 /** Quotes unpacked in one step. */

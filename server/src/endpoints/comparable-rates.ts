@@ -1,4 +1,5 @@
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import type { RateToCompare } from '#engine/market-history.ts'
 import type { MarketRate } from '#engine/market-rate.ts'
 import {
   type AmountConversion,
@@ -100,4 +101,13 @@ export function comparableRate<Row extends RateRow>(
     comparedCents: mid,
     convertedBy: conversion.by,
   }
+}
+
+/** A stored rate for all lanes of its areas: converted, or with the conversion by the miles of a lane if it needs them. */
+export function rateToCompare(row: DatedMarketRate, conversions: RateConversions): RateToCompare<MarketRate> {
+  const rate = comparableRate(row, conversions, null)
+  const needsMiles =
+    rate.basis !== conversions.basis &&
+    (conversions.days.get(row.as_of.toISOString().slice(0, 10))?.millsPerMile ?? null) !== null
+  return { rate, ofMiles: needsMiles ? (miles) => comparableRate(row, conversions, miles) : null }
 }

@@ -2,14 +2,8 @@ import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMarketStanding, getMarketStanding } from '#contract/market-standing.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
-import {
-  compareRates,
-  MARKET_RATE_RULE,
-  type MarketKind,
-  type MarketRate,
-  marketRateAt,
-  whyNoMarketRate,
-} from '#engine/market-rate.ts'
+import { MarketHistory, marketRateAt, type WhyNoMarketRate } from '#engine/market-history.ts'
+import { MARKET_RATE_RULE, type MarketKind, type MarketRate } from '#engine/market-rate.ts'
 import {
   type AgainstMarket,
   abovePct,
@@ -21,17 +15,17 @@ import {
   type Standing,
 } from '#engine/market-standing.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import type { RateBasis } from '#engine/rate-basis.ts'
-import type { Steps } from '#engine/steps.ts'
+import { mapInSteps, type Steps } from '#engine/steps.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
-import { type MarketPair, marketRates, readBasisCounts } from '../database/queries/index.ts'
+import { type MarketPair, marketRates, type PackedLanes, readBasisCounts } from '../database/queries/index.ts'
 import type { StaleReads, TenantId } from '../database/session/index.ts'
 import { marketPairs, measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { comparableRate, rateConversions } from './comparable-rates.ts'
+import { type RateConversions, rateConversions, rateToCompare } from './comparable-rates.ts'
 import { basisAnswer, basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { readSelection } from './performance.ts'
+import { type QuotedDay, type QuotedLane, quotedDays, sumOf, unpackLanes } from './quoted-lanes.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
@@ -53,136 +47,164 @@ interface WholeStanding {
   readonly compared: ComparedBasis
 }
 
-const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair) =>
-  `${scope}\n${originArea}\n${destinationArea}`
+/** The rates of each pair of areas, equipment and kind. */
+type Histories = ReadonlyMap<string, MarketHistory<MarketRate>>
+/** The rates of a lane by kind, most specific area first. */
+type RatesOfLane = Readonly<Record<MarketKind, readonly MarketHistory<MarketRate>[]>>
+
+const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair, equipmentCode: string) =>
+  `${scope}\n${originArea}\n${destinationArea}\n${equipmentCode}`
+
+/** The names of the areas that a lane is in, with its equipment, most specific first. */
+const pairsOf = (lane: QuotedLane) =>
+  marketPairs(
+    { key: lane.originKey, state: lane.originState, market: lane.originMarket },
+    { key: lane.destinationKey, state: lane.destinationState, market: lane.destinationMarket },
+  ).map((pair) => nameOfPair(pair, lane.equipment))
 
 /** Compares every lane and day of the selection with the market rate of its day. */
 async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
   const { filter } = readSelection(query, tenant)
-  const { compared, conversions, days, rates, pairsOf } = await staleReads.inTenant(
-    tenant,
-    async (transaction) => {
-      const found = await marketRates.laneDays(transaction, tenant, filter)
-      const pairs = new Map<string, MarketPair[]>()
-      for (const day of found) {
-        const key = `${day.origin_key}\n${day.destination_key}`
-        if (pairs.has(key)) continue
-        pairs.set(
-          key,
-          marketPairs(
-            { key: day.origin_key, state: day.origin_state, market: day.origin_market },
-            { key: day.destination_key, state: day.destination_state, market: day.destination_market },
-          ),
-        )
-      }
-      const wanted = new Map([...pairs.values()].flat().map((pair) => [nameOfPair(pair), pair]))
-      const since =
-        filter.from === undefined
-          ? null
-          : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
-      const stored =
-        wanted.size === 0
-          ? []
-          : await marketRates.marketRatesSince(transaction, tenant, [...wanted.values()], since)
-      const conversions = await rateConversions(transaction, tenant, stored)
-      const compared = basisAnswer(await readBasisCounts(transaction, tenant, filter))
-      return { compared, conversions, days: found, rates: stored, pairsOf: pairs }
-    },
-  )
-  const ratesOf = new Map<string, marketRates.DatedMarketRate[]>()
-  for (const row of rates) {
-    const pair = { scope: row.scope, originArea: row.origin_area, destinationArea: row.destination_area }
-    const key = `${nameOfPair(pair)}\n${row.equipment_code}`
-    const list = ratesOf.get(key)
-    if (list === undefined) ratesOf.set(key, [row])
-    else list.push(row)
-  }
-  const sums = await yieldBetweenSteps(
-    compare(days, conversions.basis, (day, lastMiles) => {
-      const found = (pairsOf.get(`${day.origin_key}\n${day.destination_key}`) ?? []).flatMap(
-        (pair) => ratesOf.get(`${nameOfPair(pair)}\n${day.equipment_code}`) ?? [],
-      )
-      // The miles convert a rate of another basis, as on the page of the lane.
-      const miles =
-        found.length === 0 || conversions.days.size === 0
-          ? null
-          : (measuredMiles(day.origin, day.destination) ?? lastMiles)
-      return found.map((row): MarketRate => comparableRate(row, conversions, miles)).sort(compareRates)
-    }),
-  )
+  const since =
+    filter.from === undefined ? null : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
+  const { compared, packed, stored } = await staleReads.inTenant(tenant, async (transaction) => ({
+    packed: await marketRates.quotedLanes(transaction, tenant, filter),
+    stored: await marketRates.storedPairs(transaction, tenant),
+    compared: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
+  }))
+  const named = new Map(stored.map((pair) => [nameOfPair(pair, pair.equipmentCode), pair]))
+  // Between two transactions: this work waits for its turn, and a transaction would keep its connection meanwhile.
+  const lanes = await yieldBetweenSteps(lanesWithPairs(packed, named))
+  const wanted = [...new Set(lanes.flatMap(({ pairs }) => pairs))].flatMap((name) => named.get(name) ?? [])
+  const { conversions, rates } = await staleReads.inTenant(tenant, async (transaction) => {
+    const found =
+      wanted.length === 0 ? [] : await marketRates.marketRatesSince(transaction, tenant, wanted, since)
+    return { rates: found, conversions: await rateConversions(transaction, tenant, found) }
+  })
+  // The default basis changed between the two.
+  if (conversions.basis !== compared.amounts) return standingOf(staleReads, tenant, query)
+  const histories = await yieldBetweenSteps(historiesOf(rates, conversions))
+  const sums = await yieldBetweenSteps(compare(lanes, histories))
   return { ...sums, compared }
 }
 
-/** Comparisons of a rate with a day in one step, which takes some milliseconds. A lane can have 65,000: five sources of weekly rates. */
+interface LaneWithPairs {
+  readonly lane: QuotedLane
+  /** The names of its areas that rates are stored for, most specific first. */
+  readonly pairs: readonly string[]
+}
+
+function* lanesWithPairs(packed: PackedLanes, named: ReadonlyMap<string, unknown>): Steps<LaneWithPairs[]> {
+  const lanes = yield* unpackLanes(packed)
+  return yield* mapInSteps(lanes, (lane) => ({
+    lane,
+    pairs: pairsOf(lane).filter((name) => named.has(name)),
+  }))
+}
+
+function* historiesOf(
+  rows: readonly marketRates.DatedMarketRate[],
+  conversions: RateConversions,
+): Steps<Histories> {
+  const rates = yield* mapInSteps(rows, (row) => {
+    const pair = { scope: row.scope, originArea: row.origin_area, destinationArea: row.destination_area }
+    const key = `${nameOfPair(pair, row.equipment_code)}\n${row.kind}`
+    return { key, rate: rateToCompare(row, conversions) }
+  })
+  const histories = new Map<string, MarketHistory<MarketRate>>()
+  for (const [key, of] of Map.groupBy(rates, (one) => one.key)) {
+    yield
+    const list = of.map(({ rate }) => rate)
+    histories.set(key, new MarketHistory(list, conversions.basis))
+  }
+  return histories
+}
+
+/** Comparisons of a rate with a day in one step, which takes some milliseconds. */
 const comparisonsPerStep = 50_000
-/** What a day without any rate costs, in comparisons. */
-const comparisonsPerDay = 10
+/** What a quote costs, in comparisons. */
+const comparisonsPerQuote = 10
 
 /** Adds up the days of each lane, of each month, and of all, in steps. */
 function* compare(
-  days: readonly marketRates.LaneDayRow[],
-  basis: RateBasis,
-  ratesOfLane: (day: marketRates.LaneDayRow, lastMiles: number | null) => readonly MarketRate[],
+  quoted: readonly LaneWithPairs[],
+  histories: Histories,
 ): Steps<Omit<WholeStanding, 'compared'>> {
-  const byLane = new Map<string, marketRates.LaneDayRow[]>()
-  for (const day of days) {
-    const key = `${day.origin_key}\n${day.destination_key}\n${day.equipment_code}`
-    const list = byLane.get(key)
-    if (list === undefined) byLane.set(key, [day])
-    else list.push(day)
-  }
   const lanes: LaneStanding[] = []
   const months = new Map<string, Standing>()
   const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
   let comparisons = 0
-  for (const [first, ...others] of byLane.values()) {
-    if (first === undefined) continue
-    const rates = ratesOfLane(first, others.findLast(({ miles }) => miles !== null)?.miles ?? first.miles)
-    const countWithout = (loads: number, at: number, kind: MarketKind) => {
-      without.loads += loads
-      if (loads === 0) return
-      comparisons += rates.length
-      const why = whyNoMarketRate(rates, { at, basis, kind })
-      if (why !== null) without[why] += loads
+  const countWithout = (loads: number, why: WhyNoMarketRate | null) => {
+    without.loads += loads
+    if (why !== null) without[why] += loads
+  }
+  for (const { lane, pairs } of quoted) {
+    if (comparisons > comparisonsPerStep) {
+      yield
+      comparisons = 0
     }
+    comparisons += comparisonsPerQuote * lane.quotes.length
+    const rates = ratesOf(pairs, histories)
+    if (rates.sell.length + rates.buy.length === 0) {
+      const quotes = sumOf(lane.quotes, 'won').count + sumOf(lane.quotes, 'lost').count
+      countWithout(quotes + sumOf(lane.quotes, 'paid').count, null)
+      without.quotes += quotes
+      without.lanes += 1
+      continue
+    }
+    const days = quotedDays(lane)
+    const miles = milesOf(lane, days)
+    const before = comparedIn(rates)
     let sums = noStanding
     let newest: MarketRate | null = null
-    for (const day of [first, ...others]) {
-      comparisons += rates.length + comparisonsPerDay
-      if (comparisons > comparisonsPerStep) {
-        yield
-        comparisons = 0
-      }
+    for (const day of days) {
       // The last moment of the day, so that a rate published on the day counts for it.
-      const at = day.day.getTime() + dayMs - 1
-      const sell = marketRateAt(rates, { at, basis, kind: 'sell' })
-      const buy = marketRateAt(rates, { at, basis, kind: 'buy' })
-      if (sell === null) {
-        countWithout(day.won + day.lost, at, 'sell')
-        without.quotes += day.won + day.lost
+      const at = day.at + dayMs - 1
+      const sell = marketRateAt(rates.sell, at, miles)
+      const buy = marketRateAt(rates.buy, at, miles)
+      const quotes = day.won.count + day.lost.count
+      if (sell.used === null) {
+        countWithout(quotes, sell.why)
+        without.quotes += quotes
       }
-      if (buy === null) countWithout(day.paid, at, 'buy')
-      const used = day.won + day.lost === 0 ? buy : day.paid === 0 ? sell : (sell ?? buy)
+      if (buy.used === null) countWithout(day.paid.count, buy.why)
+      const used = quotes === 0 ? buy.used : day.paid.count === 0 ? sell.used : (sell.used ?? buy.used)
       if (used === null) continue
-      const market = { sell: sell?.midCents ?? null, buy: buy?.midCents ?? null }
-      const laneDay = {
-        won: { count: day.won, cents: day.won_cents },
-        lost: { count: day.lost, cents: day.lost_cents },
-        paid: { count: day.paid, cents: day.paid_cents },
-      }
-      sums = addDay(sums, laneDay, market)
-      const month = day.day.toISOString().slice(0, 7)
-      months.set(month, addDay(months.get(month) ?? noStanding, laneDay, market))
+      const market = { sell: sell.used?.midCents ?? null, buy: buy.used?.midCents ?? null }
+      sums = addDay(sums, day, market)
+      const month = new Date(day.at).toISOString().slice(0, 7)
+      months.set(month, addDay(months.get(month) ?? noStanding, day, market))
       if (newest === null || used.asOf > newest.asOf) newest = used
     }
     if (newest === null) without.lanes += 1
     else {
-      const { origin, destination, equipment_code: equipment } = first
+      const { origin, destination, equipment } = lane
       lanes.push({ lane: { origin, destination, equipment }, sums, rate: newest })
     }
+    comparisons += comparedIn(rates) - before
   }
   const totals = lanes.reduce((sum, { sums }) => addStanding(sum, sums), noStanding)
   return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without }
+}
+
+function ratesOf(pairs: readonly string[], histories: Histories): RatesOfLane {
+  const of = (kind: MarketKind) => pairs.flatMap((pair) => histories.get(`${pair}\n${kind}`) ?? [])
+  return { sell: of('sell'), buy: of('buy') }
+}
+
+const comparedIn = ({ sell, buy }: RatesOfLane) =>
+  sell.reduce((sum, { compared }) => sum + compared, 0) + buy.reduce((sum, { compared }) => sum + compared, 0)
+
+/** The miles of a lane, which convert a rate of another basis, as on the page of the lane. They are measured if they are needed. */
+function milesOf(lane: QuotedLane, days: readonly QuotedDay[]): () => number | null {
+  let known: number | null | undefined
+  return () => {
+    known ??=
+      measuredMiles(lane.origin, lane.destination) ??
+      days.findLast(({ miles }) => miles !== null)?.miles ??
+      null
+    return known
+  }
 }
 
 /** The lanes of a view in its order; equal ones by name, so that the order is always the same. */

@@ -1,8 +1,11 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { expressionBuilder, type Insertable, type Selectable, sql } from 'kysely'
 import type { MarketScope } from '#engine/market-rate.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
-import type { LaneFilter } from './lane-lists.ts'
+import { isMixed } from './compared-basis.ts'
+import { type LaneFilter, matching } from './lane-lists.ts'
+import { recordSeparator, unitSeparator } from './packed-quotes.ts'
+import { unordered } from './performance.ts'
 
 export type MarketRateRow = Selectable<Tables['market_rates']>
 export type NewMarketRate = Omit<Insertable<Tables['market_rates']>, 'tenant_id'>
@@ -139,6 +142,24 @@ export type DatedMarketRate = Omit<
   'tenant_id' | 'entered_by' | 'said_at' | 'origin' | 'destination'
 >
 
+/** Areas that rates are stored for, with the equipment. */
+export type StoredPair = MarketPair & { readonly equipmentCode: string }
+
+/** The areas and equipment of the stored rates, each once. */
+export async function storedPairs(transaction: TenantTransaction, tenant: TenantId): Promise<StoredPair[]> {
+  return transaction
+    .selectFrom('market_rates')
+    .select([
+      'scope',
+      'origin_area as originArea',
+      'destination_area as destinationArea',
+      'equipment_code as equipmentCode',
+    ])
+    .distinct()
+    .where('tenant_id', '=', tenant)
+    .execute()
+}
+
 /**
  * The rates of these areas, dated after `since`: those that a quote after it can be compared with. Of the older ones only the newest
  * of each area, equipment and kind, so that an answer can say that the rates of a quote are too old.
@@ -244,61 +265,70 @@ export async function eraseMarketSource(
   return Number(numDeletedRows)
 }
 
-/** The rates that a lane won, lost and paid on one day (UTC): counts and sums in cents. */
-export interface LaneDayRow {
-  readonly origin_key: string
-  readonly destination_key: string
-  readonly origin_state: string
-  readonly destination_state: string
-  readonly origin_market: string | null
-  readonly destination_market: string | null
-  readonly origin: string
-  readonly destination: string
-  readonly equipment_code: string
-  readonly day: Date
-  /** Average miles of the loads; null if none are known. */
-  readonly miles: number | null
-  readonly won: number
-  readonly won_cents: number
-  readonly lost: number
-  readonly lost_cents: number
-  readonly paid: number
-  readonly paid_cents: number
+/** Lanes with their quotes as the database returns them: both lists are in the same order. */
+export interface PackedLanes {
+  /** For each lane the texts of `laneTexts`. */
+  readonly lanes: string | null
+  /** For each lane the number of its quotes in four bytes, and a record of each: see `quoteRecord`. */
+  readonly quotes: Buffer | null
 }
 
-/** The priced, won or lost quotes and the booked truck costs, by lane and day of the quote, oldest first. */
-export async function laneDays(
+const laneTexts = sql.join(
+  [
+    sql`origin_key`,
+    sql`destination_key`,
+    sql`equipment_code`,
+    sql`origin_state`,
+    sql`destination_state`,
+    sql`coalesce(origin_market, '')`,
+    sql`coalesce(destination_market, '')`,
+    sql`origin`,
+    sql`destination`,
+  ],
+  sql` || ${sql.lit(unitSeparator)} || `,
+)
+
+/*
+ * The time of a quote, its rate in cents (negative if it was lost, 0 if there is none), its truck cost in cents (0 if there is none),
+ * and its miles.
+ */
+const quoteRecord = sql`timestamptz_send(created_at)
+  || int4send(case outcome when 'won' then greatest(rate_cents, 0) when 'lost' then -greatest(rate_cents, 0) else 0 end)
+  || int4send(greatest(truck_cost_cents, 0)) || float8send(coalesce(miles, 'NaN'))`
+export const quoteRecordBytes = 24
+
+/**
+ * The priced, won or lost quotes and the booked truck costs of a selection, by lane. Packed, because a row for each lane and day
+ * takes the driver several times as long: nearly every quote has a day of its own.
+ */
+export async function quotedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { from, to, equipmentCode }: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
-): Promise<LaneDayRow[]> {
-  const { rows } = await sql<LaneDayRow>`
-    with priced as (
-      select origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
-        destination_market, origin, destination, outcome, truck_cost_cents, miles,
-        coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents,
-        date_trunc('day', created_at at time zone 'UTC') at time zone 'UTC' as day
-      from counted_lanes as lanes
-      where tenant_id = ${tenant}
-        and (${from ?? null}::timestamptz is null or created_at >= ${from ?? null}::timestamptz)
-        and (${to ?? null}::timestamptz is null or created_at < ${to ?? null}::timestamptz)
-        and (${equipmentCode ?? null}::text is null or equipment_code = ${equipmentCode ?? null}::text)
+  filter: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
+): Promise<PackedLanes> {
+  const columns = sql`origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
+    destination_market, origin, destination, truck_cost_cents, miles, created_at,
+    coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents`
+  const where = sql`tenant_id = ${tenant} and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}`
+  const mixed = sql<boolean>`(select ${isMixed(tenant)} from tenants as one where one.tenant_id = ${tenant})`
+  const expiredAs = sql`case when outcome <> 'expired' then outcome
+    when (select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant}) then 'lost'
+    else 'pending' end`
+  // Without an amount to convert, the view takes twice as long as the table. Only one of the two parts runs.
+  const { rows } = await sql<PackedLanes>`
+    with counted as (
+      select ${columns}, ${expiredAs} as outcome, ${unordered} as unordered from lanes where not ${mixed} and ${where}
+      union all
+      select ${columns}, outcome, ${unordered} from counted_lanes as lanes where ${mixed} and ${where}
       offset 0
+    ), by_lane as (
+      -- A place can have several spellings. The order of bytes is the quickest to compare.
+      select max((${laneTexts}) collate "C") as texts, int4send(count(*)::integer) || string_agg(${quoteRecord}, ''::bytea) as quotes
+      from counted
+      where outcome in ('won', 'lost') or truck_cost_cents > 0
+      group by origin_key, destination_key, equipment_code, unordered
     )
-    select origin_key, destination_key, equipment_code, day,
-      min(origin_state) as origin_state, min(destination_state) as destination_state,
-      min(origin_market) as origin_market, min(destination_market) as destination_market,
-      avg(miles) as miles, max(origin) as origin, max(destination) as destination,
-      (count(*) filter (where outcome = 'won' and rate_cents > 0))::integer as won,
-      coalesce(sum(rate_cents) filter (where outcome = 'won' and rate_cents > 0), 0)::float8 as won_cents,
-      (count(*) filter (where outcome = 'lost' and rate_cents > 0))::integer as lost,
-      coalesce(sum(rate_cents) filter (where outcome = 'lost' and rate_cents > 0), 0)::float8 as lost_cents,
-      (count(*) filter (where truck_cost_cents > 0))::integer as paid,
-      coalesce(sum(truck_cost_cents) filter (where truck_cost_cents > 0), 0)::float8 as paid_cents
-    from priced
-    where outcome in ('won', 'lost') or truck_cost_cents > 0
-    group by origin_key, destination_key, equipment_code, day
-    order by day
+    select string_agg(texts, ${recordSeparator}) as lanes, string_agg(quotes, ''::bytea) as quotes from by_lane
   `.execute(transaction)
-  return rows
+  return rows[0] ?? { lanes: null, quotes: null }
 }

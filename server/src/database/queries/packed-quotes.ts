@@ -93,6 +93,9 @@ async function packedQuotes(
   return rows[0] ?? { records: null, places: null }
 }
 
+/** PostgreSQL counts microseconds from the year 2000. */
+export const postgresEpochMs = Date.UTC(2000, 0, 1)
+
 const wordSize = 2 ** 32
 
 /** An integer of eight bytes. Ids and the times of the next 250 years are far below 2^53. */

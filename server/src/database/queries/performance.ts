@@ -150,7 +150,7 @@ const totals = sql.join(
  * A value of a type without an order, so that PostgreSQL groups by a hash. It would sort a million lanes, because it expects that
  * row-level security leaves one in a hundred: 0.9 s instead of 0.6 s of processor time.
  */
-const unordered = sql`'1'::xid`
+export const unordered = sql`'1'::xid`
 
 /** The outcome of a quote that ended without an answer, as in counted_lanes. */
 const expiredAs = (outcome: 'lost' | 'pending') =>

@@ -1,0 +1,118 @@
+import { compareRates, MARKET_RATE_RULE, type MarketRate, marketRateState } from './market-rate.ts'
+import type { RateBasis } from './rate-basis.ts'
+
+/** A rate as far as it can be converted without the miles of a lane, and how to convert it with them if they are needed. */
+export interface RateToCompare<Rate extends MarketRate> {
+  readonly rate: Rate
+  /** Null if the miles change nothing. */
+  readonly ofMiles: ((miles: number) => Rate) | null
+}
+
+/** Why no rate of a day is usable, in the order in which one reason is named. */
+const REASONS = ['other_basis', 'other_currency', 'stale'] as const
+export type WhyNoMarketRate = (typeof REASONS)[number]
+
+/** What the rates of one history are on a day, for every lane in their areas. */
+interface HistoryDay<Rate extends MarketRate> {
+  readonly usable: Rate | null
+  /** The rates before `usable` that the miles of a lane may make usable. */
+  readonly byMiles: readonly ((miles: number) => Rate)[]
+  readonly reasons: ReadonlySet<WhyNoMarketRate>
+}
+
+const dayMs = 86_400_000
+
+/**
+ * The rates of one pair of areas, one equipment and one kind. All lanes in the areas share it, so that the rates of a day are compared
+ * once, and not for each lane.
+ */
+export class MarketHistory<Rate extends MarketRate> {
+  /** Rates that were compared so far: what a caller that works in steps adds up. */
+  compared = 0
+  readonly #basis: RateBasis
+  /** Newest first. */
+  readonly #rates: readonly RateToCompare<Rate>[]
+  readonly #days = new Map<number, HistoryDay<Rate>>()
+
+  /** @param basis that of the brokerage */
+  constructor(rates: readonly RateToCompare<Rate>[], basis: RateBasis) {
+    this.#rates = rates.toSorted((one, other) => compareRates(one.rate, other.rate))
+    this.#basis = basis
+  }
+
+  /** The rate to use for a lane at a time, in epoch milliseconds; null if none is usable. */
+  usableAt(at: number, miles: () => number | null): Rate | null {
+    const { usable, byMiles } = this.#at(at)
+    const known = byMiles.length === 0 ? null : miles()
+    if (known === null) return usable
+    const wanted = { at, basis: this.#basis }
+    for (const convert of byMiles) {
+      const rate = convert(known)
+      this.compared++
+      if (marketRateState(rate, wanted) === 'usable') return rate
+    }
+    return usable
+  }
+
+  /** Whether a rate is not usable at a time for a reason, if none is usable. */
+  has(reason: WhyNoMarketRate, at: number): boolean {
+    return this.#at(at).reasons.has(reason)
+  }
+
+  #at(at: number): HistoryDay<Rate> {
+    const known = this.#days.get(at)
+    if (known !== undefined) return known
+    const day = this.#compare(at)
+    this.#days.set(at, day)
+    return day
+  }
+
+  #compare(at: number): HistoryDay<Rate> {
+    const byMiles: ((miles: number) => Rate)[] = []
+    const reasons = new Set<WhyNoMarketRate>()
+    const wanted = { at, basis: this.#basis }
+    for (let index = this.#firstUntil(at); index < this.#rates.length; index++) {
+      const { rate, ofMiles } = this.#rates[index] as RateToCompare<Rate>
+      this.compared++
+      const state = marketRateState(rate, wanted)
+      if (state === 'usable') return { usable: rate, byMiles, reasons }
+      if (state !== 'future') reasons.add(state)
+      if (state === 'stale') {
+        // All further rates are older.
+        if (rate.asOf + MARKET_RATE_RULE.staleDays * dayMs <= at) break
+      } else if (ofMiles !== null) byMiles.push(ofMiles)
+    }
+    return { usable: null, byMiles, reasons }
+  }
+
+  /** The index of the newest rate that is not after a time. */
+  #firstUntil(at: number): number {
+    let [low, high] = [0, this.#rates.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#rates[middle] as RateToCompare<Rate>).rate.asOf > at) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/**
+ * The rate of one kind that `chooseMarketRate` would choose at a time, without its words: for many lanes and days. Without a usable
+ * rate, why: the rates cannot be converted to the basis of the brokerage, or to US dollars, or they are too old. If rates have
+ * different reasons, the first of these. Null if no rate was published by then.
+ *
+ * @param histories those of the areas of a lane, most specific first
+ * @param miles of the lane; null if they are not known
+ */
+export function marketRateAt<Rate extends MarketRate>(
+  histories: readonly MarketHistory<Rate>[],
+  at: number,
+  miles: () => number | null,
+): { readonly used: Rate | null; readonly why: WhyNoMarketRate | null } {
+  for (const history of histories) {
+    const used = history.usableAt(at, miles)
+    if (used !== null) return { used, why: null }
+  }
+  return { used: null, why: REASONS.find((reason) => histories.some((one) => one.has(reason, at))) ?? null }
+}
