@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auc, brier, calibrationError, calibrationSlope, logLoss } from '#engine/backtest/measures.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
+import { intervalScore } from './src/cost-ahead-check.ts'
 import { REPORTINGS } from './src/long-tables.ts'
 import { evaluateSample } from './src/sample.ts'
 import { logisticBroker, sealedTenders } from './src/simulated-sellers.ts'
@@ -103,6 +104,17 @@ describe('the measures', () => {
     expect(brier(forecasts)).toBeCloseTo((0.01 + 0.36 + 0.16 + 0.04) / 4, 12)
     expect(logLoss(forecasts)).toBeCloseTo(-Math.log(0.9 * 0.4 * 0.6 * 0.8) / 4, 12)
     expect(calibrationError(forecasts)).toBeCloseTo((0.1 + 0.6 + 0.4 + 0.2) / 4, 12)
+  })
+
+  test('the interval score is the width, plus ten times the distance of the actual value', () => {
+    const range = { low: -0.1, high: 0.2 }
+    expect([-0.15, -0.1, 0, 0.2, 0.25].map((actual) => intervalScore(range, actual).toFixed(6))).toEqual([
+      '0.800000',
+      '0.300000',
+      '0.300000',
+      '0.300000',
+      '0.800000',
+    ])
   })
 
   test('a calibrated forecast has slope 1, an overconfident one less', () => {

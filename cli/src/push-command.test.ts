@@ -8,7 +8,7 @@ import { type Integration, makeIntegration } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { scriptedServer } from '../../client/testing/scripted-server.ts'
 import { runCommandLine } from '../testing/command-line.ts'
-import { readPushFile } from './push-file.ts'
+import { pushRows, readPushFile } from './push-file.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** Tests `lanewise quotes push` against a running service. */
@@ -297,6 +297,21 @@ describe('the command line', () => {
       await busy.close()
     }
   })
+})
+
+test('a quoted rate has the terms of its own column, and no charges in the currency of another one', () => {
+  const quote = (headers: string, cells: string, ...map: string[]) =>
+    pushRows(readPushFile(Buffer.from(`Load ID,${headers}\nA,${cells}\n`), map))[0]?.quote
+  const sell = ['Sell Rate,Customer Basis,Customer Currency,Fuel', '2700,linehaul,CAD,300'] as const
+  expect(quote(...sell, 'quoted_rate=Sell Rate')).toMatchObject({
+    quoted_rate: 2700,
+    quoted_basis: 'linehaul',
+    quoted_currency: 'CAD',
+    quoted_fuel: 300,
+  })
+  const both = ['Quoted Rate,Sell Rate,Customer Currency,Customer Fuel', '2000,2600,CAD,300'] as const
+  expect(quote(...both)).toMatchObject({ quoted_rate: 2000, quoted_fuel: undefined })
+  expect(quote(...both, 'quoted_fuel=Customer Fuel')).toMatchObject({ quoted_fuel: 300 })
 })
 
 test('no column name of an import is a field that only pushes have', () => {

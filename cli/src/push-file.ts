@@ -97,7 +97,7 @@ function means(field: PushField, header: string): boolean {
 /** Reads a CSV file of quotes. @throws CommandFailed if the file is invalid, or has no column with your ids */
 export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
   const file = readCsvFile(bytes)
-  const columns = columnsOf(file.header, map, pushFields, means)
+  const columns = withCustomerTerms(columnsOf(file.header, map, pushFields, means), file.header, map)
   if (columns.external_id === undefined) {
     throw new CommandFailed(
       2,
@@ -116,6 +116,35 @@ export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
     columns,
     unused: file.header.filter((name, at) => !used.has(at) && name.trim() !== ''),
   }
+}
+
+/**
+ * The columns with those of the customer rate where they belong to the quoted rate: its basis and currency if the quoted rate is read
+ * from that column, and not its charges if it has a currency of its own, in which they would be other amounts.
+ */
+function withCustomerTerms(
+  columns: ColumnsOf<PushField>,
+  header: readonly string[],
+  map: readonly string[],
+): ColumnsOf<PushField> {
+  const column = (field: 'customer_basis' | 'customer_currency') =>
+    header.findIndex((name) => isNamed(field, name))
+  const [basis, currency] = [column('customer_basis'), column('customer_currency')]
+  if (isNamed('customer_rate', header[columns.quoted_rate ?? -1] ?? '')) {
+    return {
+      ...(basis < 0 ? {} : { quoted_basis: basis }),
+      ...(currency < 0 ? {} : { quoted_currency: currency }),
+      ...columns,
+    }
+  }
+  if (currency < 0) return columns
+  const own = { ...columns }
+  for (const charge of ['fuel', 'accessorials', 'charges'] as const) {
+    const field = `quoted_${charge}` as const
+    const isMapped = map.some((pair) => pair.startsWith(`${field}=`))
+    if (!isMapped && isNamed(`customer_${charge}`, header[own[field] ?? -1] ?? '')) delete own[field]
+  }
+  return own
 }
 
 /** Reads the rows of a file. Empty rows are left out. An id counts once: later rows with the same id are errors. */

@@ -23,7 +23,24 @@ export interface AheadForecast {
   /** The newest cost of the lane by its miles; of its state pair, or of all loads, if there is none. */
   readonly last: number
   readonly within80: boolean
+  /** The width of the 80 % range in ln cost. */
+  readonly width80: number
+  /** The interval score of the range: see `intervalScore`. */
+  readonly score80: number
   readonly seasonal: boolean
+}
+
+/**
+ * The interval score of an 80 % range (Winkler): its width, plus 10 times the distance of the actual value from it. The lower,
+ * the better; a wider range has a better score only if it contains that much more.
+ *
+ * @example intervalScore({ low: -0.1, high: 0.2 }, 0.25) // .3 + 10 x .05 = .8
+ */
+export function intervalScore(
+  { low, high }: { readonly low: number; readonly high: number },
+  actual: number,
+): number {
+  return high - low + 10 * Math.max(0, low - actual, actual - high)
 }
 
 /** The newest load of each scope. */
@@ -82,6 +99,7 @@ export function forecastAhead(loads: readonly CostSeen[], onDay?: (day: number) 
         const before = newest(load)
         if (!today || !then || !before) continue
         const against = (cents: number) => Math.log(load.costCents / cents)
+        const range = { low: Math.log(then.lowCents), high: Math.log(then.highCents) }
         out.push({
           laneId: load.laneId,
           at: load.at,
@@ -92,6 +110,8 @@ export function forecastAhead(loads: readonly CostSeen[], onDay?: (day: number) 
           chain: against(100 * Math.exp(byChain(load))),
           last: against((before.costCents * load.miles) / before.miles),
           within80: load.costCents >= then.lowCents && load.costCents <= then.highCents,
+          width80: range.high - range.low,
+          score80: intervalScore(range, Math.log(load.costCents)),
           seasonal: then.season !== null,
         })
       }
@@ -114,6 +134,9 @@ export interface AheadQuality {
   readonly minusLast: number
   readonly lastSe: number
   readonly within80: number
+  /** The mean width of the ranges, and their mean interval score. */
+  readonly width80: number
+  readonly score80: number
   /** The share of forecasts with a season. */
   readonly seasonal: number
 }
@@ -150,6 +173,8 @@ export function aheadQuality(forecasts: readonly AheadForecast[]): AheadQuality[
       minusLast: last.difference,
       lastSe: last.standardError,
       within80: mean(of.map(({ within80 }) => Number(within80))),
+      width80: mean(of.map(({ width80 }) => width80)),
+      score80: mean(of.map(({ score80 }) => score80)),
       seasonal: mean(of.map(({ seasonal }) => Number(seasonal))),
     }
   })

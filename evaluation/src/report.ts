@@ -124,6 +124,8 @@ function costAheadParts({ ahead, aheadCoverage, groups, hindsight }: Findings): 
         'minus newest (standard error)',
         'chain alone',
         '80 % coverage',
+        'width',
+        'interval score',
       ],
       ahead.map((row) => [
         row.name,
@@ -136,6 +138,8 @@ function costAheadParts({ ahead, aheadCoverage, groups, hindsight }: Findings): 
         difference(row.minusLast, row.lastSe),
         digits(row.chain),
         digits(row.within80),
+        digits(row.width80),
+        digits(row.score80),
       ]),
     ),
     table(

@@ -45,20 +45,24 @@ type SentAmounts = Pick<
   | 'quoted_currency'
   | 'customer_currency'
   | 'truck_currency'
+  | 'customer_rate'
+  | 'truck_cost'
 >
 
-/** Why the order of a list by rate or by margin can look wrong: its lanes have amounts on other terms. Null if they have none. */
+/**
+ * Why the order of a list by rate or by margin can look wrong: its amounts are on different terms. Null if all are on the same
+ * ones. A basis that was not said is the default of the brokerage, which is counted as a basis of its own.
+ */
 export function orderInWords(sort: string, lanes: readonly SentAmounts[]): string | null {
   const by = /^(rate|margin)_/.exec(sort)?.[1]
-  const onOwnTerms = lanes.some((lane) =>
-    [
-      lane.quoted_basis,
-      lane.customer_basis,
-      lane.truck_basis,
-      ...[lane.quoted_currency, lane.customer_currency, lane.truck_currency].filter((one) => one === 'CAD'),
-    ].some((said) => said !== null),
+  const terms = new Set(
+    lanes.flatMap((lane) => [
+      sentTerms(lane.quoted_basis, lane.quoted_currency),
+      ...(lane.customer_rate === null ? [] : [sentTerms(lane.customer_basis, lane.customer_currency)]),
+      ...(lane.truck_cost === null ? [] : [sentTerms(lane.truck_basis, lane.truck_currency)]),
+    ]),
   )
-  if (by === undefined || !onOwnTerms) return null
+  if (by === undefined || terms.size < 2) return null
   const asSent = 'The order compares the amounts as they were sent, whatever their basis and currency.'
   return by === 'rate' ? asSent : `${asSent} Lanes whose AR and AP are on different terms are last.`
 }

@@ -201,10 +201,10 @@ function walk(plan: {
 }
 
 function paidLoads(quotes: readonly BacktestQuote[]) {
-  return quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
+  return quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane, weekendPickup = false }) =>
     truckCostCents === null || miles === null
       ? []
-      : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+      : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys, weekendPickup }],
   )
 }
 

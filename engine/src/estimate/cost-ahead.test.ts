@@ -130,6 +130,36 @@ describe('the costs ahead', () => {
     expect(widthOf(calm)).toBeLessThan(0.2 * widthOf(wild))
   })
 
+  test('reach further up where costs are above their forecast by more than below it', () => {
+    const random = seededNumbers(13)
+    const loads = Array.from({ length: 3_000 }, (_, at) => {
+      const expensive = random() < 0.15 ? 0.5 : 0
+      return { ...load(at % 3, 299 - Math.floor(at / 10), 2000 * Math.exp(expensive)), laneId: at }
+    })
+    const model = prepareCosts(loads, NOW)
+    const even = prepareCosts(
+      loads.map((one, at) => ({ ...one, costCents: 200_000 * Math.exp(at % 2 === 0 ? 0.1 : -0.1) })),
+      NOW,
+    )
+    for (const cost of [expectedCost(model, lane), ...costsAhead(model, lane)]) {
+      const { costCents = 0, lowCents = 0, highCents = 0 } = cost ?? {}
+      expect(Math.log(highCents / costCents)).toBeGreaterThan(1.2 * Math.log(costCents / lowCents))
+    }
+    const { costCents = 0, lowCents = 0, highCents = 0 } = expectedCost(even, lane) ?? {}
+    expect(Math.log(highCents / costCents) / Math.log(costCents / lowCents)).toBeCloseTo(1, 0)
+  })
+
+  test('have errors of the whole cost, also where its residual is beyond the limit', () => {
+    // One load in five costs e^1.2 times as much; residuals are limited to 0.8.
+    const loads = Array.from({ length: 600 }, (_, at) => ({
+      ...load(at % 3, 199 - Math.floor(at / 3), 1500 * Math.exp(at % 5 === 0 ? 1.2 : 0)),
+      laneId: at,
+    }))
+    const errors = prepareCosts(loads, NOW).ahead[0]?.errors.at(-1)
+    // At best, the forecast is the usual cost, and the mean error is 1.2 / 5.
+    expect((errors?.sum ?? 0) / (errors?.loads ?? 1)).toBeGreaterThan(0.235)
+  })
+
   test('do not depend on loads that are dated in the future', () => {
     const past = loadsOf(60, { lanes: 3, noise: 0.1, seed: 6 }, () => 2000)
     const future = Array.from({ length: 20 }, (_, at) => load(0, -1 - at, 4000))

@@ -1,5 +1,15 @@
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'
-import { countError, type ErrorCounts, noErrors } from './cost-errors.ts'
+import {
+  type AbsoluteErrors,
+  AHEAD_DAYS,
+  addError,
+  countError,
+  type ErrorCounts,
+  noAbsoluteErrors,
+  noErrors,
+  OWN_LOADS_ROWS,
+  usualError,
+} from './cost-errors.ts'
 import {
   type CostChain,
   chainOf,
@@ -11,12 +21,6 @@ import {
 } from './cost-scopes.ts'
 import { type CostDays, earlierMovement, type LoadColumns, type SeasonShare } from './cost-season.ts'
 import { clip } from './vector.ts'
-
-/** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */
-export const AHEAD_DAYS = [0, 7, 14, 28] as const
-
-/** Lanes with about the same number of own loads have about the same error. Each row goes up to a number of loads. */
-export const OWN_LOADS_ROWS = [0, 4, 14, Number.POSITIVE_INFINITY] as const
 
 /** The speed of the market index: a day with n loads moves it by 1 - e^(-.05 n) times their mean surprise. */
 const INDEX_SPEED = 0.05
@@ -38,20 +42,11 @@ export interface CostIndex {
   readonly now: number
 }
 
-/** The absolute errors of past forecasts in ln cost. */
-interface AbsoluteErrors {
-  readonly sum: number
-  readonly loads: number
-  /** The same with the weights of the loads: see `weightOf`. */
-  readonly recentSum: number
-  readonly recent: number
-}
-
 /** What a tenant's past forecasts over a number of days teach. */
 export interface AheadFit {
   readonly season: SeasonShare
   /** For each of `OWN_LOADS_ROWS`. */
-  readonly errors: readonly AbsoluteErrors[]
+  readonly errors: readonly Readonly<AbsoluteErrors>[]
 }
 
 /** The scopes of a tenant's loads, and the market index. */
@@ -64,6 +59,8 @@ export interface CostScopes {
 
 /** Loads in the order of time, and the scope keys of each lane. */
 export interface FoldedLoads extends LoadColumns {
+  /** How far the residual of each load is beyond the limit of `values`: 0 for nearly all. */
+  readonly beyond: Float32Array
   readonly keysOf: (lane: number) => readonly string[]
 }
 
@@ -138,20 +135,6 @@ export function residualAhead(
   return { level, gap, season: Math.sign(season) * Math.max(0, Math.abs(season) - SEASON_LEAST) }
 }
 
-/** Sums of absolute errors, for each of `OWN_LOADS_ROWS`. */
-class Errors {
-  readonly rows = OWN_LOADS_ROWS.map(() => ({ sum: 0, loads: 0, recentSum: 0, recent: 0 }))
-
-  add(row: number, error: number, weight: number): void {
-    const known = this.rows[row]
-    if (known === undefined) return
-    known.sum += Math.abs(error)
-    known.loads++
-    known.recentSum += weight * Math.abs(error)
-    known.recent += weight
-  }
-}
-
 /** Learns the share of `FOLLOWED` with the least sum of absolute errors; the smallest of equal ones. */
 class Share {
   share = 0
@@ -202,8 +185,8 @@ interface FoldedCosts extends CostScopes {
   readonly index: CostIndex
   readonly follow: readonly number[]
   readonly ahead: readonly AheadFit[]
-  /** The signed errors of today's costs, for each of `OWN_LOADS_ROWS`. */
-  readonly signedErrors: readonly ErrorCounts[]
+  /** The signed errors of today's costs, in usual errors. */
+  readonly signedErrors: ErrorCounts
 }
 
 /**
@@ -233,6 +216,8 @@ export function* foldedInSteps(loads: FoldedLoads, known: Known): Steps<FoldedCo
 interface LaneForecast {
   readonly seen: ResidualAhead
   readonly row: number
+  /** The usual error of its forecasts. */
+  readonly usual: number
 }
 
 class CostFold {
@@ -243,8 +228,8 @@ class CostFold {
   /** By lane. */
   readonly #chains: (CostChain | undefined)[]
   readonly #following = new Following()
-  readonly #errors = AHEAD_DAYS.map(() => new Errors())
-  readonly #signedErrors = OWN_LOADS_ROWS.map(noErrors)
+  readonly #errors = AHEAD_DAYS.map(noAbsoluteErrors)
+  readonly #signedErrors = noErrors()
   /** By lane, the forecast of its first load of today. */
   readonly #firstToday = new Map<number, LaneForecast>()
   readonly #taughtFrom: number
@@ -316,7 +301,9 @@ class CostFold {
         const seen = this.#forecast(which, chain, from)
         const row = ownLoadsRow(chain)
         const weight = weightOf(days[nth] as number, this.#known.day)
-        this.#errors[which]?.add(row, missOf(seen, value, this.#following.share(row)), weight)
+        const errors = this.#errors[which]?.[row]
+        const actual = value + (this.#loads.beyond[nth] as number)
+        if (errors !== undefined) addError(errors, missOf(seen, actual, this.#following.share(row)), weight)
       }
     }
     return undefined
@@ -371,14 +358,16 @@ class CostFold {
     const value = this.#loads.values[nth] as number
     let first = this.#firstToday.get(lane)
     if (first === undefined) {
-      first = { seen: this.#forecast(0, chain, this.today), row: ownLoadsRow(chain) }
+      const row = ownLoadsRow(chain)
+      const usual = usualError(this.#errors[0]?.[row], { which: 0, row }, 1 / weight)
+      first = { seen: this.#forecast(0, chain, this.today), row, usual }
       this.#firstToday.set(lane, first)
     }
-    const { seen, row } = first
-    const miss = missOf(seen, value, this.#following.share(row))
-    this.#errors[0]?.add(row, miss, weight)
-    const counts = this.#signedErrors[row]
-    if (counts !== undefined) countError(counts, miss, weight)
+    const { seen, row, usual } = first
+    const miss = missOf(seen, value + (this.#loads.beyond[nth] as number), this.#following.share(row))
+    countError(this.#signedErrors, miss / usual, weight)
+    const errors = this.#errors[0]?.[row]
+    if (errors !== undefined) addError(errors, miss, weight)
     this.#following.learn(row, seen.gap, value - seen.level)
   }
 
@@ -394,9 +383,9 @@ class CostFold {
       ...this.#scopes,
       index: { days: this.#days, mornings: this.#mornings, now: this.#index },
       follow: OWN_LOADS_ROWS.map((_, row) => this.#following.share(row)),
-      ahead: this.#errors.map(({ rows }, which) => ({
+      ahead: this.#errors.map((errors, which) => ({
         season: this.#known.seasons[which] ?? { share: 0, checks: 0 },
-        errors: rows,
+        errors,
       })),
       signedErrors: this.#signedErrors,
     }

@@ -1,8 +1,14 @@
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
-import { type ErrorCounts, type ErrorSpread, noErrors } from './cost-errors.ts'
 import {
   AHEAD_DAYS,
+  type ErrorCounts,
+  type ErrorRange,
+  type ErrorSpread,
+  errorRange,
+  usualError,
+} from './cost-errors.ts'
+import {
   type AheadFit,
   type CostIndex,
   type CostScopes,
@@ -25,23 +31,6 @@ const RESIDUAL_MAX = 0.8
 
 /** A tenant's own curve is fitted to at most this number of newest loads, which is enough for its five parameters. */
 const CURVE_LOADS_MAX = 10_000
-
-/**
- * The mean absolute error of the estimate in ln cost for each of `AHEAD_DAYS`, by the number of own loads on the lane (0, 1
- * to 4, 5 to 14, more). Measured on 4,476 US truckloads, each predicted before it moved.
- */
-const SPREADS = [
-  [0.24, 0.16, 0.11, 0.1],
-  [0.25, 0.18, 0.11, 0.11],
-  [0.26, 0.18, 0.12, 0.12],
-  [0.28, 0.19, 0.13, 0.12],
-] as const
-/** The weight of the measured error beside the tenant's own errors, in loads. */
-const SPREAD_WEIGHT = 8
-/** The weight of the mean error over all loads, in recent loads. A mean over fewer recent loads varies by 15 % or more. */
-const RECENT_WEIGHT = 30
-/** 80 % of errors are within this many mean absolute errors, for a normal and for a Laplace distribution. */
-const RANGE_80 = 1.6
 
 /** One load with a known carrier cost. */
 export interface CostSeen {
@@ -78,8 +67,9 @@ export interface CostModel extends CostScopes {
   readonly follow: readonly number[]
   /** One entry for each of `AHEAD_DAYS`. */
   readonly ahead: readonly AheadFit[]
-  /** The signed errors of the tenant's past forecasts of today's cost, by the number of own loads on the lane. */
-  readonly signedErrors: readonly ErrorCounts[]
+  /** The signed errors of the tenant's past forecasts of today's cost, each divided by the usual error of such a forecast. */
+  readonly signedErrors: ErrorCounts
+  readonly range: ErrorRange
 }
 
 /** An expected carrier cost, with its 80 % range. */
@@ -110,9 +100,13 @@ export interface CostAhead {
   readonly season: number | null
 }
 
+function fromCurve(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costCents' | 'miles'>): number {
+  return Math.log(costCents / 100) - haulLogDollars(curve, miles)
+}
+
 /** The residual of a load: ln cost minus the curve, limited to +-0.8. */
-function residualOf(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costCents' | 'miles'>): number {
-  return clip(Math.log(costCents / 100) - haulLogDollars(curve, miles), -RESIDUAL_MAX, RESIDUAL_MAX)
+function residualOf(curve: HaulCurve, load: Pick<CostSeen, 'costCents' | 'miles'>): number {
+  return clip(fromCurve(curve, load), -RESIDUAL_MAX, RESIDUAL_MAX)
 }
 
 function isUsable(
@@ -193,6 +187,7 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   const days = new Int32Array(count)
   const lanes = new Int32Array(count)
   const values = new Float64Array(count).fill(Number.NaN)
+  const beyond = new Float32Array(count)
   const weekend = new Uint8Array(count)
   for (let nth = 0; nth < count; nth++) {
     if (nth % (5 * QUOTES_PER_STEP) === 0) yield
@@ -201,7 +196,10 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
     if (!isUsable(load, day) || load.lane < 0 || load.lane >= laneCount) continue
     days[nth] = dayOf(load.at)
     lanes[nth] = load.lane
-    values[nth] = residualOf(curve, load)
+    const whole = fromCurve(curve, load)
+    const value = clip(whole, -RESIDUAL_MAX, RESIDUAL_MAX)
+    values[nth] = value
+    beyond[nth] = whole - value
     weekend[nth] = load.weekendPickup === true ? 1 : 0
   }
   const learned = yield* weekendPickupsInSteps({ lanes, values, weekend, laneCount })
@@ -210,11 +208,12 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
       if (nth % (5 * QUOTES_PER_STEP) === 0) yield
       values[nth] = (values[nth] as number) - learned.effect * (weekend[nth] as number)
     }
-  const loads = { days, lanes, values, laneCount, keysOf }
+  const loads = { days, lanes, values, beyond, laneCount, keysOf }
   const costDays = yield* costDaysInSteps(loads, day)
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
   const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
-  return { day, curve, ownCurve: own, weekend: learned, costDays, ...folded }
+  const range = errorRange(folded.signedErrors)
+  return { day, curve, ownCurve: own, weekend: learned, costDays, range, ...folded }
 }
 
 /**
@@ -285,18 +284,6 @@ export function seasonOf({ ahead }: CostModel): { evidence: boolean; sentence: s
 }
 
 /**
- * The mean absolute error in ln cost. The fewer recent loads the tenant has, the more its mean error over all loads counts;
- * the fewer loads it has at all, the more the error counts that was measured on other data.
- */
-function usualError(fit: AheadFit, which: number, row: number): number {
-  const measured = SPREADS[which]?.[row] ?? SPREADS[0][0]
-  const seen = fit.errors[row]
-  if (seen === undefined) return measured
-  const usual = (seen.sum + SPREAD_WEIGHT * measured) / (seen.loads + SPREAD_WEIGHT)
-  return (seen.recentSum + RECENT_WEIGHT * usual) / (seen.recent + RECENT_WEIGHT)
-}
-
-/**
  * How far today's costs of a lane are usually from the expected one: the errors of the tenant's past forecasts on lanes with
  * as many own loads.
  *
@@ -304,10 +291,9 @@ function usualError(fit: AheadFit, which: number, row: number): number {
  */
 export function errorSpread(model: CostModel, costKeys: readonly string[]): ErrorSpread {
   const row = ownLoadsRow(knownChain(model, costKeys))
-  const [today] = model.ahead
   return {
-    counts: model.signedErrors[row] ?? noErrors(),
-    usual: today === undefined ? SPREADS[0][0] : usualError(today, 0, row),
+    counts: model.signedErrors,
+    usual: usualError(model.ahead[0]?.errors[row], { which: 0, row }),
   }
 }
 
@@ -333,15 +319,15 @@ function expectedOver(model: CostModel, asked: AskedCost, horizons: readonly num
       costDays: model.costDays,
       share,
     })
-    const error = usualError(fit, which, row)
+    const usual = usualError(fit.errors[row], { which, row })
     const residual = level + (model.follow[row] ?? 0) * gap + season + weekendEffect(model, asked)
     const costCents = 100 * Math.exp(haulLogDollars(model.curve, miles) + residual)
     return [
       {
         days,
         costCents,
-        lowCents: costCents * Math.exp(-RANGE_80 * error),
-        highCents: costCents * Math.exp(RANGE_80 * error),
+        lowCents: costCents * Math.exp(usual * model.range.low),
+        highCents: costCents * Math.exp(usual * model.range.high),
         season: share === 0 ? null : season,
       },
     ]

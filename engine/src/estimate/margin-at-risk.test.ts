@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { countError, errorAt, errorBelow, noErrors } from './cost-errors.ts'
 import { errorSpread, expectedCost, isOwnCost, prepareCosts } from './expected-cost.ts'
 import { marginAtRisk, riskSentence } from './margin-at-risk.ts'
@@ -60,6 +61,26 @@ test('costs that vary by a known amount give that distribution', () => {
   expect(risk.safeRateCents / 150_000).toBeGreaterThan(Math.exp(0.25))
   expect(risk.safeRateCents / 150_000).toBeLessThan(Math.exp(0.4))
   expect(risk.ownErrors).toBeGreaterThan(50)
+})
+
+test('the safe rate is the upper end of the 80 % range of the cost', () => {
+  const random = seededNumbers(4)
+  const loads = Array.from({ length: 1_000 }, (_, at) => ({
+    laneId: at,
+    costCents: Math.round(150_000 * Math.exp(random() ** 3)),
+    miles: 500,
+    at: at * DAY * 0.25,
+    costKeys: ['lane'],
+  }))
+  const model = prepareCosts(loads, 250 * DAY)
+  const cost = expectedCost(model, { costKeys: ['lane'], miles: 500 })
+  if (!isOwnCost(cost)) throw new Error('no cost')
+  const { safeRateCents, margin } = marginAtRisk(
+    { costCents: cost.costCents, spread: errorSpread(model, ['lane']) },
+    200_000,
+  )
+  expect(safeRateCents).toBeCloseTo(cost.highCents, 3)
+  expect(margin.highCents).toBeCloseTo(200_000 - cost.lowCents, 3)
 })
 
 test('the sentence names the rate and the safe rate, and never claims certainty', () => {

@@ -33,6 +33,7 @@ export async function readBacktestFacts(
         outcome,
         quotedAt,
         miles,
+        weekendPickup,
         ...places
       }): BacktestQuote => ({
         laneId,
@@ -44,6 +45,7 @@ export async function readBacktestFacts(
         outcome,
         quotedAt,
         miles,
+        weekendPickup,
         lane: identityOf(places),
       }),
     ),

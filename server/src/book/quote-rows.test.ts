@@ -1,6 +1,5 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
@@ -66,11 +65,6 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
   const quotes = await app.database.inTenant(own, (transaction) =>
     readTenantQuotes(transaction, own, null, 100_000),
   )
-  const pickups = await owner.query(
-    'select lane_id, pickup_date::text as day from lanes where tenant_id = $1',
-    [own],
-  )
-  const pickupOf = new Map(pickups.rows.map(({ lane_id, day }) => [Number(lane_id), day as string | null]))
   for (const quote of quotes) {
     const { originKey, destinationKey, originState, destinationState, equipmentCode } = quote
     const isFirst = originState === 'TX'
@@ -83,7 +77,7 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
       costCents: quote.costCents ?? Number.NaN,
       outcome: quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
       miles: quote.miles ?? Number.NaN,
-      weekendPickup: isWeekend(pickupOf.get(quote.laneId) ?? null),
+      weekendPickup: quote.weekendPickup,
     })
   }
   return new Map(book.rows)

@@ -8,6 +8,7 @@ import {
   makeTenant,
   pushSigned,
   quoteToPush,
+  setColumns,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { tenantId } from '../database/session/index.ts'
@@ -101,6 +102,22 @@ describe('an approval', () => {
     expect(asked.body).toMatchObject({ lane_ref: ref, customer_name: 'Harvest' })
     const approved = await decide(asked.body.approval_id, { decision: 'approve' })
     expect(approved.body.lane_refs).toEqual([ref.replace(/-1$/, '-2')])
+  })
+
+  test('of a requote is refused if the lane was quoted on another basis since, until the person asks again', async () => {
+    const { body } = await post('/api/quote-requests', quoted(2000), rep.token)
+    const [first] = body.lanes
+    const { approval_id: id } = (
+      await post(`/api/lanes/${first.lane_ref}/approvals`, { quoted_rate: 1200 }, rep.token)
+    ).body
+    const before = await lanesNow()
+    await setColumns(app, tenant, first.lane_id, { quoted_basis: 'linehaul', quoted_fuel_cents: 300_00 })
+    const refused = await decide(id, { decision: 'approve' })
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('another basis')])
+    // The default basis in words is the same basis.
+    await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
+    expect(await lanesNow()).toBe(before)
+    expect((await decide(id, { decision: 'approve' })).body.state).toBe('approved')
   })
 
   test('cannot be countered below the rate that the customer named, because nobody could accept that', async () => {

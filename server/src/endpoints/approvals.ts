@@ -5,13 +5,20 @@ import { roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { approvalHours, approvalsListedMax } from '#contract/limits.ts'
 import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money.ts'
-import { type QuotedTerms, termsBehind } from '#engine/rate-basis.ts'
+import { type QuotedTerms, sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type ApprovalState, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../audit/index.ts'
 import { announceToSubscribers, approvals, lanes, people } from '../database/queries/index.ts'
 import type { ApprovalRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { type AskedQuote, approvalAnswer, approvalState, askedQuote, askedRates } from '../lanes/index.ts'
+import {
+  type AskedQuote,
+  approvalAnswer,
+  approvalState,
+  askedQuote,
+  askedRates,
+  termsOf,
+} from '../lanes/index.ts'
 import { type Call, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { refuseHiddenCustomer } from './hidden-customers.ts'
 import {
@@ -214,6 +221,24 @@ async function save(
   return answer
 }
 
+/** @throws a 409 if the earlier quote changed its terms since a requote was asked for, so that the rate is another amount now */
+async function refuseOtherTerms(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  request: AskedQuote,
+  [made]: readonly string[],
+): Promise<void> {
+  const [asked] = askedRates(request)
+  if (request.kind !== 'requote' || made === undefined || asked === undefined) return
+  const lane = await lanes.findLane(transaction, tenant, made)
+  const assumed = await people.defaultBasisOf(transaction, tenant)
+  if (lane === null || sameTerms(asked.terms, termsOf(lane), assumed)) return
+  throw problem(
+    'state-conflict',
+    `The rates of lane ${request.laneRef} are on another basis or in another currency since the request was made, so the rate of the request would be another amount. Nothing was changed. Reject the request; the person can ask again.`,
+  )
+}
+
 /** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
 async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
   const { caller, now } = call
@@ -233,6 +258,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
       const locked = await decidable(transaction, call)
       // Countered again since the quotes were checked.
       checkCounter(locked.row, row.counter_cents)
+      await refuseOtherTerms(transaction, caller.tenant, request, laneRefs)
       answer = await save(transaction, call, locked, { laneRefs })
     },
   }

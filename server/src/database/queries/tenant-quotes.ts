@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
@@ -29,6 +30,7 @@ const quoteColumns = [
   'customer_rate_cents as customerRateCents',
   'estimated_cost_cents as estimatedCostCents',
   'truck_cost_cents as truckCostCents',
+  'pickup_date',
   'created_at',
 ] as const
 
@@ -37,6 +39,7 @@ interface CountedRow {
   readonly customerRateCents: number | null
   readonly estimatedCostCents: number | null
   readonly truckCostCents: number | null
+  readonly pickup_date: string | null
   readonly created_at: Date
 }
 
@@ -46,11 +49,13 @@ function counted<Row extends CountedRow>({
   customerRateCents,
   estimatedCostCents,
   truckCostCents,
+  pickup_date,
   created_at,
   ...quote
 }: Row) {
   return {
     ...quote,
+    weekendPickup: isWeekend(pickup_date),
     rateCents: rateThatCounts({ quotedRateCents, customerRateCents }),
     costCents: costThatCounts({ estimatedCostCents, truckCostCents }),
     quotedAt: created_at.getTime(),
@@ -67,6 +72,7 @@ export interface TenantQuote extends PastQuote {
   /** The actual carrier cost alone, not the estimated cost. */
   readonly truckCostCents: number | null
   readonly quotedRateCents: number
+  readonly weekendPickup: boolean
   /** The truck cost that was known when the quote was made: the rep's, else the one expected then. */
   readonly quotedCostCents: number | null
 }
