@@ -72,35 +72,6 @@ export async function rolledBack(client: pg.PoolClient, failure: unknown): Promi
   }
 }
 
-/** The statement timeout of the current transaction of a connection. */
-const statementMsOf = new WeakMap<pg.PoolClient, number>()
-/** By how much a statement timeout must be too long to be worth a round trip that shortens it. */
-const tooLongMs = 100
-
-/** Begins a transaction: `opening` makes the SQL for its timeouts. */
-export async function begin(client: pg.PoolClient, opening: (timeouts: Timeouts) => string): Promise<void> {
-  const timeouts = timeoutsNow()
-  statementMsOf.set(client, timeouts.statementMs)
-  await ask(client, opening(timeouts))
-}
-
-/**
- * Runs one statement of a transaction. If earlier statements have used up much of the request's time, it first shortens the
- * timeouts, so that the database also ends this statement before the request stops waiting.
- */
-export async function askInTransaction(
-  client: pg.PoolClient,
-  text: string,
-  values?: readonly unknown[],
-): Promise<pg.QueryResult<Record<string, unknown>>> {
-  const timeouts = timeoutsNow()
-  if (timeouts.statementMs <= (statementMsOf.get(client) ?? 0) - tooLongMs) {
-    statementMsOf.set(client, timeouts.statementMs)
-    await ask(client, `select ${settingTimeouts(timeouts)}`)
-  }
-  return ask(client, text, values)
-}
-
 /** Runs one statement within the deadline of the current request. */
 export function ask(
   client: pg.PoolClient,

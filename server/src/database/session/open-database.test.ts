@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import type { TenantTransaction } from '../schema/index.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
@@ -161,24 +160,6 @@ test('a connection is closed if the database does not answer at all after a requ
   await own.close()
   expect(after).toBeGreaterThan(0)
   expect(after).not.toBe(before)
-})
-
-test('the statement timeout of a transaction follows the time that its request has left', async () => {
-  const timeout = async (transaction: TenantTransaction) => {
-    const { rows } = await sql<{ ms: number }>`
-      select extract(epoch from current_setting('statement_timeout')::interval)::float * 1000 as ms
-    `.execute(transaction)
-    return rows[0]?.ms ?? 0
-  }
-  const [first, second] = await withDeadline(new RequestDeadline(), () =>
-    database.inTenant(tenant, async (transaction) => {
-      const before = await timeout(transaction)
-      await sql`select pg_sleep(0.6)`.execute(transaction)
-      return [before, await timeout(transaction)]
-    }),
-  )
-  expect(first).toBeGreaterThan(second ?? 0)
-  expect(second).toBeLessThanOrEqual(1_850)
 })
 
 const digest = Buffer.alloc(32, 7)

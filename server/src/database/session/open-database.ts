@@ -6,12 +6,11 @@ import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import {
   answerTimeoutMs,
   ask,
-  askInTransaction,
-  begin,
   entering,
   poolWaitMs,
   settingTimeouts,
   type Timeouts,
+  timeoutsNow,
 } from './connection.ts'
 import { DatabaseUnavailable, isTimeout, translated } from './database-failures.ts'
 import { type FairConnections, fairConnections } from './fair-connections.ts'
@@ -128,17 +127,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connections = fairConnections(pool, options.transactionsPerBrokerage)
   const versions = versionsListeners()
   const transactions = new Transactions(connections, versions.notify)
-  const beginning = options.readOnly === true ? 'begin read only' : 'begin'
+  const begin = options.readOnly === true ? 'begin read only' : 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
     // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
     transactions.run(
       tenant,
-      (timeouts) => `${beginning}; select ${entering(`'${Number(tenant)}'`, timeouts)}${enteringPerson()}`,
+      (timeouts) => `${begin}; select ${entering(`'${Number(tenant)}'`, timeouts)}${enteringPerson()}`,
       work,
     )
   const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
-    transactions.run(null, (timeouts) => `${beginning}; select ${settingTimeouts(timeouts)}`, work)
+    transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
   const { key, isDistributed } = await repeatTimeouts(async () => {
     if (options.readOnly !== true) await outsideTenants(makeInstallation)
@@ -253,7 +252,7 @@ class Transactions {
     let committing = false
     let versions: TenantVersions | null = null
     try {
-      await begin(client, opening)
+      await ask(client, opening(timeoutsNow()))
       const transaction = this.#queriesFor(client)
       const result = await work(transaction)
       const changes = moves.get(transaction)
@@ -326,7 +325,7 @@ async function moveVersions(
 function queriesOn(client: pg.PoolClient): Kysely<Tables> {
   const onlyThisConnection = {
     connect: async () => ({
-      query: (text: string, values?: readonly unknown[]) => askInTransaction(client, text, values),
+      query: (text: string, values?: readonly unknown[]) => ask(client, text, values),
       release: () => {},
     }),
     end: async () => {},
