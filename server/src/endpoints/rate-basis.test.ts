@@ -548,6 +548,22 @@ test('findings of lists and tests of rules compare the amounts that statistics c
   expect(tested.body.examples).toMatchObject([{ lane_ref: refs[2], quoted_rate: 1300 }])
 })
 
+test('a booking at a loss is found whichever of its two amounts states the default basis', async () => {
+  const ours = await makeIntegration(app, scopes)
+  const { body } = await push(ours, [quoteToPush('L-1'), quoteToPush('L-2'), quoteToPush('L-3')])
+  const refs = body.results.map((result: { lane_ref: string }) => result.lane_ref)
+  const loss = { customer_rate: 1000, truck_cost: 1100 }
+  await pushUpdate(app, ours, { lane_ref: refs[0], ...loss, customer_basis: 'all_in' })
+  await pushUpdate(app, ours, { lane_ref: refs[1], ...loss, truck_basis: 'all_in' })
+  await pushUpdate(app, ours, { lane_ref: refs[2], ...loss, truck_cost: 900, truck_basis: 'all_in' })
+  const { body: found } = await call(app, 'GET', '/api/lanes?finding=booked_at_a_loss', {
+    token: ours.tenant.owner,
+  })
+  expect(found.lanes.map((lane: { lane_ref: string }) => lane.lane_ref).sort()).toEqual(
+    refs.slice(0, 2).sort(),
+  )
+})
+
 test('a new default basis does not move an expected cost beside a rate that says its basis', async () => {
   const ours = await makeIntegration(app, scopes)
   const { owner } = ours.tenant

@@ -33,8 +33,8 @@ export const lostToRateCents = sql<
 /** Whether AR and AP are said to be on the same basis and in the same currency, so that they can be compared as they are. */
 export const comparableAsBooked = sql<boolean>`(lanes.truck_basis is not distinct from lanes.customer_basis
   and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD'))`
-/** Whether the booking loses money: AP above AR on the same basis, in the same currency. The condition of the index lanes_at_a_loss. */
-export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents and ${comparableAsBooked})`
+/** Whether AP is above AR as they are. The condition of the index lanes_at_a_loss. */
+export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents)`
 
 /**
  * The lowest rate of a quote: the expected cost, or the minimum above it, as in `minimumRateCents` of the engine; null if no

@@ -43,16 +43,19 @@ function comparedAsTheyAre(finding: LaneFinding, tenant: TenantId): RawBuilder<b
 
 function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
   if (!finding.mixed) return comparedAsTheyAre(finding, tenant)
-  // Each subquery names the tenant: see `isMixed`.
-  if (finding.kind === 'booked_at_a_loss') {
-    return sql<boolean>`(${bookedAtALoss} or (not ${comparableAsBooked} and exists (
-      select from counted_lanes as counted where counted.tenant_id = ${tenant} and counted.lane_id = lanes.lane_id
-        and counted.truck_cost_cents > counted.customer_rate_cents)))`
-  }
+  // On one basis and in one currency, AR and AP are compared as they are, as in the margin of the lane.
+  const asBooked =
+    finding.kind === 'booked_at_a_loss'
+      ? sql`select lanes.lane_id from lanes where lanes.tenant_id = ${tenant} and ${bookedAtALoss} and ${comparableAsBooked}
+          union all`
+      : sql``
+  const others = finding.kind === 'booked_at_a_loss' ? sql`and not ${comparableAsBooked}` : sql``
   // An array is read once. As a table, PostgreSQL may read it again for each lane: a new brokerage, without statistics of its
-  // tables yet, waited until the statement was cancelled.
+  // tables yet, waited until the statement was cancelled. Each subquery names the tenant: see `isMixed`.
   return sql<boolean>`(lanes.lane_id = any (array(
-    select lanes.lane_id from counted_lanes as lanes where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding, tenant)})))`
+    ${asBooked}
+    select lanes.lane_id from counted_lanes as lanes
+    where lanes.tenant_id = ${tenant} and ${comparedAsTheyAre(finding, tenant)} ${others})))`
 }
 
 export interface LaneFilter {

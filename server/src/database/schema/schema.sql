@@ -557,7 +557,7 @@ create table lanes (
   constraint lanes_truck_currency_check CHECK ((truck_currency = ANY (ARRAY['USD'::text, 'CAD'::text]))),
   constraint lanes_truck_fuel_cents_check CHECK (((truck_fuel_cents >= 0) AND (truck_fuel_cents <= 999999999)))
 ) with (fillfactor=90);
-CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE ((truck_cost_cents > customer_rate_cents) AND (NOT (truck_basis IS DISTINCT FROM customer_basis)) AND (COALESCE(truck_currency, 'USD'::text) = COALESCE(customer_currency, 'USD'::text)));
+CREATE INDEX lanes_at_a_loss ON lanes USING btree (tenant_id, updated_at DESC, lane_id DESC) WHERE (truck_cost_cents > customer_rate_cents);
 CREATE INDEX lanes_booked_or_cancelled ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC) WHERE ((customer_rate_cents IS NOT NULL) OR (truck_cost_cents IS NOT NULL) OR (carrier_name IS NOT NULL) OR (carrier_notes IS NOT NULL) OR (booked_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
 CREATE INDEX lanes_by_age ON lanes USING btree (tenant_id, created_at DESC, lane_id DESC);
 CREATE INDEX lanes_by_corridor ON lanes USING btree (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);

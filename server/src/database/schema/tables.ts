@@ -432,7 +432,6 @@ export type UnshownLaneColumn =
   | 'signed_at'
   | 'outcome_before_booking'
   | 'import_fingerprint'
-  | 'expected_basis'
   | 'import_said'
   | 'import_id'
   | 'origin_key'

@@ -166,8 +166,7 @@ create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lan
      or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
 -- The notice of bookings at a loss, newest first. Few lanes are in it.
 create index lanes_at_a_loss on lanes (tenant_id, updated_at desc, lane_id desc)
-  where truck_cost_cents > customer_rate_cents and truck_basis is not distinct from customer_basis
-    and coalesce(truck_currency, 'USD') = coalesce(customer_currency, 'USD');
+  where truck_cost_cents > customer_rate_cents;
 -- The lanes of a pair of places with an amount on the basis that is not the default of the tenant.
 create index lanes_with_linehaul on lanes (tenant_id, origin_key, destination_key)
   where quoted_basis = 'linehaul' or customer_basis = 'linehaul' or truck_basis = 'linehaul';
