@@ -28,34 +28,38 @@ export const ReliabilityGroup = Type.Object({
   won: Type.Number({ description: 'Share of the group that was won' }),
 })
 
-export const BacktestDollars = Type.Object({
-  quotes: Type.Integer({ description: 'Tested quotes with a known cost that could be priced' }),
-  lanes: Type.Integer(),
-  expected_margin_quoted: Type.Number({ description: 'Expected margin at the quoted rates' }),
-  margin_earned: Type.Number({
-    description: 'The actual margin of these quotes, to compare with expected_margin_quoted',
-  }),
-  expected_margin_best: Type.Number({
-    description:
-      'Expected margin at the best rates that the model would have shown that day, not below the floors of the settings',
-  }),
-  difference: Type.Number({
-    description: 'expected_margin_best minus expected_margin_quoted: an estimate by the model itself',
-  }),
-  difference_80: Type.Object(
-    { low: Type.Number(), high: Type.Number() },
-    {
-      description: '80 % range of the difference over resampled lanes. It does not cover errors of the model',
-    },
-  ),
-  quoted_below: Type.Integer({
-    description: 'Quotes below the range of rates that are as good as the best rate',
-  }),
-  quoted_as_good: Type.Integer(),
-  quoted_above: Type.Integer(),
-  at_edge: Type.Integer({ description: 'Quotes whose best rate is at the end of the searched range' }),
-  caveat: Type.String(),
-})
+export const BacktestDollars = Type.Object(
+  {
+    quotes: Type.Integer({ description: 'Tested quotes with a known cost that could be priced' }),
+    lanes: Type.Integer(),
+    expected_margin_quoted: Type.Number({ description: 'Expected margin at the quoted rates' }),
+    margin_earned: Type.Number({
+      description: 'The actual margin of these quotes, to compare with expected_margin_quoted',
+    }),
+    expected_margin_best: Type.Number({
+      description:
+        'Expected margin at the best rates that the model would have shown that day, not below the floors of the settings',
+    }),
+    difference: Type.Number({
+      description: 'expected_margin_best minus expected_margin_quoted: an estimate by the model itself',
+    }),
+    difference_80: Type.Object(
+      { low: Type.Number(), high: Type.Number() },
+      {
+        description:
+          '80 % range of the difference over resampled lanes. It does not cover errors of the model',
+      },
+    ),
+    quoted_below: Type.Integer({
+      description: 'Quotes below the range of rates that are as good as the best rate',
+    }),
+    quoted_as_good: Type.Integer(),
+    quoted_above: Type.Integer(),
+    at_edge: Type.Integer({ description: 'Quotes whose best rate is at the end of the searched range' }),
+    caveat: Type.String(),
+  },
+  { description: 'Amounts in US dollars on the default basis of the brokerage' },
+)
 
 export const BacktestDone = Type.Object({
   enough: Type.Literal(true),

@@ -89,8 +89,9 @@ export const Lane = Type.Object({
   expected_cost: {
     ...nullable(CostRange),
     description:
-      'The truck cost expected at quote time from the AP history, with the range that contains 80 % of costs',
+      'The truck cost in US dollars expected at quote time from the AP history, with the range that contains 80 % of costs',
   },
+  expected_basis: shownBasis('expected_cost'),
   truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
   truck_cost_source: {
     ...nullable(Type.Enum([...bookingSources])),
@@ -123,7 +124,11 @@ export const Lane = Type.Object({
   truck_currency: shownCurrency('the truck cost'),
   carrier_name: nullable(Type.String()),
   carrier_notes: nullable(Type.String()),
-  market_rate: money,
+  market_rate: {
+    ...money,
+    description:
+      'The market rate that came with the quote, in the currency of the quoted rate. Its basis is not stored',
+  },
   miles: nullable(Type.Number()),
   pickup_date: nullable(Type.String({ format: 'date' })),
   outcome: {
@@ -201,6 +206,7 @@ export const exampleLane: Lane = {
   customer_rate: 2150,
   estimated_cost: 1820,
   expected_cost: { amount: 1805, low: 1640, high: 1990 },
+  expected_basis: null,
   truck_cost: 1790.5,
   truck_cost_source: 'tms',
   customer_basis: 'all_in',

@@ -85,7 +85,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Cost from AP history">
           {expected === null
             ? none
-            : `${dollars(expected.amount)} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
+            : `${dollars(expected.amount)}${lane.expected_basis === null ? '' : ` ${basisNames[lane.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
         </Fact>
         {lane.advice !== null && <Fact name="Advice when quoted">{adviceWords(lane.advice)}</Fact>}
         <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>

@@ -168,6 +168,7 @@ describe('200', () => {
       'Quoted by',
       'Customer on quote',
       'Cost from AP history',
+      'AP history basis',
       'Outcome from',
       'Truck cost from',
       'Margin',

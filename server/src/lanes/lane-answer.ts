@@ -90,6 +90,8 @@ export function shownLane(
     // An event from before counter-offers lacks this column.
     counter_rate: dollarsIfKnown(lane.counter_rate_cents ?? null),
     expected_cost: expectedCost(lane),
+    // Beside a rate without a basis, the cost moves with the default basis, as that rate does.
+    expected_basis: (lane.quoted_basis ?? null) === null ? null : (lane.expected_basis ?? null),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     customer_charges: chargesAnswer(lane.customer_charges, lane.customer_accessorials_cents),
     truck_charges: chargesAnswer(lane.truck_charges, lane.truck_accessorials_cents),

@@ -39,6 +39,7 @@ const lane: Lane = {
   customer_rate: null,
   estimated_cost: 1800.5,
   expected_cost: null,
+  expected_basis: null,
   truck_cost: null,
   truck_cost_source: null,
   margin: null,

@@ -76,6 +76,10 @@ const columns: readonly Column[] = [
   ['Currency', (lane) => lane.quoted_currency],
   ['Estimated cost', (lane) => money(lane.estimated_cost)],
   ['Cost from AP history', (lane) => money(lane.expected_cost?.amount ?? null)],
+  [
+    'AP history basis',
+    (lane) => (lane.expected_cost === null ? null : (lane.expected_basis ?? lane.default_basis)),
+  ],
   ['Market rate', (lane) => money(lane.market_rate)],
   ['Outcome', (lane) => lane.outcome],
   ['Outcome reason', (lane) => lane.outcome_reason],
