@@ -206,17 +206,18 @@ function experimentOf(parsed, quotes) {
     const { body, at } = forecast
     const isWon =
       outcome?.outcome === 'won' && outcome.decided_at && Date.parse(outcome.decided_at) <= at + limitMs
+    const isApart = isKeptApart({ forecast, outcome })
+    // A booking that cannot be compared counts with the rate and the cost of its forecast.
+    const booked = isApart ? null : outcome
     return {
       arm: body.experiment.arm,
       unit: `${body.lane} ${body.experiment.day}`,
-      keptApart: isKeptApart({ forecast, outcome }),
+      keptApart: isApart,
       follows: Math.abs((body.rate ?? 0) / body.experiment.rate - 1) <= 0.01,
-      earned: isWon ? (outcome.revenue ?? body.rate ?? 0) - (outcome.cost ?? body.cost ?? 0) : 0,
+      earned: isWon ? (booked?.revenue ?? body.rate ?? 0) - (booked?.cost ?? body.cost ?? 0) : 0,
     }
   })
-  const [low, high] = ['low', 'high'].map((arm) =>
-    armOf(rows.filter((row) => row.arm === arm && !row.keptApart)),
-  )
+  const [low, high] = ['low', 'high'].map((arm) => armOf(rows.filter((row) => row.arm === arm)))
   const gain = isDone && low && high ? high.mean - low.mean : null
   const half = gain === null ? null : 1.96 * Math.sqrt(low.variance + high.variance)
   const shown = ({ quotes: count, mean }) => ({ quotes: count, earned: mean })
@@ -301,13 +302,20 @@ function whyUnscored({ forecast, outcome }, expiredIsLost) {
   if (outcome.outcome === 'expired' && !expiredIsLost) return 'expired'
   if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < at) return 'late'
   if (body.probability === null) return 'no_forecast'
-  return outcome.quoted_as === body.quoted_as ? null : 'rate_changed'
+  // Entries of earlier versions have only the rate.
+  const isSameRate =
+    body.quoted_as === undefined || outcome.quoted_as === undefined
+      ? outcome.rate === body.rate
+      : outcome.quoted_as === body.quoted_as
+  return isSameRate ? null : 'rate_changed'
 }
 
 /** Whether the amounts cannot be compared: a booking was not converted, or the default basis changed after the forecast. */
-const isKeptApart = ({ forecast, outcome }) =>
-  outcome !== null &&
-  (outcome.kept_apart === true || (outcome.basis ?? null) !== (forecast.body.basis ?? null))
+function isKeptApart({ forecast: { body }, outcome }) {
+  if (outcome === null || outcome.kept_apart === true) return outcome !== null
+  // Entries of earlier versions do not state their basis.
+  return body.basis !== undefined && outcome.basis !== undefined && outcome.basis !== body.basis
+}
 
 function score(pairs) {
   const n = pairs.length
@@ -514,7 +522,7 @@ function* lines({ brokerage, problems, scores, heads }) {
     .map(([why, count]) => `${count} ${why.replaceAll('_', ' ')}`)
     .join(', ')}.`
   if (scores.kept_apart > 0) {
-    yield `${scores.kept_apart} scored quotes are not in the dollars: their amounts could not be converted.`
+    yield `The dollars leave out ${scores.kept_apart} scored quotes: a booked amount could not be converted, or the default basis changed.`
   }
   if (heads.some(({ at }) => at !== null)) {
     yield `${scores.noted_before_outcome} of the scored forecasts are covered by a head that was noted before the outcome.`

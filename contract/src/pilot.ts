@@ -204,7 +204,7 @@ export const PilotReport = Type.Object({
   ),
   corrections: howMany('Outcomes that changed after they were first won or lost'),
   kept_apart: howMany(
-    'Scored quotes that are not in the dollars, because a booked amount could not be converted to the basis of the forecast in US dollars',
+    'Scored quotes that the dollars leave out, because a booked amount could not be converted or the default basis changed after the forecast',
   ),
   scores: {
     ...nullable(
@@ -257,7 +257,7 @@ export const PilotReport = Type.Object({
         planned: howMany('Quotes that were fixed at the start'),
         assigned: howMany('Quotes with a suggestion so far, at most the planned ones'),
         followed: howMany('Of these, quoted within 1 % of the suggestion'),
-        kept_apart: howMany('Of these, not in the result, because a booked amount could not be converted'),
+        kept_apart: howMany('Of these, quotes whose booked amounts cannot be compared for the same reasons: they count with the rate and the cost of their forecast'),
         result: {
           ...nullable(
             Type.Object({

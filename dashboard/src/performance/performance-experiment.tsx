@@ -46,7 +46,7 @@ function stateOf({ experiment, active }: PilotState, report: Report): string {
   const progress =
     report === null
       ? ''
-      : ` ${count(report.assigned)} of ${counted(report.planned, 'quote')}, ${count(report.followed)} of them quoted within 1% of the suggestion.${report.kept_apart === 0 ? '' : ` ${count(report.kept_apart)} are left out of the result: a booked amount could not be converted.`}`
+      : ` ${count(report.assigned)} of ${counted(report.planned, 'quote')}, ${count(report.followed)} of them quoted within 1% of the suggestion.${report.kept_apart === 0 ? '' : ` ${count(report.kept_apart)} count with the rate and the cost of their forecast: a booked amount could not be converted, or the default basis changed.`}`
   if (experiment !== null && report?.state !== 'done') {
     return `Running since ${moment(experiment.started_at)}.${progress} There is no result before the end, 30 days after the last of these quotes: looking earlier would favor chance.`
   }

@@ -258,7 +258,7 @@ function ReportOf({ report }: { report: Report }) {
           {count(report.won)} won). {unscoredWords(report.unscored)}
           {report.corrections > 0 && ` ${counted(report.corrections, 'outcome')} changed later.`}
           {report.kept_apart > 0 &&
-            ` ${counted(report.kept_apart, 'quote')} left out of the dollars: a booked amount could not be converted.`}
+            ` ${counted(report.kept_apart, 'quote')} left out of the dollars: a booked amount could not be converted, or the default basis changed.`}
         </Text>
       </div>
       {scores === null ? (

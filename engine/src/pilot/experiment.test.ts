@@ -104,7 +104,11 @@ test('the result is computed once: from the planned quotes, 30 days after the la
       no_forecast: null,
     },
   })
-  const outcome = (nth: number, at: number, apart: { kept_apart?: true } = {}): PilotEntry => ({
+  const outcome = (
+    nth: number,
+    at: number,
+    apart: { kept_apart?: true; decided_at?: string } = {},
+  ): PilotEntry => ({
     entry: nth + 1_000,
     at,
     kind: 'outcome',
@@ -146,7 +150,23 @@ test('the result is computed once: from the planned quotes, 30 days after the la
     state: 'done',
     result: { low: { quotes: 25, earned: 0 }, high: { quotes: 25, earned: 16 }, gain: 16 },
   })
-  // A booking that cannot be converted is in no arm.
-  scorer.add(outcome(3, 80 * dayMs, { kept_apart: true }))
-  expect(scorer.report().experiment).toMatchObject({ keptApart: 1, result: { high: { quotes: 24 } } })
+  // A booking that cannot be converted counts with the rate and the cost of its forecast.
+  const decidedAt = new Date(32 * dayMs).toISOString()
+  scorer.add(outcome(3, 80 * dayMs, { kept_apart: true, decided_at: decidedAt }))
+  expect(scorer.report().experiment).toMatchObject({
+    keptApart: 1,
+    result: { high: { quotes: 25, earned: 36 } },
+  })
+  // Entries of earlier versions have only the rate.
+  const { rate_changed: changed } = scorer.report().unscored
+  for (const [nth, rate] of [
+    [5, 2_000],
+    [7, 1_900],
+  ] as const) {
+    const { body, ...entry } = outcome(nth, 81 * dayMs) as Extract<PilotEntry, { kind: 'outcome' }>
+    const { quoted_as: _, basis: __, ...earlier } = body
+    scorer.add({ ...entry, body: { ...earlier, rate } })
+  }
+  const { experiment, unscored } = scorer.report()
+  expect([experiment?.keptApart, unscored.rate_changed]).toEqual([1, changed + 1])
 })

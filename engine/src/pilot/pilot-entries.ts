@@ -27,10 +27,10 @@ export interface ForecastBody {
   readonly lane: string
   readonly rep: string | null
   readonly quoted_at: string
-  /** The quoted rate as it was sent: see `quotedAs`. */
-  readonly quoted_as: string
-  /** What the amounts include: the default basis of the brokerage at the time. */
-  readonly basis: RateBasis | null
+  /** The quoted rate as it was sent: see `quotedAs`. Entries of earlier versions do not have it. */
+  readonly quoted_as?: string
+  /** What the amounts include: the default basis of the brokerage at the time. Entries of earlier versions do not have it. */
+  readonly basis?: RateBasis | null
   readonly rate: number | null
   readonly cost: number | null
   readonly cost_from: 'entered' | 'expected' | null
@@ -62,10 +62,10 @@ export interface OutcomeBody {
   readonly reason: string | null
   readonly source: string | null
   readonly decided_at: string | null
-  /** The quoted rate at this time, as it was sent. */
-  readonly quoted_as: string
-  /** What the amounts include: the default basis of the brokerage at the time. */
-  readonly basis: RateBasis
+  /** The quoted rate at this time, as it was sent. Entries of earlier versions do not have it. */
+  readonly quoted_as?: string
+  /** What the amounts include: the default basis of the brokerage at the time. Entries of earlier versions do not have it. */
+  readonly basis?: RateBasis
   readonly rate: number | null
   /** What the customer pays, and the truck is paid. */
   readonly revenue: number | null

@@ -77,7 +77,7 @@ export interface PilotReport {
   readonly lanes: number
   readonly unscored: Readonly<Record<Unscored, number>>
   readonly corrections: number
-  /** Scored quotes that are in no dollars, because their amounts cannot be compared. */
+  /** Scored quotes that the dollars leave out, because their amounts cannot be compared. */
   readonly keptApart: number
   readonly scores: Readonly<Record<PilotForecaster, PilotScore>> | null
   /** The Brier score of the lane rate minus that of the model: above 0, the model is better. */
@@ -105,7 +105,7 @@ export interface ExperimentReport {
   readonly assigned: number
   /** Quoted within 1 % of the suggestion. */
   readonly followed: number
-  /** Assigned quotes that are not in the result, because their amounts cannot be compared. */
+  /** Assigned quotes whose booked amounts cannot be compared: they count with the rate and the cost of their forecast. */
   readonly keptApart: number
   readonly result: ExperimentResult | null
 }
@@ -208,14 +208,13 @@ function experimentReport(
     const suggested = body.experiment?.rate ?? Number.NaN
     return Math.abs((body.rate ?? 0) / suggested - 1) <= 0.01
   })
-  const comparable = assigned.filter((quote) => !isKeptApart(quote))
   return {
     state: isDone ? 'done' : isEnded ? 'ended' : isFull ? 'waiting' : 'collecting',
     planned,
     assigned: assigned.length,
     followed: followed.length,
-    keptApart: assigned.length - comparable.length,
-    result: isDone ? experimentResult(comparable.map((quote) => experimentQuote(quote, days))) : null,
+    keptApart: assigned.filter(isKeptApart).length,
+    result: isDone ? experimentResult(assigned.map((quote) => experimentQuote(quote, days))) : null,
   }
 }
 
@@ -224,18 +223,26 @@ function experimentReport(
  * basis changed between them.
  */
 function isKeptApart({ forecast: { body }, outcome }: PilotQuote): boolean {
-  return outcome !== null && (outcome.kept_apart === true || (outcome.basis ?? null) !== (body.basis ?? null))
+  if (outcome === null || outcome.kept_apart === true) return outcome !== null
+  // Entries of earlier versions do not state their basis.
+  return body.basis !== undefined && outcome.basis !== undefined && outcome.basis !== body.basis
 }
 
-function experimentQuote({ forecast, outcome }: PilotQuote, days: number): ExperimentQuote {
+/**
+ * A booking that cannot be compared counts with the rate and the cost of its forecast. To leave it out would leave out won quotes
+ * only, and the arm that wins more would lose more of them.
+ */
+function experimentQuote(quote: PilotQuote, days: number): ExperimentQuote {
+  const { forecast, outcome } = quote
   const { experiment, lane, rate, cost } = forecast.body
+  const booked = isKeptApart(quote) ? null : outcome
   const decided = outcome?.decided_at ?? null
   const isWon =
     outcome?.outcome === 'won' && decided !== null && Date.parse(decided) <= forecast.at + days * DAY_MS
   return {
     arm: experiment?.arm ?? 'low',
     unit: `${lane} ${experiment?.day ?? 0}`,
-    earned: isWon ? (outcome.revenue ?? rate ?? 0) - (outcome.cost ?? cost ?? 0) : 0,
+    earned: isWon ? (booked?.revenue ?? rate ?? 0) - (booked?.cost ?? cost ?? 0) : 0,
   }
 }
 
@@ -255,6 +262,13 @@ function laneRate(body: ForecastBody): number {
   return ((body.lane_won ?? 0) + LANE_WEIGHT * overall) / ((body.lane_decided ?? 0) + LANE_WEIGHT)
 }
 
+/** Entries of earlier versions have only the rate. */
+function isSameRate(body: ForecastBody, outcome: OutcomeBody): boolean {
+  return body.quoted_as === undefined || outcome.quoted_as === undefined
+    ? outcome.rate === body.rate
+    : outcome.quoted_as === body.quoted_as
+}
+
 /** Why a quote is not scored; null if it is. */
 function whyUnscored({ forecast, outcome }: PilotQuote, expiredIsLost: boolean): Unscored | null {
   const { body, at } = forecast
@@ -264,7 +278,7 @@ function whyUnscored({ forecast, outcome }: PilotQuote, expiredIsLost: boolean):
   if (outcome.outcome === 'expired' && !expiredIsLost) return 'expired'
   if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < at) return 'late'
   if (body.probability === null) return 'no_forecast'
-  return outcome.quoted_as === body.quoted_as ? null : 'rate_changed'
+  return isSameRate(body, outcome) ? null : 'rate_changed'
 }
 
 function scoredOf(quote: PilotQuote): Scored {
