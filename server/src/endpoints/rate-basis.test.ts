@@ -553,15 +553,21 @@ test('a booking at a loss is found whichever of its two amounts states the defau
   const { body } = await push(ours, [quoteToPush('L-1'), quoteToPush('L-2'), quoteToPush('L-3')])
   const refs = body.results.map((result: { lane_ref: string }) => result.lane_ref)
   const loss = { customer_rate: 1000, truck_cost: 1100 }
+  const found = async () => {
+    const { body: list } = await call(app, 'GET', '/api/lanes?finding=booked_at_a_loss', {
+      token: ours.tenant.owner,
+    })
+    return list.lanes.map((lane: { lane_ref: string }) => lane.lane_ref).sort()
+  }
   await pushUpdate(app, ours, { lane_ref: refs[0], ...loss, customer_basis: 'all_in' })
   await pushUpdate(app, ours, { lane_ref: refs[1], ...loss, truck_basis: 'all_in' })
   await pushUpdate(app, ours, { lane_ref: refs[2], ...loss, truck_cost: 900, truck_basis: 'all_in' })
-  const { body: found } = await call(app, 'GET', '/api/lanes?finding=booked_at_a_loss', {
-    token: ours.tenant.owner,
-  })
-  expect(found.lanes.map((lane: { lane_ref: string }) => lane.lane_ref).sort()).toEqual(
-    refs.slice(0, 2).sort(),
-  )
+  expect(await found()).toEqual(refs.slice(0, 2).sort())
+  // The rate of this quote cannot be converted; its booking needs no conversion.
+  const { body: other } = await push(ours, [quoteToPush('L-4', { quoted_basis: 'linehaul' })])
+  const [{ lane_ref }] = other.results
+  await pushUpdate(app, ours, { lane_ref, ...loss, truck_basis: 'all_in' })
+  expect(await found()).toEqual([...refs.slice(0, 2), lane_ref].sort())
 })
 
 test('a new default basis does not move an expected cost beside a rate that says its basis', async () => {

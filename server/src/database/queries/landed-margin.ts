@@ -30,8 +30,12 @@ export const lostToCostCents = sql<number | null>`greatest(lanes.truck_cost_cent
 export const lostToRateCents = sql<
   number | null
 >`greatest(lanes.quoted_rate_cents - lanes.customer_rate_cents, 0)`
-/** Whether AR and AP are said to be on the same basis and in the same currency, so that they can be compared as they are. */
-export const comparableAsBooked = sql<boolean>`(lanes.truck_basis is not distinct from lanes.customer_basis
+/**
+ * Whether AR and AP are on the same basis and in the same currency, so that they can be compared as they are. `assumed` is the
+ * basis of an amount that states none. Without it, such an amount is only on the basis of another one that states none.
+ */
+export const comparableAsBooked = (assumed: RawBuilder<unknown> = sql`'not stated'`) =>
+  sql<boolean>`(coalesce(lanes.truck_basis, ${assumed}) = coalesce(lanes.customer_basis, ${assumed})
   and coalesce(lanes.truck_currency, 'USD') = coalesce(lanes.customer_currency, 'USD'))`
 /** Whether AP is above AR as they are. The condition of the index lanes_at_a_loss. */
 export const bookedAtALoss = sql<boolean>`(lanes.truck_cost_cents > lanes.customer_rate_cents)`

@@ -44,12 +44,15 @@ function comparedAsTheyAre(finding: LaneFinding, tenant: TenantId): RawBuilder<b
 function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean> {
   if (!finding.mixed) return comparedAsTheyAre(finding, tenant)
   // On one basis and in one currency, AR and AP are compared as they are, as in the margin of the lane.
+  const comparable = comparableAsBooked(
+    sql`(select one.default_basis from tenants as one where one.tenant_id = ${tenant})`,
+  )
   const asBooked =
     finding.kind === 'booked_at_a_loss'
-      ? sql`select lanes.lane_id from lanes where lanes.tenant_id = ${tenant} and ${bookedAtALoss} and ${comparableAsBooked}
+      ? sql`select lanes.lane_id from lanes where lanes.tenant_id = ${tenant} and ${bookedAtALoss} and ${comparable}
           union all`
       : sql``
-  const others = finding.kind === 'booked_at_a_loss' ? sql`and not ${comparableAsBooked}` : sql``
+  const others = finding.kind === 'booked_at_a_loss' ? sql`and not ${comparable}` : sql``
   // An array is read once. As a table, PostgreSQL may read it again for each lane: a new brokerage, without statistics of its
   // tables yet, waited until the statement was cancelled. Each subquery names the tenant: see `isMixed`.
   return sql<boolean>`(lanes.lane_id = any (array(
@@ -147,7 +150,7 @@ interface SortKey {
 /** Amounts on two bases or in two currencies are not subtracted: such lanes are last. */
 const comparableMarginCents = sql<
   number | null
->`case when ${comparableAsBooked} then ${landedMarginCents} end`
+>`case when ${comparableAsBooked()} then ${landedMarginCents} end`
 const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
 const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
 
