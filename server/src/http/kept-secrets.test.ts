@@ -232,11 +232,11 @@ test('a command is refused beside a service of an earlier version, whose databas
   const owner = new pg.Client(embeddedConnections(running).owner)
   await owner.connect()
   try {
-    const name = '0010-usage-sandboxes.sql'
+    const name = '0010-usage-and-sandbox.sql'
     await owner.query('delete from schema_migrations where name = $1', [name])
     const { code, printed } = await command('tenant', 'list')
     expect(printed).toMatch(
-      /is an earlier version of Lanewise: its database lacks 0010-usage-sandboxes\.sql\. Stop it, or restart/,
+      /is an earlier version of Lanewise: its database lacks 0010-usage-and-sandbox\.sql\. Stop it, or restart/,
     )
     expect(code).toBe(1)
     await owner.query('insert into schema_migrations (name) values ($1)', [name])

@@ -132,9 +132,11 @@ test('reports a schema of another version: older is wrong, newer is a note', asy
     state: 'note',
     says: 'a newer version has migrated it (9999-later.sql)',
   })
-  await asOwner(`delete from schema_migrations where name in ('9999-later.sql', '0010-usage-sandboxes.sql')`)
-  expect(wrongs(await found(healthy))).toEqual(['schema: the database lacks 0010-usage-sandboxes.sql'])
-  await asOwner(`insert into schema_migrations (name) values ('0010-usage-sandboxes.sql')`)
+  await asOwner(
+    `delete from schema_migrations where name in ('9999-later.sql', '0010-usage-and-sandbox.sql')`,
+  )
+  expect(wrongs(await found(healthy))).toEqual(['schema: the database lacks 0010-usage-and-sandbox.sql'])
+  await asOwner(`insert into schema_migrations (name) values ('0010-usage-and-sandbox.sql')`)
 })
 
 test('a database from before the baseline is refused with the commands that move a brokerage', async () => {

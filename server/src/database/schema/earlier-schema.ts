@@ -37,6 +37,7 @@ const earlierMigrations: ReadonlySet<string> = new Set([
   '0035-booking-fields.sql',
   '0010-usage.sql',
   '0010-usage-and-sandboxes.sql',
+  '0010-usage-sandboxes.sql',
   '0014-pilot.sql',
 ])
 
@@ -48,10 +49,11 @@ export const lastEarlierMigrations: ReadonlySet<string> = new Set([
   '0035-booking-fields.sql',
   '0010-usage.sql',
   '0010-usage-and-sandboxes.sql',
+  '0010-usage-sandboxes.sql',
   '0014-pilot.sql',
 ])
 /** The last migration of the baseline. */
-export const lastBaselineMigration = '0010-usage-sandboxes.sql'
+export const lastBaselineMigration = '0010-usage-and-sandbox.sql'
 
 /** The database was created by a version from before the baseline. The message names the commands that move a brokerage. */
 export class EarlierSchema extends Error {
