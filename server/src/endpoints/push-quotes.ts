@@ -413,6 +413,7 @@ const forecastFrom = [
   'destination_key',
   'equipment_code',
   'miles',
+  'pickup_date',
   'quoted_rate_cents',
   'quoted_basis',
   'quoted_fuel_cents',
