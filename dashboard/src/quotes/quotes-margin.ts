@@ -14,12 +14,15 @@ export interface QuotedMargin {
  * @example quotedMargin({ quoted_rate: 2000, estimated_cost: 1700, ... }) // { cost: 1700, source: 'estimate', margin: 300, marginPct: 15 }
  */
 export function quotedMargin(
-  lane: Pick<Lane, 'quoted_rate' | 'estimated_cost' | 'expected_cost' | 'quoted_basis' | 'quoted_currency'>,
+  lane: Pick<
+    Lane,
+    'quoted_rate' | 'estimated_cost' | 'expected_cost' | 'expected_basis' | 'quoted_basis' | 'quoted_currency'
+  >,
 ): QuotedMargin | null {
   // A cost of zero means that no estimate was entered.
   const own = lane.estimated_cost === 0 ? null : lane.estimated_cost
-  // The expected cost is in US dollars on the default basis, and a rate with terms of its own may not be.
-  const isComparable = lane.quoted_basis === null && lane.quoted_currency !== 'CAD'
+  // The expected cost is in US dollars. `expected_basis` is null beside a rate that states no basis.
+  const isComparable = lane.quoted_basis === lane.expected_basis && lane.quoted_currency !== 'CAD'
   const expected = isComparable ? (lane.expected_cost?.amount ?? null) : null
   const cost = own ?? expected
   if (cost === null || cost === 0) return null
