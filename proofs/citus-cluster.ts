@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { asAccount, giveTo, postgresAccount } from '#server/embedded-postgres/index.ts'
+import { freePort } from '#testing/running-service.ts'
 import { proofFolder } from './own-postgres.ts'
 
 /** One PostgreSQL server of the cluster. */
@@ -141,15 +141,4 @@ function makeNode(programs: string, folder: string, port: number): CitusNode {
       }
     },
   }
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -61,8 +61,8 @@ export const marketMethods: Readonly<Record<string, Method>> = {
     market.storedPairs(transaction, tenant),
   ),
   // The lanes have no order.
-  'market-rates.quotedLanes': returnsCanary(async ({ transaction, tenant }) => {
-    const { lanes, quotes } = await market.quotedLanes(transaction, tenant, {})
+  'market-rates.standingLanes': returnsCanary(async ({ transaction, tenant }) => {
+    const { lanes, quotes } = await market.standingLanes(transaction, tenant, {})
     return [...(lanes ?? '').split(recordSeparator).sort(), quotes?.length]
   }),
 }

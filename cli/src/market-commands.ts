@@ -26,7 +26,7 @@ const addPush: AddCommands = (market, action) => {
     .command('push <file>')
     .summary('push the market rates of a CSV file, signed')
     .description(
-      'Stores the rates of a file as a provider exports it, such as DAT or Greenscreens: origin, destination, equipment and rate, and, if the file has them, low, high, fuel, reports, miles, source, date and basis. Rows that are not valid are reported by line; the others are stored. Pushing the same file again changes nothing. The options apply to rows and columns that do not say it: the command asks for those that are needed by naming what the file lacks.',
+      'Stores the rates of a file as a provider exports it, such as DAT or Greenscreens: origin, destination, equipment and rate, and, if the file has them, low, high, fuel, reports, miles, source, date and basis. Rows that are not valid are reported by line; the others are stored. Pushing the same file again changes nothing. Each option gives a value for rows or columns that do not state one. If the file needs an option, the error names it.',
     )
     .option('--source <name>', 'the source of the rates, such as DAT')
     .option('--basis <basis>', 'what the rates include: linehaul, or all_in with fuel')
@@ -53,7 +53,7 @@ const addPush: AddCommands = (market, action) => {
           .catch((error: unknown) => {
             if (isLanewiseFailure(error) && error.status === 422) {
               run.remark(
-                'Values for the whole file: --source, --basis, --kind, --unit, --equipment and --as-of.',
+                'Options that give a value for the whole file: --source, --basis, --kind, --unit, --equipment and --as-of.',
               )
             }
             throw error

@@ -196,7 +196,7 @@ interface Calls {
   readonly results: RowResult[]
 }
 
-/** Sends rows in calls of at most `pushedItemsMax`, and those that the service did not reach in time again. */
+/** Sends rows in calls of at most `pushedItemsMax`, and resends rows that the service did not reach in time. */
 async function inCalls(
   run: Run,
   { file, left: rows, results }: Calls,

@@ -119,8 +119,8 @@ export function readPushFile(bytes: Buffer, map: readonly string[]): PushFile {
 }
 
 /**
- * The columns with those of the customer rate where they belong to the quoted rate: its basis and currency if the quoted rate is read
- * from that column, and not its charges if it has a currency of its own, in which they would be other amounts.
+ * Adds the columns Customer Basis and Customer Currency if the quoted rate is read from the column of the customer rate. Otherwise,
+ * removes the customer's charges if the file has a column Customer Currency: they could be in another currency.
  */
 function withCustomerTerms(
   columns: ColumnsOf<PushField>,

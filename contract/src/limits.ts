@@ -83,7 +83,7 @@ export const callsKeptDaysMax = 7
 /** A check computes many signatures of a body for each secret, one or more per common mistake. */
 export const signatureChecksPerMinuteMax = 30
 /**
- * Maximum request of a signature check: the largest signed list as a JSON string, where a quote or a line break needs
+ * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote or a line break needs
  * two bytes and a control character six.
  */
 export const signatureCheckBytesMax = 10 * 1024 * 1024

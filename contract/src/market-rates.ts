@@ -202,7 +202,7 @@ export const loadMarketFile = endpoint({
   method: 'POST',
   path: '/api/market-rate-files',
   summary: 'Load market rates from a CSV file',
-  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply to rows and columns that do not say it. Dollars per mile are multiplied by the miles. With dry_run, nothing is stored. A brokerage can send only one file at a time. ${replaces}`,
+  description: `Reads up to ${marketFileRowsMax.toLocaleString('en-US')} rows with a header line, stores the valid ones, and returns the errors of the others by line. Lines that are no rates (titles, totals, remarks, lanes without a rate, repeated lines) are left out, and notes name them. source, basis, kind, equipment, unit and as_of apply where a row or a column does not state the value. Dollars per mile are multiplied by the miles. With dry_run, nothing is stored. A brokerage can send only one file at a time. ${replaces}`,
   tag: 'Market',
   who: member,
   bodyBytesMax: 4 * marketFileLengthMax,
@@ -279,7 +279,7 @@ export const pushMarketFile = endpoint({
   name: 'push-market-file',
   path: '/api/integrations/market-rate-files',
   summary: 'Load market rates from a CSV file, for a service token',
-  description: `The same as ${loadMarketFile.path}, for a service token. A file counts as one request. Its rates are those of the signed time: a rate of an older signature does not replace one of a newer signature. ${loadMarketFile.description}`,
+  description: `The same as ${loadMarketFile.path}, for a service token. A file counts as one request. The signed time counts as the time of its rates: a rate of an older signature does not replace one of a newer signature. ${loadMarketFile.description}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
 })

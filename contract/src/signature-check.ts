@@ -29,7 +29,7 @@ export const checkSignature = endpoint({
     ),
     body: Type.Refine(
       Type.String({
-        description: `The body exactly as sent, at most ${pushBytesMax.toLocaleString('en-US')} bytes, the limit of the largest signed list. To check the signer of a larger file, sign a smaller file`,
+        description: `The body exactly as sent, at most ${pushBytesMax.toLocaleString('en-US')} bytes, the limit of the largest push of quotes. To check the signer of a larger file, sign a smaller file`,
         maxLength: pushBytesMax,
         'x-expected': `text of at most ${pushBytesMax.toLocaleString('en-US')} bytes`,
       }),

@@ -1,6 +1,6 @@
 /**
- * The text of a file in the encodings in which spreadsheets save text: UTF-8, UTF-16 with its mark ("Unicode text"), and the
- * encoding of Windows.
+ * The text of a file in the encodings in which spreadsheets save text: UTF-8, UTF-16 with a byte order mark ("Unicode text"),
+ * and Windows-1252.
  */
 export function textOfBytes(bytes: Uint8Array): string {
   const [first, second] = bytes

@@ -81,7 +81,7 @@ export function knownEquipment(text: string): string | null {
 }
 
 /**
- * What a text that is not an equipment code must be. The caller puts the field's name and "must be" in front of it.
+ * Completes "<field> must be ..." for a text that is not an equipment code.
  *
  * @example equipmentFault('2150') // 'an equipment code of ..., such as V, R or F; 2150 looks like a rate'
  */

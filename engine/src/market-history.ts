@@ -12,7 +12,7 @@ export interface RateToCompare<Rate extends MarketRate> {
 const REASONS = ['other_basis', 'other_currency', 'stale'] as const
 export type WhyNoMarketRate = (typeof REASONS)[number]
 
-/** What the rates of one history are on a day, for every lane in their areas. */
+/** The rates of one history on one day, for every lane in its areas. */
 interface HistoryDay<Rate extends MarketRate> {
   readonly usable: Rate | null
   /** The rates before `usable` that the miles of a lane may make usable. */
@@ -27,8 +27,8 @@ const dayMs = 86_400_000
  * once, and not for each lane.
  */
 export class MarketHistory<Rate extends MarketRate> {
-  /** Rates that were compared so far: what a caller that works in steps adds up. */
-  compared = 0
+  /** Comparisons made so far. Callers that work in steps read it. */
+  comparisons = 0
   readonly #basis: RateBasis
   /** Newest first. */
   readonly #rates: readonly RateToCompare<Rate>[]
@@ -48,13 +48,13 @@ export class MarketHistory<Rate extends MarketRate> {
     const wanted = { at, basis: this.#basis }
     for (const convert of byMiles) {
       const rate = convert(known)
-      this.compared++
+      this.comparisons++
       if (marketRateState(rate, wanted) === 'usable') return rate
     }
     return usable
   }
 
-  /** Whether a rate is not usable at a time for a reason, if none is usable. */
+  /** Whether rates are unusable at a time for this reason. Only meaningful if no rate is usable. */
   has(reason: WhyNoMarketRate, at: number): boolean {
     return this.#at(at).reasons.has(reason)
   }
@@ -73,7 +73,7 @@ export class MarketHistory<Rate extends MarketRate> {
     const wanted = { at, basis: this.#basis }
     for (let index = this.#firstUntil(at); index < this.#rates.length; index++) {
       const { rate, ofMiles } = this.#rates[index] as RateToCompare<Rate>
-      this.compared++
+      this.comparisons++
       const state = marketRateState(rate, wanted)
       if (state === 'usable') return { usable: rate, byMiles, reasons }
       if (state !== 'future') reasons.add(state)

@@ -44,7 +44,7 @@ export const MARKET_RATE_RULE = {
   fewestMiles: 250,
   /** The miles that are assumed for an area, whose miles are unknown. */
   mostMiles: 3_500,
-  /** Mexican pesos have these limits times this: a US dollar was 16 to 22 pesos in the last ten years. */
+  /** The limits for Mexican pesos are 20 times as high: a US dollar has been worth about 16 to 25 pesos since 2016. */
   pesosPerDollar: 20,
 } as const
 

@@ -221,7 +221,7 @@ async function save(
   return answer
 }
 
-/** @throws a 409 if the earlier quote changed its terms since a requote was asked for, so that the rate is another amount now */
+/** @throws a 409 if the basis or currency of the quote changed after approval of a requote was requested */
 async function refuseOtherTerms(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -235,7 +235,7 @@ async function refuseOtherTerms(
   if (lane === null || sameTerms(asked.terms, termsOf(lane), assumed)) return
   throw problem(
     'state-conflict',
-    `The rates of lane ${request.laneRef} are on another basis or in another currency since the request was made, so the rate of the request would be another amount. Nothing was changed. Reject the request; the person can ask again.`,
+    `The basis or currency of lane ${request.laneRef} changed after the request, so its rate would now be a different amount. Nothing was changed. Reject the request; the person can ask again.`,
   )
 }
 

@@ -25,7 +25,7 @@ import { type RateConversions, rateConversions, rateToCompare } from './comparab
 import { basisAnswer, basisCells, basisHeaders } from './compared-basis.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { readSelection } from './performance.ts'
-import { type QuotedDay, type QuotedLane, quotedDays, sumOf, unpackLanes } from './quoted-lanes.ts'
+import { type StandingDay, type StandingLane, standingDays, sumOf, unpackLanes } from './standing-lanes.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
@@ -56,7 +56,7 @@ const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair, equipmen
   `${scope}\n${originArea}\n${destinationArea}\n${equipmentCode}`
 
 /** The names of the areas that a lane is in, with its equipment, most specific first. */
-const pairsOf = (lane: QuotedLane) =>
+const pairsOf = (lane: StandingLane) =>
   marketPairs(
     { key: lane.originKey, state: lane.originState, market: lane.originMarket },
     { key: lane.destinationKey, state: lane.destinationState, market: lane.destinationMarket },
@@ -68,7 +68,7 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
   const since =
     filter.from === undefined ? null : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
   const { compared, packed, stored } = await staleReads.inTenant(tenant, async (transaction) => ({
-    packed: await marketRates.quotedLanes(transaction, tenant, filter),
+    packed: await marketRates.standingLanes(transaction, tenant, filter),
     stored: await marketRates.storedPairs(transaction, tenant),
     compared: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
   }))
@@ -89,7 +89,7 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
 }
 
 interface LaneWithPairs {
-  readonly lane: QuotedLane
+  readonly lane: StandingLane
   /** The names of its areas that rates are stored for, most specific first. */
   readonly pairs: readonly string[]
 }
@@ -152,7 +152,7 @@ function* compare(
       without.lanes += 1
       continue
     }
-    const days = quotedDays(lane)
+    const days = standingDays(lane)
     const miles = milesOf(lane, days)
     const before = comparedIn(rates)
     let sums = noStanding
@@ -193,16 +193,19 @@ function ratesOf(pairs: readonly string[], histories: Histories): RatesOfLane {
 }
 
 const comparedIn = ({ sell, buy }: RatesOfLane) =>
-  sell.reduce((sum, { compared }) => sum + compared, 0) + buy.reduce((sum, { compared }) => sum + compared, 0)
+  sell.reduce((sum, { comparisons }) => sum + comparisons, 0) +
+  buy.reduce((sum, { comparisons }) => sum + comparisons, 0)
 
 /** The miles of a lane, which convert a rate of another basis, as on the page of the lane. They are measured if they are needed. */
-function milesOf(lane: QuotedLane, days: readonly QuotedDay[]): () => number | null {
+function milesOf(lane: StandingLane, days: readonly StandingDay[]): () => number | null {
   let known: number | null | undefined
   return () => {
-    known ??=
-      measuredMiles(lane.origin, lane.destination) ??
-      days.findLast(({ miles }) => miles !== null)?.miles ??
-      null
+    if (known === undefined) {
+      known =
+        measuredMiles(lane.origin, lane.destination) ??
+        days.findLast(({ miles }) => miles !== null)?.miles ??
+        null
+    }
     return known
   }
 }

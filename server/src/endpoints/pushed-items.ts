@@ -21,7 +21,7 @@ export interface PushedBy {
   readonly signed: Signed
   /** When the request arrived, epoch milliseconds. */
   readonly now: number
-  /** Whether nothing is stored. */
+  /** True for a check: the transaction is rolled back. */
   readonly isCheck?: boolean
 }
 
@@ -119,7 +119,7 @@ export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index
 export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
 
 /** Ends a transaction without its changes. */
-class RolledBack<Result> extends Error {
+class EndOfCheck<Result> extends Error {
   readonly results: Result
   constructor(results: Result) {
     super('The transaction was a check.')
@@ -146,11 +146,11 @@ export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
       return await parts.database.inTenant(tenant, async (transaction) => {
         await pushedLanes.lockPushes(transaction, tenant)
         const results = await apply(transaction, await withLanes(transaction, tenant, valid))
-        if (isCheck) throw new RolledBack(results)
+        if (isCheck) throw new EndOfCheck(results)
         return results
       })
     } catch (error) {
-      if (error instanceof RolledBack) return error.results as Results
+      if (error instanceof EndOfCheck) return error.results as Results
       throw error
     }
   }

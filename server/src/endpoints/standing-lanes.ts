@@ -11,7 +11,7 @@ import {
 } from '../database/queries/index.ts'
 
 /** A lane with its won, lost and paid quotes. */
-export interface QuotedLane {
+export interface StandingLane {
   readonly originKey: string
   readonly destinationKey: string
   readonly equipment: string
@@ -38,7 +38,7 @@ interface PricedQuote {
 }
 
 /** What a lane won, lost and paid on one day (UTC). */
-export interface QuotedDay extends LaneDay {
+export interface StandingDay extends LaneDay {
   /** The start of the day, in epoch milliseconds. */
   readonly at: number
   /** Average miles of the quotes; null if none are known. */
@@ -48,11 +48,11 @@ export interface QuotedDay extends LaneDay {
 const dayMs = 86_400_000
 
 /** The lanes of an answer of the database, in steps. */
-export function* unpackLanes({ lanes, quotes }: PackedLanes): Steps<QuotedLane[]> {
+export function* unpackLanes({ lanes, quotes }: PackedLanes): Steps<StandingLane[]> {
   if (lanes === null || quotes === null) return []
   const bytes = viewOf(quotes)
   let at = 0
-  const found: QuotedLane[] = []
+  const found: StandingLane[] = []
   for (const texts of lanes.split(recordSeparator)) {
     const [
       originKey = '',
@@ -91,7 +91,7 @@ function quoteAt(bytes: DataView, at: number): PricedQuote {
 }
 
 /** The days of a lane, oldest first. */
-export function quotedDays({ quotes }: Pick<QuotedLane, 'quotes'>): QuotedDay[] {
+export function standingDays({ quotes }: Pick<StandingLane, 'quotes'>): StandingDay[] {
   return [...Map.groupBy(quotes, ({ day }) => day)]
     .sort(([one], [other]) => one - other)
     .map(([day, of]) => {

@@ -9,8 +9,8 @@ export function termsOf(lane: Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>)
 
 /**
  * What a new rate removes because it was not sent with it: the estimated cost if the rate is on another basis or in another
- * currency, and its charges and the market rate if it is in another currency. On the terms of the new rate, they would be other amounts. If only
- * the terms change, the rate and the cost were on them from the start.
+ * currency, and its charges and the market rate if it is in another currency. On the terms of the new rate, they would be other
+ * amounts. If only the terms change, the rate and the cost were on them from the start.
  *
  * @example removedByTerms(allInLane, { quoted_rate_cents: 170000, quoted_basis: 'linehaul' }, 'all_in') // { estimated_cost_cents: null }
  */

@@ -2,10 +2,9 @@ import { expressionBuilder, type Insertable, type Selectable, sql } from 'kysely
 import type { MarketScope } from '#engine/market-rate.ts'
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
-import { isMixed } from './compared-basis.ts'
+import { expiredIsLost, isMixed, unordered } from './compared-basis.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
 import { recordSeparator, unitSeparator } from './packed-quotes.ts'
-import { unordered } from './performance.ts'
 
 export type MarketRateRow = Selectable<Tables['market_rates']>
 export type NewMarketRate = Omit<Insertable<Tables['market_rates']>, 'tenant_id'>
@@ -301,7 +300,7 @@ export const quoteRecordBytes = 24
  * The priced, won or lost quotes and the booked truck costs of a selection, by lane. Packed, because a row for each lane and day
  * takes the driver several times as long: nearly every quote has a day of its own.
  */
-export async function quotedLanes(
+export async function standingLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
   filter: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
@@ -312,7 +311,7 @@ export async function quotedLanes(
   const where = sql`tenant_id = ${tenant} and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}`
   const mixed = sql<boolean>`(select ${isMixed(tenant)} from tenants as one where one.tenant_id = ${tenant})`
   const expiredAs = sql`case when outcome <> 'expired' then outcome
-    when (select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant}) then 'lost'
+    when ${expiredIsLost(tenant)} then 'lost'
     else 'pending' end`
   // Without an amount to convert, the view takes twice as long as the table. Only one of the two parts runs.
   const { rows } = await sql<PackedLanes>`

@@ -3,6 +3,7 @@ import { MISSED_KINDS, type MissedKind } from '#engine/backtest/missed-margin.ts
 import type { Tables, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { binaryArrays } from './binary-arrays.ts'
+import { expiredIsLost } from './compared-basis.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
 import { joinMerged } from './performance.ts'
@@ -46,10 +47,6 @@ export interface MissedCursor {
   readonly amountCents: number
   readonly key: string
 }
-
-/** Whether an expired quote counts as lost, else as pending, as in counted_lanes. */
-const expiredIsLost = (tenant: TenantId) =>
-  sql`(select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant})`
 
 const laneKeys = sql`origin_key, destination_key, equipment_code`
 

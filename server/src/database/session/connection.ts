@@ -30,8 +30,8 @@ const usualTimeouts: Timeouts = { statementMs: statementTimeoutMs, lockMs: lockT
 const answerMs = 50
 
 /**
- * The timeouts of a transaction that begins now. The database ends a statement before the request stops waiting for it:
- * otherwise the statement would go on in the database although its brokerage may already run the next one.
+ * The timeouts of a transaction that begins now. The database ends a statement before the request stops waiting for it.
+ * Otherwise the statement would keep the slot of its brokerage until it ends.
  */
 export function timeoutsNow(): Timeouts {
   const leftMs = deadlineLeftMs() - answerMs
@@ -60,7 +60,7 @@ const sentAt = new WeakMap<pg.PoolClient, number>()
  * request gave up on a statement, the rollback follows the answer to that statement: the driver sends it then. If no
  * answer comes within `answerTimeoutMs` of the statement, the database does not answer at all.
  */
-export async function rolledBack(client: pg.PoolClient, failure: unknown): Promise<boolean> {
+export async function usableAfterRollback(client: pg.PoolClient, failure: unknown): Promise<boolean> {
   const gaveUp = isGivenUp(failure)
   const leftMs = answerTimeoutMs - (gaveUp ? performance.now() - (sentAt.get(client) ?? 0) : 0)
   if (leftMs <= 0 || (isConnectionLost(failure) && !gaveUp)) return false

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { poolWaitMs, rolledBack } from './connection.ts'
+import { poolWaitMs, usableAfterRollback } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
@@ -18,8 +18,8 @@ export interface Lent {
   /** Returns it after a commit. */
   release(): void
   /**
-   * Returns it after the failure of its transaction, as soon as that is rolled back. Until then the owner does not get
-   * another one for it: the database may still run the statement on which the request gave up.
+   * Returns it after a failed transaction, once that is rolled back. Until then it counts against its owner's limit: the
+   * database may still run the statement on which the request gave up.
    */
   releaseAfterRollback(failure: unknown): void
 }
@@ -112,7 +112,7 @@ class FairPool implements FairConnections {
       return {
         client,
         release: () => giveBack(true),
-        releaseAfterRollback: (failure) => void rolledBack(client, failure).then(giveBack),
+        releaseAfterRollback: (failure) => void usableAfterRollback(client, failure).then(giveBack),
       }
     } catch (error) {
       // A connection that opens later goes back to the pool. Until then it keeps its slot.
