@@ -24,12 +24,12 @@ export const shipmentUpdate = endpoint({
     customer_fuel: Type.Optional(fuelOf('customer_rate')),
     customer_accessorials: Type.Optional(accessorialsOf('customer_rate')),
     customer_charges: Type.Optional(chargesOf('customer_rate')),
-    customer_currency: Type.Optional(currencyOf('customer_rate and its charges')),
+    customer_currency: Type.Optional(currencyOf('customer_rate and its charges, also of those sent before')),
     truck_basis: Type.Optional(basisOf('truck_cost')),
     truck_fuel: Type.Optional(fuelOf('truck_cost')),
     truck_accessorials: Type.Optional(accessorialsOf('truck_cost')),
     truck_charges: Type.Optional(chargesOf('truck_cost')),
-    truck_currency: Type.Optional(currencyOf('truck_cost and its charges')),
+    truck_currency: Type.Optional(currencyOf('truck_cost and its charges, also of those sent before')),
     booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
     cancelled: Type.Optional(
       Type.Boolean({
