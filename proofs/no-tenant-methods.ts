@@ -38,6 +38,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.rollbackValues': 'converts its arguments',
   'performance.joinMerged': 'returns part of a query',
   'compared-basis.isMixed': 'returns part of a query',
+  'compared-basis.expiredIsLost': 'returns part of a query',
+  'landed-margin.comparableAsBooked': 'returns part of a query',
   'teams.laneSeenByViewer': 'returns part of a query',
   'teams.seenByViewer': 'returns part of a query',
   'customers.ofCustomer': 'returns part of a query',

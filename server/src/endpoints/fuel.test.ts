@@ -30,6 +30,27 @@ const week = (day: string, price: string) => `${day},EMD_EPD2D_PTE_NUS_DPG,${pri
 const ofBrokerage = { from: '2026-01-01', base_price: 1.2, miles_per_gallon: 6 }
 
 describe('200', () => {
+  test('concurrent changes of schedules, prices and exchange rates are all kept', async () => {
+    const { owner: token } = acme
+    const ofCustomer = { ...ofBrokerage, base_price: 1.5 }
+    const days = [1, 2, 3, 4, 5, 6].map((nth) => `2026-03-0${nth}`)
+    const answers = await Promise.all([
+      load(week('2026-03-02', '3.6')),
+      ...days.flatMap((day, nth) => [
+        change({ periods: [ofBrokerage] }),
+        change({ customer_name: `Customer ${nth}`, periods: [ofCustomer] }),
+        call(app, 'POST', '/api/exchange-rates', { token, body: { rates: [{ day, usd_per_cad: 0.7 }] } }),
+      ]),
+    ])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const rates = await call(app, 'GET', '/api/exchange-rates', { token })
+    expect(rates.body.rates.map(({ day }: { day: string }) => day).sort()).toEqual(days)
+    expect(await surcharge('day=2026-03-05&miles=780&customer_name=Customer+5')).toMatchObject({
+      surcharge: 273,
+    })
+    expect(await surcharge('day=2026-03-05&miles=780')).toMatchObject({ surcharge: 312 })
+  })
+
   test('the surcharge follows from the schedule and the diesel price of the day; a customer can have its own', async () => {
     const ask = 'day=2026-03-05&miles=780'
     const none = { found: false, surcharge: null, per_mile: null, diesel: null, schedule: null }

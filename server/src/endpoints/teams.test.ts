@@ -47,6 +47,18 @@ async function hidden() {
   return { ours: ours.lane_ref as string, theirs: theirs.lane_ref as string }
 }
 
+test('concurrent changes of a team are all answered, and the last one holds', async () => {
+  await hidden()
+  const members = [[inside.id], [inside.id, outside.id], [outside.id, viewer.id]]
+  const answers = await Promise.all(
+    [...members, ...members].map((ids) => team({ members: ids, customers: [secret, open] })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  const { body } = await admin('GET', '/api/teams')
+  const held = body.teams[0].members.map(({ id }: { id: number }) => id).sort()
+  expect(members.map((ids) => ids.toSorted())).toContainEqual(held)
+})
+
 /** Every read of the dashboard that shows quotes or names of customers. */
 const reads = (ref: string) => {
   const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'

@@ -13,6 +13,19 @@ export async function conversionsChanged(transaction: TenantTransaction, tenant:
     .execute()
 }
 
+/**
+ * Waits until no other transaction changes the fuel schedules, diesel prices or exchange rates of the brokerage: their days are
+ * computed from all of them, so that one of two concurrent changes would be lost.
+ */
+export async function lockConversions(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  await transaction
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenant)
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** The entered exchange rates, newest first. */
 export async function listExchangeRates(
   transaction: TenantTransaction,
@@ -34,6 +47,7 @@ export async function putExchangeRates(
   tenant: TenantId,
   rates: readonly ExchangeRate[],
 ): Promise<number> {
+  await lockConversions(transaction, tenant)
   const stored = await listExchangeRates(transaction, tenant, null)
   const known = new Map(stored.map(({ day, usdPerCad }) => [day, usdPerCad]))
   const changed = rates.filter(({ day, usdPerCad }) => known.get(day) !== usdPerCad)

@@ -101,6 +101,17 @@ export async function renameTeam(
     .execute()
 }
 
+/** Waits until no other transaction replaces the members or customers of a team. */
+async function lockTeam(transaction: TenantTransaction, tenant: TenantId, teamId: number): Promise<void> {
+  await transaction
+    .selectFrom('teams')
+    .select('team_id')
+    .where('tenant_id', '=', tenant)
+    .where('team_id', '=', teamId)
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** Replaces the members of a team. */
 export async function setTeamMembers(
   transaction: TenantTransaction,
@@ -108,6 +119,7 @@ export async function setTeamMembers(
   teamId: number,
   userIds: readonly number[],
 ): Promise<void> {
+  await lockTeam(transaction, tenant, teamId)
   await transaction
     .deleteFrom('team_members')
     .where('tenant_id', '=', tenant)
@@ -125,6 +137,7 @@ export async function setTeamCustomers(
   teamId: number,
   customerIds: readonly number[],
 ): Promise<void> {
+  await lockTeam(transaction, tenant, teamId)
   await transaction
     .deleteFrom('team_customers')
     .where('tenant_id', '=', tenant)
