@@ -438,6 +438,31 @@ describe('a row of a known quote', () => {
     expect((await lanes(ours)).desk).toMatchObject({ ...byTms, customer_fuel: 320, margin: 300 })
   })
 
+  test('without a quoted rate brings no cost or market rate on other terms than the rate, and the report says so', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const lost = 'Quoted rate,Estimated cost,Market rate'
+    const won = 'Linehaul,FSC,Currency,Estimated cost,Market rate'
+    const report = (run: unknown) =>
+      (run as { kept: { detail: string; set_by: object }[] }).kept.map((one) => [one.detail, one.set_by])
+    const byFile = { source: 'import', name: null }
+    await imports(ours, 'L-1', lost, 'Lost,2000,1800,1900')
+    const basis = 'stays $1,800, because the quoted rate is on another basis than the row'
+    expect(report(await imports(ours, 'L-1', won, 'Won,1700,320,,1500,1950'))).toEqual([
+      [`Estimated cost ${basis}; the file has $1,500.`, byFile],
+    ])
+    expect((await lanes(ours))['L-1']).toMatchObject({ estimated_cost: 1800, market_rate: 1950 })
+    await imports(ours, 'L-2', lost, 'Lost,2000,,1900')
+    const currency = 'because the quoted rate is in another currency than the row'
+    expect(report(await imports(ours, 'L-2', won, 'Won,1700,320,CAD,1500,2600'))).toEqual([
+      [`Estimated cost stays empty, ${currency}; the file has $1,500.`, byFile],
+      [`Market rate stays $1,900, ${currency}; the file has $2,600.`, byFile],
+    ])
+    expect((await lanes(ours))['L-2']).toMatchObject({ estimated_cost: null, market_rate: 1900 })
+    // A cost on the terms of the quoted rate is applied.
+    await imports(ours, 'L-2', 'Customer rate,Estimated cost', 'Won,2100,1700')
+    expect((await lanes(ours))['L-2']).toMatchObject({ quoted_rate: 2000, estimated_cost: 1700 })
+  })
+
   test('takes its estimated cost from a truck cost on the terms of the quoted rate', async () => {
     const ours = await makeIntegration(app, scopes)
     const lost = 'Quoted rate,Quoted basis,FSC,Truck cost,Truck basis,Truck currency,Truck fuel'
