@@ -324,6 +324,20 @@ describe('a rate on other terms', () => {
     expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
   })
 
+  test('keeps out the cost of an older push that states no basis, if the default basis is another one', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await call(app, 'PATCH', '/api/tenant', {
+      token: ours.tenant.owner,
+      body: { default_basis: 'linehaul' },
+    })
+    const first = quoteToPush('D-1', { quoted_rate: 1700, estimated_cost: 1500 })
+    const { lane_ref: ref } = await quoted(ours, 'D-1', first)
+    await quoted(ours, 'D-1', { quoted_rate: 2020, quoted_basis: 'all_in' }, seconds() + 2)
+    const late = await quoted(ours, 'D-1', { quoted_rate: 1750, estimated_cost: 1550 }, seconds() + 1)
+    expect(late).toMatchObject({ result: 'unchanged', kept: ['quoted_rate', 'estimated_cost'] })
+    expect(await lane(ours, ref)).toMatchObject({ quoted_rate: 2020, estimated_cost: null })
+  })
+
   test('of a requote removes the estimated cost, and the default basis in words is no other one', async () => {
     const ours = await makeIntegration(app, scopes)
     const { lane_ref: ref } = await quoted(ours, 'Q-1', quoteToPush('Q-1', { estimated_cost: 1500 }))
