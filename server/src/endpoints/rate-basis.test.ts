@@ -955,6 +955,36 @@ test('pasted rows are read with a column Basis, accessorial charges, and the bas
   ])
 })
 
+test('the cost of a pasted row is read with its own column of bases, and refused in another currency than the row', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const ends = 'Dallas, TX\tAtlanta, GA\tV\t'
+  const pasted = async (head: string, row: string) => {
+    const text = `Origin\tDestination\tEquipment\t${head}\n${ends}${row}`
+    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body
+      .rows[0]
+  }
+  const amounts = 'Linehaul\tFuel\tCost'
+  for (const name of ['Cost Basis', 'Carrier Basis', 'AP Basis']) {
+    expect(await pasted(`${amounts}\t${name}`, '1700\t320\t1800\tall-in')).toMatchObject({
+      ...{ rate: 2020, basis: 'linehaul', cost: 1800, cost_basis: 'all_in', errors: [] },
+    })
+  }
+  expect(await pasted(`${amounts}\tCost Basis`, '1700\t320\t1800\tgross')).toMatchObject({
+    errors: [{ detail: 'The basis of the cost must be linehaul or all_in; it is "gross"' }],
+  })
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1800\tCAD')).toMatchObject({
+    errors: [
+      {
+        detail:
+          'The currency of the cost must be USD, as that of the row; it is "CAD". Convert the cost to US dollars, or remove it',
+      },
+    ],
+  })
+  // The currency of the row, or of no cost, is no other one.
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1500\tUSD')).toMatchObject({ errors: [] })
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t\tCAD')).toMatchObject({ errors: [] })
+})
+
 /** Amounts from a cent to the largest one, with and without charges, on all terms. */
 const anyAmount: fc.Arbitrary<AmountOnBasis> = fc.record({
   cents: fc.constantFrom(1, 90_000, 170_001, 999_999_999),
