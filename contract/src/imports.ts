@@ -32,7 +32,7 @@ const ImportChange = Type.Object({
   ),
 })
 
-/** A value of a file that was skipped because the lane has a newer value. */
+/** A value of a file that was skipped because the lane has a newer value, or a quoted rate on other terms. */
 const ImportKept = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
@@ -86,7 +86,7 @@ export const Import = Type.Object({
   rows_refused: Type.Integer({ description: 'Rows with an error' }),
   rows_kept: Type.Integer({
     description:
-      'Rows of an existing lane whose new values were all skipped, because the lane has a newer value: one that the TMS signed, or an outcome that a person set',
+      'Rows of an existing lane whose new values were all skipped, because the lane has a newer value (one that the TMS signed, or an outcome that a person set), or a quoted rate on another basis or in another currency than the cost or market rate of the row',
   }),
   rows_won: Type.Integer({ description: 'Accepted rows of won quotes' }),
   rows_lost: Type.Integer({ description: 'Accepted rows of lost quotes' }),
@@ -100,7 +100,8 @@ export const Import = Type.Object({
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
   kept: Type.Array(ImportKept, {
-    description: 'The first 1,000 values that were skipped because the lane has a newer value',
+    description:
+      'The first 1,000 values that were skipped because the lane has a newer value, or a quoted rate on another basis or in another currency',
   }),
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),

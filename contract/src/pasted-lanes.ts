@@ -15,6 +15,8 @@ export const pastedFields = [
   'equipment',
   'rate',
   'cost',
+  'cost_basis',
+  'cost_currency',
   'fuel',
   'accessorials',
   'basis',
@@ -77,12 +79,12 @@ export const readPastedLanes = endpoint({
         cost_basis: {
           ...nullable(Type.Enum([...rateBases])),
           description:
-            'What the cost was, by the name of its column, or else what the rate was; null if it is not known',
+            'What the cost was, by a column Cost Basis, by the name of its own column, or else what the rate was; null if it is not known',
         },
         currency: {
           ...nullable(Type.Enum([...currencies])),
           description:
-            'The currency of the amounts as pasted, if a column says it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, the row has an error',
+            'The currency of the amounts as pasted, if a column says it. Canadian dollars were converted to US dollars by the exchange rate of today; without one, or if a column Cost Currency has another currency, the row has an error',
         },
         converted_by: {
           ...nullable(Type.Enum(['charges', 'schedule', 'exchange'])),

@@ -61,6 +61,8 @@ const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> =
   equipment: 'equipment',
   rate: 'rate',
   cost: 'estimated cost',
+  cost_basis: 'basis of the cost',
+  cost_currency: 'currency of the cost',
   fuel: 'fuel charge',
   accessorials: 'accessorial charges',
   basis: 'basis',

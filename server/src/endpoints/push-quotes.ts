@@ -346,10 +346,8 @@ async function applyHundred(
   const { tenant } = by.caller
   const now = await changes.databaseNow(transaction)
   await creditReps(transaction, by, quotes)
-  // Without a basis in the push, no basis changes.
-  const assumed = quotes.some(({ columns }) => columns.has('quotedBasis'))
-    ? await defaultBasisOf(transaction, tenant)
-    : 'all_in'
+  // Also without a basis in the push: the stored quotes may state one.
+  const assumed = await defaultBasisOf(transaction, tenant)
   const changing: ChangingLane[] = []
   const creating: { readonly at: number; readonly lane: NewPushedLane }[] = []
   const results = quotes.map((quote, at): Result | RefusedItem => {

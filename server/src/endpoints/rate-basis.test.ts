@@ -324,6 +324,20 @@ describe('a rate on other terms', () => {
     expect(await lane(ours, same.lane_ref)).toMatchObject({ quoted_currency: 'CAD', estimated_cost: null })
   })
 
+  test('keeps out the cost of an older push that states no basis, if the default basis is another one', async () => {
+    const ours = await makeIntegration(app, scopes)
+    await call(app, 'PATCH', '/api/tenant', {
+      token: ours.tenant.owner,
+      body: { default_basis: 'linehaul' },
+    })
+    const first = quoteToPush('D-1', { quoted_rate: 1700, estimated_cost: 1500 })
+    const { lane_ref: ref } = await quoted(ours, 'D-1', first)
+    await quoted(ours, 'D-1', { quoted_rate: 2020, quoted_basis: 'all_in' }, seconds() + 2)
+    const late = await quoted(ours, 'D-1', { quoted_rate: 1750, estimated_cost: 1550 }, seconds() + 1)
+    expect(late).toMatchObject({ result: 'unchanged', kept: ['quoted_rate', 'estimated_cost'] })
+    expect(await lane(ours, ref)).toMatchObject({ quoted_rate: 2020, estimated_cost: null })
+  })
+
   test('of a requote removes the estimated cost, and the default basis in words is no other one', async () => {
     const ours = await makeIntegration(app, scopes)
     const { lane_ref: ref } = await quoted(ours, 'Q-1', quoteToPush('Q-1', { estimated_cost: 1500 }))
@@ -436,6 +450,31 @@ describe('a row of a known quote', () => {
     // The charges of the same amount on the same terms are added.
     await imported(ours, `Lane ref,Status,Customer rate,FSC\n${ref},Won,2000,320\n`)
     expect((await lanes(ours)).desk).toMatchObject({ ...byTms, customer_fuel: 320, margin: 300 })
+  })
+
+  test('without a quoted rate brings no cost or market rate on other terms than the rate, and the report says so', async () => {
+    const ours = await makeIntegration(app, scopes)
+    const lost = 'Quoted rate,Estimated cost,Market rate'
+    const won = 'Linehaul,FSC,Currency,Estimated cost,Market rate'
+    const report = (run: unknown) =>
+      (run as { kept: { detail: string; set_by: object }[] }).kept.map((one) => [one.detail, one.set_by])
+    const byFile = { source: 'import', name: null }
+    await imports(ours, 'L-1', lost, 'Lost,2000,1800,1900')
+    const basis = 'stays $1,800, because the quoted rate is on another basis than the row'
+    expect(report(await imports(ours, 'L-1', won, 'Won,1700,320,,1500,1950'))).toEqual([
+      [`Estimated cost ${basis}; the file has $1,500.`, byFile],
+    ])
+    expect((await lanes(ours))['L-1']).toMatchObject({ estimated_cost: 1800, market_rate: 1950 })
+    await imports(ours, 'L-2', lost, 'Lost,2000,,1900')
+    const currency = 'because the quoted rate is in another currency than the row'
+    expect(report(await imports(ours, 'L-2', won, 'Won,1700,320,CAD,1500,2600'))).toEqual([
+      [`Estimated cost stays empty, ${currency}; the file has $1,500.`, byFile],
+      [`Market rate stays $1,900, ${currency}; the file has $2,600.`, byFile],
+    ])
+    expect((await lanes(ours))['L-2']).toMatchObject({ estimated_cost: null, market_rate: 1900 })
+    // A cost on the terms of the quoted rate is applied.
+    await imports(ours, 'L-2', 'Customer rate,Estimated cost', 'Won,2100,1700')
+    expect((await lanes(ours))['L-2']).toMatchObject({ quoted_rate: 2000, estimated_cost: 1700 })
   })
 
   test('takes its estimated cost from a truck cost on the terms of the quoted rate', async () => {
@@ -920,6 +959,36 @@ test('pasted rows are read with a column Basis, accessorial charges, and the bas
     { cost: 1500, errors: [{ detail: expect.stringContaining('The estimated cost is linehaul') }] },
     { rate: 2020, basis: null, cost: 1820, cost_basis: 'linehaul', errors: [] },
   ])
+})
+
+test('the cost of a pasted row is read with its own column of bases, and refused in another currency than the row', async () => {
+  const { tenant } = await makeIntegration(app, scopes)
+  const ends = 'Dallas, TX\tAtlanta, GA\tV\t'
+  const pasted = async (head: string, row: string) => {
+    const text = `Origin\tDestination\tEquipment\t${head}\n${ends}${row}`
+    return (await call(app, 'POST', '/api/pasted-lanes', { token: tenant.owner, body: { text } })).body
+      .rows[0]
+  }
+  const amounts = 'Linehaul\tFuel\tCost'
+  for (const name of ['Cost Basis', 'Carrier Basis', 'AP Basis']) {
+    expect(await pasted(`${amounts}\t${name}`, '1700\t320\t1800\tall-in')).toMatchObject({
+      ...{ rate: 2020, basis: 'linehaul', cost: 1800, cost_basis: 'all_in', errors: [] },
+    })
+  }
+  expect(await pasted(`${amounts}\tCost Basis`, '1700\t320\t1800\tgross')).toMatchObject({
+    errors: [{ detail: 'The basis of the cost must be linehaul or all_in; it is "gross"' }],
+  })
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1800\tCAD')).toMatchObject({
+    errors: [
+      {
+        detail:
+          'The currency of the cost must be USD, as that of the row; it is "CAD". Convert the cost to US dollars, or remove it',
+      },
+    ],
+  })
+  // The currency of the row, or of no cost, is no other one.
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t1500\tUSD')).toMatchObject({ errors: [] })
+  expect(await pasted(`${amounts}\tCost Currency`, '1700\t320\t\tCAD')).toMatchObject({ errors: [] })
 })
 
 /** Amounts from a cent to the largest one, with and without charges, on all terms. */

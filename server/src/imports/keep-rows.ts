@@ -11,6 +11,7 @@ import {
   insertImportedLanes,
   lanesById,
   lockImports,
+  type Setter,
   settersOf,
 } from '../database/queries/index.ts'
 import type { KeptValue, LaneRow, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
@@ -251,15 +252,12 @@ async function keptValues(
     tenant,
     kept.map(({ lane, field }) => ({ laneId: lane.lane_id, column: field.column })),
   )
-  return kept.map(({ line, lane, field: { field, column, fileValue, keptValue } }, index) => {
-    const name = nameOf(field)
-    const isOutcome = column === 'outcome' || column === 'outcome_reason'
-    const source = isOutcome ? (lane.outcome_source ?? 'tms') : 'tms'
-    const setter = setters[index] ?? null
-    // A signed update that only confirmed a value recorded no change.
-    const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
-    const set_by = isPersons ? setter : { source, name: null }
+  return kept.map(({ line, lane, field }, index) => {
+    const { column, fileValue, keptValue, because } = field
+    const name = nameOf(field.field)
+    const set_by = setterOf(lane, field, setters[index] ?? null)
     const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')
+    const stands = lane.cancelled_at === null ? `which ${who} set` : 'because the TMS cancelled the booking'
     const money = column.endsWith('_cents')
     const text = (value: string | number | null) =>
       value === null ? 'empty' : money ? formatDollars(Math.round(Number(value) * 100)) : `"${value}"`
@@ -270,7 +268,20 @@ async function keptValues(
       file_value: fileValue,
       kept_value: keptValue,
       set_by,
-      detail: `${name} stays ${text(keptValue)}, ${lane.cancelled_at === null ? `which ${who} set` : 'because the TMS cancelled the booking'}; the file has ${text(fileValue)}.`,
+      detail: `${name} stays ${text(keptValue)}, ${because ?? stands}; the file has ${text(fileValue)}.`,
     }
   })
+}
+
+/** The source of a value that stands: that of its last change, or else of the quote. */
+function setterOf(lane: LaneRow, { column, because }: KeptField, setter: Setter | null): KeptValue['set_by'] {
+  if (because !== undefined) {
+    const quotedIn = lane.import_id !== null ? 'import' : lane.external_id !== null ? 'tms' : 'dashboard'
+    return setter ?? { source: quotedIn, name: null }
+  }
+  const isOutcome = column === 'outcome' || column === 'outcome_reason'
+  const source = isOutcome ? (lane.outcome_source ?? 'tms') : 'tms'
+  // A signed update that only confirmed a value recorded no change.
+  const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
+  return isPersons ? setter : { source, name: null }
 }

@@ -30,13 +30,28 @@ const quoteColumns = {
   quotedAt: 'created_at',
 } as const satisfies Record<keyof ReportedQuote, keyof NextValues>
 
-/** A value of a file that is not imported because a newer value stands. Amounts in dollars, times in ISO 8601. */
+/** The amounts of a quote that are read on the terms of the rate of their row. */
+const costFields = {
+  estimatedCostCents: 'estimated_cost',
+  marketRateCents: 'market_rate',
+} as const satisfies { readonly [F in keyof ReportedQuote]?: ImportFieldName }
+
+/**
+ * A value of a file that is not imported because a newer value stands, or because it is on other terms than the quoted rate. Amounts
+ * in dollars, times in ISO 8601.
+ */
 export interface KeptField {
   readonly field: ImportFieldName
   /** The column of the lane with the value that stands. */
-  readonly column: 'outcome' | 'outcome_reason' | (typeof bookingColumns)[keyof ReportedBooking]
+  readonly column:
+    | 'outcome'
+    | 'outcome_reason'
+    | (typeof bookingColumns)[keyof ReportedBooking]
+    | (typeof quoteColumns)[keyof typeof costFields]
   readonly fileValue: string | number
   readonly keptValue: string | number | null
+  /** Why an amount of the row cannot stand beside the quoted rate of the lane. Absent if a newer value stands. */
+  readonly because?: string
 }
 
 /** The changes of a row to an existing lane. */
@@ -52,7 +67,8 @@ export interface MergedRow {
  * A value in the row replaces the lane's value; an absent value changes nothing. A file has no signature and no date, so
  * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback, with
  * what it includes; an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
- * booking. A booking is a win: `outcomeOfBooking` decides, as for a signed update.
+ * booking. A cost or a market rate on other terms than the quoted rate of the lane is listed, too. A booking is a win:
+ * `outcomeOfBooking` decides, as for a signed update.
  *
  * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say. `assumed` is the default basis.
  *
@@ -65,8 +81,7 @@ export function mergeRow(
   { decidedAt, assumed }: { readonly decidedAt: number; readonly assumed: RateBasis },
 ): MergedRow {
   const values: Record<string, unknown> = {}
-  const kept: KeptField[] = []
-  const quote = saysTermsOfQuote(lane, row, assumed) ? row.quote : withoutTerms(row.quote)
+  const { quote, kept } = quoteToMerge(lane, row, assumed)
   for (const [field, value] of Object.entries(quote) as [keyof ReportedQuote, string | number][]) {
     const column = quoteColumns[field]
     if (plain(lane[column]) !== value) values[column] = column === 'created_at' ? new Date(value) : value
@@ -109,8 +124,36 @@ const termsOfQuote: ReadonlySet<string> = new Set<keyof ReportedQuote>([
   'quotedCurrency',
 ])
 
-function withoutTerms(quote: ReportedQuote): ReportedQuote {
-  return Object.fromEntries(Object.entries(quote).filter(([field]) => !termsOfQuote.has(field)))
+/**
+ * The quote of a row without its terms, if they are not those of the lane's quote, and without the amounts that would be other ones
+ * on the terms of the lane: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
+ */
+function quoteToMerge(
+  lane: LaneRow,
+  row: ReportedLane,
+  assumed: RateBasis,
+): { readonly quote: ReportedQuote; readonly kept: KeptField[] } {
+  if (saysTermsOfQuote(lane, row, assumed)) return { quote: row.quote, kept: [] }
+  const held = termsOf(lane)
+  const said = { basis: row.quote.quotedBasis ?? null, currency: row.quote.quotedCurrency ?? null }
+  const isOtherCurrency = !sameTerms({ ...said, basis: null }, { ...held, basis: null }, assumed)
+  const isOther: Readonly<Record<keyof typeof costFields, boolean>> = {
+    estimatedCostCents: !sameTerms(said, held, assumed),
+    // A market rate has no basis of its own.
+    marketRateCents: isOtherCurrency,
+  }
+  const left = (['estimatedCostCents', 'marketRateCents'] as const).filter((field) => isOther[field])
+  const because = `because the quoted rate ${isOtherCurrency ? 'is in another currency' : 'is on another basis'} than the row`
+  const kept = left.flatMap((field): KeptField[] => {
+    const [sent, column] = [row.quote[field], quoteColumns[field]]
+    const stands = lane[column]
+    if (sent === undefined || sent === stands) return []
+    const keptValue = stands === null ? null : stands / 100
+    return [{ field: costFields[field], column, fileValue: sent / 100, keptValue, because }]
+  })
+  const leftOut: ReadonlySet<string> = new Set([...termsOfQuote, ...left])
+  const quote = Object.fromEntries(Object.entries(row.quote).filter(([field]) => !leftOut.has(field)))
+  return { quote, kept }
 }
 
 /** What AR and AP of a lane include, in the form of a quote's terms. */

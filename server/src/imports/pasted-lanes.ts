@@ -5,7 +5,7 @@ import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
-import { fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
+import { type Currency, fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
@@ -53,6 +53,8 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   quoted_basis: 'basis',
   customer_basis: 'basis',
   truck_cost: 'cost',
+  truck_basis: 'cost_basis',
+  truck_currency: 'cost_currency',
   market_rate: 'market',
   pickup_date: 'pickup',
   customer_name: 'customer',
@@ -139,6 +141,8 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   equipment: (cell) => equipmentCode(cell) !== null,
   rate: isMoney,
   cost: isMoney,
+  cost_basis: isWord,
+  cost_currency: isWord,
   fuel: isMoney,
   accessorials: isMoney,
   basis: isWord,
@@ -322,6 +326,14 @@ interface NamedBases {
   readonly cost: RateBasis | null
 }
 
+const currencyWords: Readonly<Record<Currency, string>> = { USD: 'US dollars', CAD: 'Canadian dollars' }
+
+/** Why the cost of a row cannot be read in the currency of its other amounts; null if it can. */
+function costCurrencyFault(currency: Currency, said: Currency | null): string | null {
+  if (said === null || said === currency) return null
+  return `The currency of the cost must be ${currency}, as that of the row; it is "${said}". Convert the cost to ${currencyWords[currency]}, or remove it`
+}
+
 function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: NamedBases): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
@@ -349,6 +361,13 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: 
   const accessorials = charge('accessorials', 'accessorial charges')
   const basis = read('basis', 'basis', readBasis) ?? named.rate
   const cost = amount('cost', 'estimated cost')
+  const costBasis = read('cost_basis', 'basis of the cost', readBasis) ?? named.cost ?? basis
+  const currency = read('currency', 'currency', readCurrency)
+  const costCurrency = read('cost_currency', 'currency of the cost', readCurrency)
+  // An unknown currency of the row is its error already.
+  const isKnown = currency !== null || cell('currency') === null
+  const currencyFault = cost === null || !isKnown ? null : costCurrencyFault(currency ?? 'USD', costCurrency)
+  if (currencyFault !== null) errors.push({ detail: currencyFault, suggestions: [] })
   const rate = amount('rate', 'rate')
   const unitFault = fuelUnitFault(fuel, basis === 'linehaul' && rate !== null ? centsFromDollars(rate) : null)
   if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
@@ -368,8 +387,8 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: 
     fuel: dollarsIfKnown(fuel),
     accessorials: dollarsIfKnown(accessorials),
     basis,
-    cost_basis: cost === null ? null : (named.cost ?? basis),
-    currency: read('currency', 'currency', readCurrency),
+    cost_basis: cost === null ? null : costBasis,
+    currency,
     market: amount('market', 'market rate'),
     pickup: read('pickup', 'pickup date', readDay),
     customer: read('customer', 'customer', readText),

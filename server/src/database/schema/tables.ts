@@ -202,7 +202,7 @@ export interface RowChange {
   fields: { field: string; before: string | number | null; after: string | number | null }[]
 }
 
-/** A value of a file that was not applied, because the lane has a newer value. */
+/** A value of a file that was not applied, because the lane has a newer value or a quoted rate on other terms. */
 export interface KeptValue {
   row: number
   lane_ref: string
