@@ -257,7 +257,9 @@ export const PilotReport = Type.Object({
         planned: howMany('Quotes that were fixed at the start'),
         assigned: howMany('Quotes with a suggestion so far, at most the planned ones'),
         followed: howMany('Of these, quoted within 1 % of the suggestion'),
-        kept_apart: howMany('Of these, quotes whose booked amounts cannot be compared for the same reasons: they count with the rate and the cost of their forecast'),
+        kept_apart: howMany(
+          'Of these, quotes whose booked amounts cannot be compared for the same reasons: they count with the rate and the cost of their forecast',
+        ),
         result: {
           ...nullable(
             Type.Object({
