@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** Files that an instance reads at the same time, over all brokerages: the rest of the processor is for requests. */
+export const filesReadAtOnceMax = 2
+/** Files that wait to be read. Each takes up to a second, so that the last one waits up to ten. */
+export const filesWaitingMax = 20
+
 /** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
 export const approvalHours = 24
 /** Approvals in the list: those of the last weeks. */

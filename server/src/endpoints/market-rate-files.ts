@@ -12,7 +12,7 @@ import {
 } from './market-rate-items.ts'
 import type { Parts } from './parts.ts'
 import { countResults } from './pushed-items.ts'
-import { filesAtOnce } from './received-files.ts'
+import { readInTurn } from './received-files.ts'
 
 const fileErrorsMax = 100
 /** Rows of a file per transaction. */
@@ -33,7 +33,7 @@ export async function loadRateFile(
   { database }: Pick<Parts, 'database'>,
 ): Promise<AnswerOf<typeof loadMarketFile>> {
   const { text, dry_run: dryRun = false, ...defaults } = body
-  const file = await filesAtOnce('file', () => readMarketFile(text, defaults, now)).catch(refuseFile)
+  const file = await readInTurn(() => readMarketFile(text, defaults, now)).catch(refuseFile)
   const good = file.rows.filter(({ errors }) => errors.length === 0)
   const items = good.map(({ item }) => item)
   const conversions = await database.inTenant(tenant, (transaction) =>
