@@ -162,6 +162,12 @@ export const marketAnswerKeptMax = 16_000
  */
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 2_000_000
+/**
+ * No more rates of a file are stored after this time. Ten transactions of 500 rates that each take the longest database time of
+ * a request, 2.5 seconds, are within it: a file that is sent again begins with its first rate, so a shorter time could be too short
+ * each time. A shutdown does not wait that long: the rates stored until then stay.
+ */
+export const marketFileSecondsMax = 30
 
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000
