@@ -30,6 +30,11 @@ export const importColumnsMax = 1_000
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
+/** Files that an instance reads at the same time, over all brokerages: the rest of the processor is for requests. */
+export const filesReadAtOnceMax = 2
+/** Files that wait to be read. Each takes up to a second, so that the last one waits up to ten. */
+export const filesWaitingMax = 20
+
 /** How long an approval can be decided: a quote that waits longer than a day is no longer wanted. */
 export const approvalHours = 24
 /** Approvals in the list: those of the last weeks. */
@@ -157,6 +162,12 @@ export const marketAnswerKeptMax = 16_000
  */
 export const marketFileRowsMax = 5_000
 export const marketFileLengthMax = 2_000_000
+/**
+ * No more rates of a file are stored after this time. Ten transactions of 500 rates that each take the longest database time of
+ * a request, 2.5 seconds, are within it: a file that is sent again begins with its first rate, so a shorter time could be too short
+ * each time. A shutdown does not wait that long: the rates stored until then stay.
+ */
+export const marketFileSecondsMax = 30
 
 /** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000

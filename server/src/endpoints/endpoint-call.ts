@@ -73,7 +73,8 @@ export interface Arriving<E extends Endpoint> {
 
 /**
  * Runs before the body of a request is read, and throws to reject it. Returns a function that releases what was
- * reserved. That function is called when the request has ended in any way, and may be called twice.
+ * reserved. That function is called when the handler has ended, also if the caller hung up before, or when the request ends
+ * without a handler. It may be called twice.
  */
 export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<() => void>
 

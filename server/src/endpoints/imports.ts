@@ -45,7 +45,7 @@ import {
 } from './endpoint-call.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 import type { Parts } from './parts.ts'
-import { filesAtOnce, reserveFile } from './received-files.ts'
+import { readInTurn, reserveFile } from './received-files.ts'
 
 /** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
 function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
@@ -259,7 +259,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns } = await filesAtOnce('file', () => openImport(bytes, map)).catch((error: unknown) => {
+  const { csv, columns } = await readInTurn(() => openImport(bytes, map)).catch((error: unknown) => {
     throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
   })
   const { row, isNew } = await database
@@ -329,13 +329,18 @@ export const importEndpoints: ServedEndpoint[] = [
     { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
   ),
 
-  serve(importSampleData, async ({ caller, now }, parts) => {
-    const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
-    await parts.database.inTenant(caller.tenant, refuse)
-    const bytes = await filesAtOnce('file', () => sampleFile(now))
-    const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
-    return (await begin({ caller, bytes, given, refuse }, parts)).answer
-  }),
+  serve(
+    importSampleData,
+    async ({ caller, now }, parts) => {
+      const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
+      await parts.database.inTenant(caller.tenant, refuse)
+      const bytes = await readInTurn(() => sampleFile(now))
+      const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
+      return (await begin({ caller, bytes, given, refuse }, parts)).answer
+    },
+    // One at a time, so that no brokerage can fill the queue of files that wait to be read.
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+  ),
 
   serve(listImports, async ({ caller }, { database }) => {
     const rows = await database.inTenant(caller.tenant, async (transaction) => {

@@ -1,10 +1,31 @@
 import { problem } from '#contract/errors.ts'
+import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { concurrencyLimit } from '../runtime/index.ts'
+import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
 import type { Parts } from './parts.ts'
 
-/** Files that are read at the same time, over all brokerages. Each takes up to a second. */
-export const filesAtOnce = concurrencyLimit<'file'>(2)
+const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
+
+/**
+ * Reads a file when its turn has come: few files are read at the same time, over all brokerages.
+ *
+ * @throws Problem unavailable if too many files are waiting already
+ * @example const bytes = await readInTurn(() => sampleFile(now))
+ */
+export async function readInTurn<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await readLimit('file', read)
+  } catch (error) {
+    if (!(error instanceof QueueFull)) throw error
+    throw problem(
+      'unavailable',
+      'Too many files are waiting to be read. Send the file again in ten seconds.',
+      {
+        headers: { 'Retry-After': '10' },
+      },
+    )
+  }
+}
 
 /**
  * Reserves memory for a file, one file per brokerage at a time. Returns the function that releases it.

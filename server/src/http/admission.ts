@@ -31,14 +31,14 @@ export interface Admitted {
   readonly network: string
   /** The deadline for the request's database work. */
   readonly deadline: RequestDeadline
-  /** Releases what `beforeBody` reserved. */
+  /** Releases what `beforeBody` reserved. Called by `holding`, or when the request ends before its body has arrived. */
   readonly end: () => void
 }
 
 /** The checks of one route in addition to those that every route has. */
 interface OwnChecks {
   readonly refuse?: (request: FastifyRequest) => void
-  /** The last check. Returns a function that releases what it reserved; called at the latest when the request ends. */
+  /** The last check. Returns a function that releases what it reserved. */
   readonly beforeBody?: (
     request: FastifyRequest,
     known: Pick<Admitted, 'caller' | 'now'>,
@@ -109,6 +109,24 @@ export class Admission {
   /** Runs work for an admitted request, within its deadline and its trace. */
   run<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     return this.#run(request, this.admitted(request).deadline, work)
+  }
+
+  /**
+   * Runs the work of a request whose body has arrived, and then releases what `beforeBody` reserved. The work goes on, and
+   * holds the body, after the caller has hung up: a caller that sends files and hangs up must not pile them up.
+   */
+  async holding<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    const { end } = this.admitted(request)
+    // Nobody waits for the answer, and the next file of the caller may already have the place of this one.
+    if (end !== nothingReserved && reply.raw.closed) {
+      throw problem('malformed-request', 'The connection was closed while the request arrived.')
+    }
+    reply.raw.off('close', end)
+    try {
+      return await work()
+    } finally {
+      end()
+    }
   }
 
   /** Runs the handler of an endpoint with the caller that was admitted. */

@@ -54,13 +54,14 @@ export function serveEndpoint(
     onRequest: admission.admit,
     handler: async (request, reply) => {
       const admitted = admission.admitted(request)
-      const signed =
-        signs === null
-          ? undefined
-          : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
-      const sent = readRequest(request, reply)
-      // `end` runs before the answer is sent: the caller may send its next request as soon as it has the answer.
-      const result = await admission.handle(request, served, { ...sent, signed }).finally(admitted.end)
+      // What was reserved is released before the answer is sent: the caller may send its next request as soon as it has it.
+      const result = await admission.holding(request, reply, async () => {
+        const signed =
+          signs === null
+            ? undefined
+            : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
+        return admission.handle(request, served, { ...readRequest(request, reply), signed })
+      })
       if (endpoint.answerKind === 'csv') {
         return sendFile(result as CsvFile, request, reply, { parts, deadline: admitted.deadline })
       }

@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { type ClientRequest, request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Endpoint } from '#contract/endpoint.ts'
+import { createImport, importSampleData, integrationCreateImport } from '#contract/imports.ts'
+import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
+import { loadMarketFile, pushMarketFile } from '#contract/market-rates.ts'
+import { type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { readInTurn } from './received-files.ts'
+
+let app: TestApp
+/** Called before the next transaction of a brokerage, which waits for its promise. */
+let hold: (() => Promise<void>) | null = null
+/** Called when the service has noticed the end of a request that it began to receive. */
+let ended = () => {}
+beforeAll(async () => {
+  app = await testApp({
+    wrapDatabase: (database) => ({
+      ...database,
+      inTenant: async (tenant, work) => {
+        const held = hold
+        hold = null
+        await held?.()
+        return database.inTenant(tenant, work)
+      },
+    }),
+    plant: (server) =>
+      server.addHook('onRequest', async (_, reply) => reply.raw.once('close', () => ended())),
+  })
+})
+afterAll(() => app.close())
+
+const rates = JSON.stringify({
+  text: 'Origin,Destination,Equipment,Rate\nDallas TX,Atlanta GA,V,1960\n',
+  source: 'DAT',
+  basis: 'all_in',
+  as_of: '2026-01-05',
+})
+const quotes =
+  'Reference,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\nA,"Dallas, TX","Macon, GA",Van,2150,3/1/2026,Won\n'
+
+/** A request with a file that is sent with `end(file)`. It has no answer before. */
+function begun(of: Integration, { method, path, who, bodyKind }: Endpoint, file: string): ClientRequest {
+  const isSigned = who.kind === 'service'
+  const sent = request(`${app.url}${path}`, {
+    method,
+    headers: {
+      ...(isSigned
+        ? signedHeaders(of, file, Math.floor(app.now / 1000), { method, path })
+        : { Authorization: `Bearer ${of.tenant.owner}` }),
+      'Content-Type': bodyKind === 'csv' ? 'text/csv' : 'application/json',
+      'Content-Length': Buffer.byteLength(file),
+      Expect: '100-continue',
+    },
+  })
+  sent.flushHeaders()
+  return sent
+}
+
+async function answerTo(of: Integration, endpoint: Endpoint, file: string) {
+  const sent = begun(of, endpoint, file)
+  sent.once('continue', () => sent.end(file))
+  const [answer] = await once(sent, 'response')
+  answer.resume()
+  await once(answer, 'end')
+  return { status: answer.statusCode as number, retryAfter: answer.headers['retry-after'] as unknown }
+}
+
+/** Hangs up, and waits until the service has noticed it. */
+async function hangUp(sent: ClientRequest): Promise<void> {
+  const noticed = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  sent.on('error', () => {})
+  sent.destroy()
+  await noticed
+}
+
+/** A request whose work has begun, and goes on when `work` is resolved. */
+async function heldUp(of: Integration, endpoint: Endpoint, file: string) {
+  const sent = begun(of, endpoint, file)
+  await once(sent, 'continue')
+  const [work, working] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  hold = () => {
+    working.resolve()
+    return work.promise
+  }
+  sent.end(file)
+  await working.promise
+  return { sent, work }
+}
+
+const endpoints: readonly (readonly [string, Endpoint, string])[] = [
+  ['market rates on the page', loadMarketFile, rates],
+  ['signed market rates', pushMarketFile, rates],
+  ['past quotes on the page', createImport, quotes],
+  ['signed past quotes', integrationCreateImport, quotes],
+]
+
+test.each(endpoints)(
+  'a file of %s keeps its place while it is worked on, also after its caller has hung up',
+  async (...[, endpoint, file]) => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write imports:write')
+    const sent = begun(of, endpoint, file)
+    await once(sent, 'continue')
+    const work = Promise.withResolvers<void>()
+    const working = new Promise<void>((resolve) => {
+      hold = () => {
+        resolve()
+        return work.promise
+      }
+    })
+    sent.end(file)
+    await working
+    await hangUp(sent)
+    expect((await answerTo(of, endpoint, file)).status).toBe(409)
+    work.resolve()
+    await expect.poll(async () => (await answerTo(of, endpoint, file)).status).toBeLessThan(300)
+  },
+)
+
+test.each(endpoints)(
+  'a file of %s loses its place if its caller hangs up before it has arrived',
+  async (...[, endpoint, file]) => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write imports:write')
+    const sent = begun(of, endpoint, file)
+    await once(sent, 'continue')
+    sent.write(file.slice(0, 10))
+    await hangUp(sent)
+    expect((await answerTo(of, endpoint, file)).status).toBeLessThan(300)
+  },
+)
+
+test('sample data has the one place of a brokerage: repeated calls do not fill the queue of files', async () => {
+  const of = await makeIntegration(app)
+  const { sent, work } = await heldUp(of, importSampleData, '{}')
+  expect((await answerTo(of, importSampleData, '{}')).status).toBe(409)
+  expect((await answerTo(of, loadMarketFile, rates)).status).toBe(409)
+  const answered = once(sent, 'response')
+  work.resolve()
+  const [answer] = await answered
+  expect(answer.statusCode).toBe(202)
+  answer.resume()
+})
+
+test('503: a file is asked to come back when too many are waiting to be read', async () => {
+  const of = await makeIntegration(app)
+  const read = Promise.withResolvers<void>()
+  const others = Array.from({ length: filesReadAtOnceMax + filesWaitingMax }, () =>
+    readInTurn(() => read.promise),
+  )
+  expect(await answerTo(of, loadMarketFile, rates)).toEqual({ status: 503, retryAfter: '10' })
+  read.resolve()
+  await Promise.all(others)
+  expect((await answerTo(of, loadMarketFile, rates)).status).toBe(200)
+})
