@@ -113,7 +113,10 @@ describe('an approval', () => {
     const before = await lanesNow()
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'linehaul', quoted_fuel_cents: 300_00 })
     const refused = await decide(id, { decision: 'approve' })
-    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('The basis or currency of lane')])
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      expect.stringContaining('The basis or currency of lane'),
+    ])
     // The default basis in words is the same basis.
     await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
     expect(await lanesNow()).toBe(before)
