@@ -28,10 +28,6 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'customers.changeCustomer': changesRows(({ transaction, tenant, ids, now }) =>
     customers.changeCustomer(transaction, tenant, ids.import, { tier: 'W', payment_days: 1 }, now),
   ),
-  'customers.lockMerges': returnsResult(async ({ transaction, tenant }) => {
-    await customers.lockMerges(transaction, tenant)
-    return [tenant]
-  }),
   'customers.mergeCustomer': changesRows(({ transaction, tenant, ids, now }) => {
     const record = { name: '', key: 'walk', tier: null, paymentDays: null }
     return customers.mergeCustomer(

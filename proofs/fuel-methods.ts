@@ -1,5 +1,5 @@
 import { conversions, fuel } from '#server/database/queries/index.ts'
-import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
+import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 
 /** The database functions of diesel prices and fuel surcharge schedules. */
 export const fuelMethods: Readonly<Record<string, Method>> = {
@@ -23,9 +23,6 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
   ),
   'conversions.conversionsChanged': changesRows(({ transaction, tenant }) =>
     conversions.conversionsChanged(transaction, tenant),
-  ),
-  'conversions.lockConversions': noEvidence(({ transaction, tenant }) =>
-    conversions.lockConversions(transaction, tenant),
   ),
   'conversions.conversionsByDay': returnsResult(async ({ transaction, tenant }) => [
     ...(await conversions.conversionsByDay(transaction, tenant)),

@@ -69,6 +69,7 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   'people.findUser': returnsCanary(({ transaction, tenant, ids }) =>
     people.findUser(transaction, tenant, ids.person),
   ),
+  'people.lockTenant': noEvidence(({ transaction, tenant }) => people.lockTenant(transaction, tenant)),
   'people.lockUser': returnsCanary(({ transaction, tenant, ids }) =>
     people.lockUser(transaction, tenant, ids.person),
   ),

@@ -348,7 +348,7 @@ export const customerEndpoints: ServedEndpoint[] = [
     const { tenant, userId } = caller
     const now = new Date(call.now)
     return database.inTenant(tenant, async (transaction) => {
-      await customers.lockMerges(transaction, tenant)
+      await people.lockTenant(transaction, tenant)
       await customers.ensureCustomer(transaction, tenant, body.from, now)
       await customers.ensureCustomer(transaction, tenant, body.into, now)
       const from = await recordOf(transaction, tenant, body.from)
@@ -376,7 +376,7 @@ export const customerEndpoints: ServedEndpoint[] = [
     const { caller, query } = call
     const { tenant } = caller
     return database.inTenant(tenant, async (transaction) => {
-      await customers.lockMerges(transaction, tenant)
+      await people.lockTenant(transaction, tenant)
       const from = await customers.findCustomer(transaction, tenant, query.name)
       if (from === null || !(await customers.unmergeCustomer(transaction, tenant, query.name))) {
         throw problem('not-found', `${query.name.trim()} is not merged into another customer.`)
@@ -393,7 +393,7 @@ export const customerEndpoints: ServedEndpoint[] = [
     database.inTenant(call.caller.tenant, async (transaction) => {
       const { tenant } = call.caller
       const { name, new_name } = call.body
-      await customers.lockMerges(transaction, tenant)
+      await people.lockTenant(transaction, tenant)
       await customers.ensureCustomer(transaction, tenant, name, new Date(call.now))
       const before = await recordOf(transaction, tenant, name)
       const after = await renamed(transaction, call, { before, newName: new_name.trim() })

@@ -2,6 +2,7 @@ import { type ExchangeRate, exchangeDays } from '#engine/exchange-days.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import { accessChanged, type TenantId } from '../session/index.ts'
 import { insertRows } from './insert-rows.ts'
+import { lockTenant } from './people.ts'
 
 /** Records that amounts are converted in another way now, so that no process keeps what it converted before. */
 export async function conversionsChanged(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
@@ -10,19 +11,6 @@ export async function conversionsChanged(transaction: TenantTransaction, tenant:
     .updateTable('tenants')
     .set((row) => ({ conversions: row('conversions', '+', 1) }))
     .where('tenant_id', '=', tenant)
-    .execute()
-}
-
-/**
- * Waits until no other transaction changes the fuel schedules, diesel prices or exchange rates of the brokerage: their days are
- * computed from all of them, so that one of two concurrent changes would be lost.
- */
-export async function lockConversions(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
-  await transaction
-    .selectFrom('tenants')
-    .select('tenant_id')
-    .where('tenant_id', '=', tenant)
-    .forNoKeyUpdate()
     .execute()
 }
 
@@ -47,7 +35,8 @@ export async function putExchangeRates(
   tenant: TenantId,
   rates: readonly ExchangeRate[],
 ): Promise<number> {
-  await lockConversions(transaction, tenant)
+  // The days are computed from all rates: one of two concurrent changes would be lost.
+  await lockTenant(transaction, tenant)
   const stored = await listExchangeRates(transaction, tenant, null)
   const known = new Map(stored.map(({ day, usdPerCad }) => [day, usdPerCad]))
   const changed = rates.filter(({ day, usdPerCad }) => known.get(day) !== usdPerCad)

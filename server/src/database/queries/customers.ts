@@ -128,16 +128,6 @@ export async function changeCustomer(
   accessChanged(transaction)
 }
 
-/** Makes merges of one brokerage run one after the other: each depends on those before it. Call it first. */
-export async function lockMerges(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
-  await transaction
-    .selectFrom('tenants')
-    .select('tenant_id')
-    .where('tenant_id', '=', tenant)
-    .forNoKeyUpdate()
-    .execute()
-}
-
 /** Counts the quotes of a customer, and of the customers merged into it, for another one. Neither may be merged itself. */
 export async function mergeCustomer(
   transaction: TenantTransaction,

@@ -4,8 +4,9 @@ import { fuelDays } from '#engine/fuel-days.ts'
 import { DIESEL_PRICE_DAYS_MAX, type DieselPrice, type FuelPeriod } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
-import { conversionsChanged, lockConversions } from './conversions.ts'
+import { conversionsChanged } from './conversions.ts'
 import { insertRows } from './insert-rows.ts'
+import { lockTenant } from './people.ts'
 
 /** A period of a schedule, with the name of its customer; an empty name for the schedule of the brokerage. */
 export interface CustomerFuelPeriod extends FuelPeriod {
@@ -33,7 +34,8 @@ export async function replaceFuelPeriods(
   customerName: string,
   periods: readonly FuelPeriod[],
 ): Promise<void> {
-  await lockConversions(transaction, tenant)
+  // The days are computed from all periods and prices: one of two concurrent changes would be lost.
+  await lockTenant(transaction, tenant)
   const key = customerKey(customerName)
   await transaction
     .deleteFrom('fuel_periods')
@@ -134,7 +136,7 @@ export async function putDieselPrices(
   tenant: TenantId,
   prices: readonly DieselPrice[],
 ): Promise<number> {
-  await lockConversions(transaction, tenant)
+  await lockTenant(transaction, tenant)
   const changed = await transaction
     .insertInto('diesel_prices')
     .values(prices.map(({ week, mills }) => ({ tenant_id: tenant, week, mills })))

@@ -200,6 +200,16 @@ export async function timeZoneOf(transaction: TenantTransaction, tenant: TenantI
   return time_zone
 }
 
+/** Makes transactions of one brokerage that depend on each other run one after the other. Call it before they read. */
+export async function lockTenant(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  await transaction
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenant)
+    .forNoKeyUpdate()
+    .execute()
+}
+
 /** What an amount of the brokerage includes if nobody said it, and the basis in which amounts are compared. */
 export async function defaultBasisOf(transaction: TenantTransaction, tenant: TenantId): Promise<RateBasis> {
   const { default_basis } = await transaction
