@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tableRows } from './page.ts'
-import { importsOf, root, shippedFiles, textOf } from './repository.ts'
+import { folderOf, importsOf, root, shippedFiles, textOf } from './repository.ts'
 
 const guide = textOf('CONTRIBUTING.md')
 const changes = [...guide.matchAll(/^### (.+: (\d+) files)$/gm)].map(([, heading = '', count]) => {
@@ -27,13 +27,13 @@ describe.each(changes)('the walk-through "$heading"', ({ count, files }) => {
 
 describe('the table of server folders in ARCHITECTURE', () => {
   const server = 'server/src/'
-  const folderOf = (path: string) => dirname(path).slice(server.length)
-  const files = shippedFiles().filter((path) => path.startsWith(server) && folderOf(path) !== '')
+  const room = (path: string) => folderOf(server, path)
+  const files = shippedFiles().filter((path) => path.startsWith(server) && room(path) !== '')
   const rows = tableRows('ARCHITECTURE.md', 'The folders of the server')
 
   test('lists every folder, each after the folders that it imports', () => {
     const listed = rows.map(([folder]) => folder)
-    expect(listed.toSorted()).toEqual([...new Set(files.map(folderOf))].toSorted())
+    expect(listed.toSorted()).toEqual([...new Set(files.map(room))].toSorted())
     const names = listed.map((folder = '') => basename(folder))
     const backwards = rows.filter(([, , imports = ''], at) =>
       imports.split(', ').some((name) => names.indexOf(name) >= at),
@@ -43,10 +43,10 @@ describe('the table of server folders in ARCHITECTURE', () => {
 
   test.each(rows)('%s (%s) imports: %s', (folder, _purpose, imports = '') => {
     const used = files
-      .filter((path) => folderOf(path) === folder)
+      .filter((path) => room(path) === folder)
       .flatMap(importsOf)
-      .filter((path) => path.startsWith(server) && folderOf(path) !== folder)
-      .map((path) => basename(folderOf(path)))
+      .filter((path) => path.startsWith(server) && room(path) !== folder)
+      .map((path) => basename(room(path)))
     const stated = imports === '' ? [] : imports.split(', ')
     expect(stated.toSorted()).toEqual([...new Set(used)].toSorted())
   })

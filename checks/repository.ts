@@ -75,5 +75,18 @@ function throughPackageImports(specifier: string): string {
   throw new Error(`package.json does not define the import ${specifier}.`)
 }
 
+/** Rooms whose files are in subfolders by subject. A subfolder has no index.ts: it is part of its room. */
+const roomsWithSubjects = ['server/src/endpoints', 'server/src/database/queries']
+
+/**
+ * The folder of a file below the root of its tree; empty for the files next to the folders.
+ * @example folderOf('server/src/', 'server/src/endpoints/pricing/markup.ts') // 'endpoints'
+ */
+export function folderOf(root: string, path: string): string {
+  const folder = dirname(path)
+  const room = roomsWithSubjects.find((name) => folder.startsWith(`${name}/`)) ?? folder
+  return `${room}/`.slice(root.length).replace(/\/$/, '')
+}
+
 /** The Postman collection, generated from the contract. */
 export const postmanFile = 'recipes/lanewise.postman_collection.json'

@@ -1,6 +1,5 @@
-import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { importsOf, shippedFiles, sourceFiles, textOf, withoutComments } from './repository.ts'
+import { folderOf, importsOf, shippedFiles, sourceFiles, textOf, withoutComments } from './repository.ts'
 
 const server = 'server/src/'
 
@@ -330,8 +329,6 @@ const trees = [
   { root: dashboard, table: dashboardFolders, firstLines: /^\/\*\* [A-Z]/ },
 ]
 
-/** The folder of a file below the root of its tree; empty for the files next to the folders. */
-const folderOf = (root: string, path: string) => `${dirname(path)}/`.slice(root.length).replace(/\/$/, '')
 const filesOf = (root: string) => shippedFiles().filter((path) => path.startsWith(root))
 const filesIn = (root: string, folder: string) =>
   filesOf(root).filter((path) => folderOf(root, path) === folder)
@@ -412,7 +409,7 @@ describe.each(Object.entries(rooms))('the room server/src/%s', (room, { outside 
 })
 
 test('importsOf() sees imports: an endpoint imports the engine, its contract and the queries', () => {
-  expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
+  expect(importsOf('server/src/endpoints/pricing/markup.ts')).toEqual(
     expect.arrayContaining([
       'engine/src/markup.ts',
       'contract/src/markup.ts',

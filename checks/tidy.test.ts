@@ -7,9 +7,6 @@ const strayAny = /(:|<|\|) *any\b(?!['"`])|\bas any\b(?! from)/
 const only = /\b(test|it|describe)(\.\w+)*\.only\b|\bfdescribe\b|\bfit\(/
 /** An absolute path that exists only on one machine. */
 const machinePath = /(^|[\s'"`(=])\/(home|Users|root|work)\/[A-Za-z]/
-const linesMax = 500
-/** Test files may be longer, because their tests are independent. */
-const testLinesMax = 1_000
 
 const thisFile = 'checks/tidy.test.ts'
 const sources = sourceFiles()
@@ -63,13 +60,6 @@ describe('source files', () => {
   test('have names in kebab-case', () => {
     const named = /^[a-z0-9]+(-[a-z0-9]+)*((\.long)?\.test|\.(config|d))?\.(tsx?|mjs)$/
     expect(sources.filter((path) => !named.test(basename(path)))).toEqual([])
-  })
-
-  test(`have at most ${linesMax} lines, and test files at most ${testLinesMax}`, () => {
-    const long = sources
-      .map((path) => ({ path, lines: textOf(path).split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (path.endsWith('.test.ts') ? testLinesMax : linesMax))
-    expect(long).toEqual([])
   })
 
   test('contain no path of a particular machine', () => {

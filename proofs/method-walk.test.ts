@@ -31,8 +31,8 @@ const b = idsOf('B')
 
 test('every exported database function is in the table, or is listed as working for no tenant', async () => {
   const names: string[] = []
-  for (const file of globSync('*.ts', { cwd: folder }).filter(
-    (name) => !name.endsWith('.test.ts') && name !== 'index.ts',
+  for (const file of globSync('**/*.ts', { cwd: folder }).filter(
+    (name) => !name.endsWith('.test.ts') && basename(name) !== 'index.ts',
   )) {
     const exported = (await import(`${folder}${file}`)) as Record<string, unknown>
     for (const [name, value] of Object.entries(exported)) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,9 +31,9 @@ export function countTenantConditions(file: string): number {
 
 /** Returns the files whose queries have tenant conditions. */
 export function filesWithTenantConditions(): string[] {
-  return readdirSync(join(root, databaseFolder)).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && countTenantConditions(file) > 0,
-  )
+  return globSync('**/*.ts', { cwd: join(root, databaseFolder) })
+    .filter((file) => !file.endsWith('.test.ts') && countTenantConditions(file) > 0)
+    .sort()
 }
 
 /** Returns code without its tenant conditions. */

@@ -56,7 +56,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'instances.seeInstance': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
   'sandboxes.eraseSandboxRows':
-    'works for a test brokerage only; server/src/endpoints/sandbox.test.ts tests that the database refuses every other tenant',
+    'works for a test brokerage only; server/src/endpoints/people/sandbox.test.ts tests that the database refuses every other tenant',
   'people.signInOf':
     'runs before the tenant is known, through a function that returns the numbers of tenant and user',
   'operators.eraseTenantRows': 'runs as the owner of the tables; the service role may not',

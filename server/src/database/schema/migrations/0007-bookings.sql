@@ -66,7 +66,7 @@ create function change_lane(tenant integer, lane bigint, expected_version text, 
   -- history and its events are written together, so no change lacks its record.
   --
   -- A new column of lanes that a booking can change belongs in both updates below (in the second one, unless search_text
-  -- contains it). server/src/endpoints/booking-fields.test.ts fails if one is missing. The statements list every column,
+  -- contains it). server/src/endpoints/integration/booking-fields.test.ts fails if one is missing. The statements list every column,
   -- so that their plans are cached: PostgreSQL would plan a statement with only the columns of `new_values` on every call.
   declare
     changed public.lanes;

@@ -1,0 +1,392 @@
+import { type RawBuilder, sql } from 'kysely'
+import { customerKey } from '#engine/customer-name.ts'
+import type { TenantTransaction } from '../../schema/index.ts'
+import { accessChanged, type TenantId } from '../../session/index.ts'
+import { nextTenantNumber } from '../people/people.ts'
+import { laneSeenByViewer, seenByViewer } from './teams.ts'
+
+/** A customer that a person has said something about. */
+export interface CustomerRecord {
+  readonly customerId: number
+  readonly name: string
+  /** The key of its name: `customer_key` of the lanes of this customer, apart from merged ones. */
+  readonly key: string
+  readonly tier: string | null
+  readonly paymentDays: number | null
+}
+
+/** A name that was merged into a customer. */
+export interface CustomerAlias {
+  readonly name: string
+  /** The customer that it counts for. */
+  readonly customerId: number
+  /** The customer that has this name itself, and the one that it was merged into. */
+  readonly ownId: number
+  readonly mergedInto: number
+  readonly mergedAt: Date
+  readonly mergedBy: number | null
+}
+
+const recordColumns = sql`customers.customer_id as "customerId", customers.name, main.customer_key as key, customers.tier,
+  customers.payment_days as "paymentDays"`
+
+/** The record of the customer that a name counts for, in any spelling; null if nobody has said anything about it. */
+export async function findCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<CustomerRecord | null> {
+  const { rows } = await sql<CustomerRecord>`
+    select ${recordColumns}
+    from customer_aliases as asked
+    join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
+    join customer_aliases as main on main.tenant_id = ${tenant} and main.own_id = asked.customer_id
+    where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+      and ${seenByViewer(tenant, sql`asked.customer_key`)}
+  `.execute(transaction)
+  return rows[0] ?? null
+}
+
+/** The records of customers by the keys of their names, without those that were merged into another one. */
+export async function customersOfKeys(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  keys: readonly string[],
+): Promise<CustomerRecord[]> {
+  const { rows } = await sql<CustomerRecord>`
+    select ${recordColumns}
+    from customer_aliases as main
+    join customers on customers.tenant_id = ${tenant} and customers.customer_id = main.own_id
+    where main.tenant_id = ${tenant} and main.customer_key = any (${[...keys]}::text[]) and main.merged_into is null
+  `.execute(transaction)
+  return rows
+}
+
+/** The names that were merged into customers, by name. */
+export async function aliasesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerIds: readonly number[],
+): Promise<CustomerAlias[]> {
+  const { rows } = await sql<CustomerAlias>`
+    select name, customer_id as "customerId", own_id as "ownId", merged_into as "mergedInto", merged_at as "mergedAt",
+      merged_by as "mergedBy"
+    from customer_aliases
+    where tenant_id = ${tenant} and customer_id = any (${[...customerIds]}::integer[]) and merged_into is not null
+    order by customer_key
+  `.execute(transaction)
+  return rows
+}
+
+/** The id of the customer that a name counts for. A name without a customer gets one. */
+export async function ensureCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+  now: Date,
+): Promise<number> {
+  const known = await findCustomer(transaction, tenant, name)
+  if (known !== null) return known.customerId
+  const customerId = await nextTenantNumber(transaction, tenant, 'customer')
+  // The row of the counter is locked until the commit, so no other transaction creates a customer of this name in between.
+  const made = await findCustomer(transaction, tenant, name)
+  if (made !== null) return made.customerId
+  await transaction
+    .insertInto('customers')
+    .values({
+      tenant_id: tenant,
+      customer_id: customerId,
+      name: name.trim(),
+      tier: null,
+      payment_days: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await sql`
+    insert into customer_aliases (tenant_id, customer_key, name, own_id, customer_id, main_key)
+    values (${tenant}, customer_key(${name}), ${name.trim()}, ${customerId}, ${customerId}, customer_key(${name}))
+  `.execute(transaction)
+  return customerId
+}
+
+/** Sets the tier and the payment terms of a customer. */
+export async function changeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerId: number,
+  change: { readonly tier: string | null; readonly payment_days: number | null },
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('customers')
+    .set({ ...change, updated_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', customerId)
+    .execute()
+  // The tier and the terms are settings that rules read.
+  accessChanged(transaction)
+}
+
+/** Counts the quotes of a customer, and of the customers merged into it, for another one. Neither may be merged itself. */
+export async function mergeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { from, into }: { readonly from: CustomerRecord; readonly into: CustomerRecord },
+  by: { readonly now: Date; readonly userId: number | null },
+): Promise<void> {
+  await sql`
+    update customer_aliases set customer_id = ${into.customerId}, main_key = ${into.key},
+      merged_into = case when own_id = ${from.customerId} then ${into.customerId} else merged_into end,
+      merged_at = case when own_id = ${from.customerId} then ${by.now}::timestamptz else merged_at end,
+      merged_by = case when own_id = ${from.customerId} then ${by.userId}::integer else merged_by end
+    where tenant_id = ${tenant} and customer_id = ${from.customerId}
+  `.execute(transaction)
+  accessChanged(transaction)
+}
+
+/**
+ * Undoes the merge of the customer that has this name itself: its quotes, and those of the customers that had been merged into
+ * it, count for it again. Returns false if the name is not merged.
+ */
+export async function unmergeCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ ownId: number; customerId: number; key: string }>`
+    select own_id as "ownId", customer_id as "customerId", customer_key as key from customer_aliases
+    where tenant_id = ${tenant} and customer_key = customer_key(${name}) and merged_into is not null
+  `.execute(transaction)
+  const [own] = rows
+  if (own === undefined) return false
+  const aliases = await aliasesOf(transaction, tenant, [own.customerId])
+  const restored = [own.ownId]
+  for (const id of restored) {
+    for (const { ownId, mergedInto } of aliases) if (mergedInto === id) restored.push(ownId)
+  }
+  await sql`
+    update customer_aliases set customer_id = ${own.ownId}, main_key = ${own.key},
+      merged_into = case when own_id = ${own.ownId} then null else merged_into end,
+      merged_at = case when own_id = ${own.ownId} then null else merged_at end,
+      merged_by = case when own_id = ${own.ownId} then null else merged_by end
+    where tenant_id = ${tenant} and own_id = any (${restored}::integer[])
+  `.execute(transaction)
+  accessChanged(transaction)
+  return true
+}
+
+/** Gives a customer another spelling of its name: one with the same key. */
+export async function respellCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  customerId: number,
+  name: string,
+): Promise<void> {
+  await transaction
+    .updateTable('customers')
+    .set({ name })
+    .where('tenant_id', '=', tenant)
+    .where('customer_id', '=', customerId)
+    .execute()
+  await transaction
+    .updateTable('customer_aliases')
+    .set({ name })
+    .where('tenant_id', '=', tenant)
+    .where('own_id', '=', customerId)
+    .execute()
+  accessChanged(transaction)
+}
+
+/** Whether any quote counts for the customer of a name. */
+export async function isQuotedCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ quoted: boolean }>`
+    select exists (
+      select from lanes where tenant_id = ${tenant} and ${ofCustomer(tenant, name)} and ${laneSeenByViewer(tenant)}
+    ) as quoted
+  `.execute(transaction)
+  return rows[0]?.quoted ?? false
+}
+
+/** The keys of two names, in the order in which a distinction stores them. */
+const inKeyOrder = (names: readonly [string, string]) =>
+  names.map(customerKey).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+
+/** Stores that two names are different customers. Returns false if it is stored already. */
+export async function distinguishCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly [string, string],
+  by: { readonly now: Date; readonly userId: number | null },
+): Promise<boolean> {
+  const [one_key = '', other_key = ''] = inKeyOrder(names)
+  const added = await transaction
+    .insertInto('customer_distinctions')
+    .values({ tenant_id: tenant, one_key, other_key, made_at: by.now, made_by: by.userId })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'one_key', 'other_key']).doNothing())
+    .returning('one_key')
+    .executeTakeFirst()
+  return added !== undefined
+}
+
+/** Deletes the record that two names are different customers. Returns false if there was none. */
+export async function forgetDistinction(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly [string, string],
+): Promise<boolean> {
+  const [one = '', other = ''] = inKeyOrder(names)
+  const { numDeletedRows } = await transaction
+    .deleteFrom('customer_distinctions')
+    .where('tenant_id', '=', tenant)
+    .where('one_key', '=', one)
+    .where('other_key', '=', other)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** The pairs of customers that a person said are different, by the keys of the customers that the names count for now. */
+export async function customerDistinctions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ one: string; other: string }[]> {
+  const { rows } = await sql<{ one: string; other: string }>`
+    select coalesce(first.main_key, kept.one_key) as one, coalesce(second.main_key, kept.other_key) as other
+    from customer_distinctions as kept
+    left join customer_aliases as first on first.tenant_id = ${tenant} and first.customer_key = kept.one_key
+    left join customer_aliases as second on second.tenant_id = ${tenant} and second.customer_key = kept.other_key
+    where kept.tenant_id = ${tenant} and ${seenByViewer(tenant, sql`kept.one_key`)}
+      and ${seenByViewer(tenant, sql`kept.other_key`)}
+  `.execute(transaction)
+  return rows
+}
+
+/** A customer as the book has it: the hash of the key of its name, and the hashes of merged names. */
+export interface HashedCustomer {
+  readonly hash: number
+  /** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
+  readonly merged: readonly (readonly [number, number])[]
+  /** The name of its record; null without one. */
+  readonly name: string | null
+}
+
+/** The customer that a name counts for, for estimates from the book. */
+export async function hashedCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<HashedCustomer> {
+  const { rows } = await sql<HashedCustomer>`
+    select hashtext(coalesce(asked.main_key, customer_key(${name}))) as hash, customers.name,
+      (select coalesce(json_agg(json_build_array(hashtext(customer_key), hashtext(main_key)) order by customer_key), '[]')
+       from customer_aliases where tenant_id = ${tenant} and merged_into is not null) as merged
+    from tenants as one
+    left join customer_aliases as asked
+      on asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+    left join customers on customers.tenant_id = ${tenant} and customers.customer_id = asked.customer_id
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('The tenant of a token does not exist.')
+  return row
+}
+
+/** The quotes of one customer that its page sums up besides its performance. */
+export interface CustomerAnswers {
+  readonly quotes: number
+  /** A spelling of the name on its quotes; null without quotes. */
+  readonly name: string | null
+  readonly lastQuotedAt: Date | null
+  /** Decided quotes whose decision came after the quote, and the median and 90 % point of the hours in between. */
+  readonly answered: number
+  readonly medianHours: number | null
+  readonly slowHours: number | null
+  readonly recent: { readonly won: number; readonly lost: number }
+  readonly before: { readonly won: number; readonly lost: number }
+}
+
+/**
+ * How quickly a customer decides, and its decisions in the last `days` days of the brokerage with today, and in the `days` days
+ * before those. A quote that was decided when it was entered, such as an imported one, does not show the response time. Nor does an
+ * outcome that a person set in bulk much later, so the median is the figure to use.
+ */
+export async function customerAnswers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+  { now, days, timeZone }: { readonly now: Date; readonly days: number; readonly timeZone: string },
+): Promise<CustomerAnswers> {
+  const daysBack = (count: number) =>
+    sql`(date_trunc('day', ${now}::timestamptz at time zone ${timeZone}) - make_interval(days => ${count}::integer)) at time zone ${timeZone}`
+  const [recent, before] = [daysBack(days - 1), daysBack(2 * days - 1)]
+  const hours = sql`extract(epoch from decided_at - created_at)::float8 / 3600`
+  const isAnswered = sql`outcome in ('won', 'lost') and decided_at > created_at + interval '1 minute'
+    and coalesce(outcome_source, '') <> 'lanewise'`
+  const decidedIn = (period: RawBuilder<unknown>) =>
+    sql`json_build_object(
+      'won', count(*) filter (where outcome = 'won' and ${period}),
+      'lost', count(*) filter (where outcome = 'lost' and ${period}))`
+  const { rows } = await sql<CustomerAnswers>`
+    select count(*) as quotes, max(coalesce(customer_name, quoted_customer_name)) as name,
+      max(created_at) as "lastQuotedAt",
+      count(*) filter (where ${isAnswered}) as answered,
+      percentile_cont(0.5) within group (order by ${hours}) filter (where ${isAnswered}) as "medianHours",
+      percentile_cont(0.9) within group (order by ${hours}) filter (where ${isAnswered}) as "slowHours",
+      ${decidedIn(sql`created_at >= ${recent}`)} as recent,
+      ${decidedIn(sql`created_at >= ${before} and created_at < ${recent}`)} as before
+    from counted_lanes as lanes
+    where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
+      and ${laneSeenByViewer(tenant)}
+  `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('A sum over all rows returned no row.')
+  return row
+}
+
+/** True for the lanes of the customer that a name counts for, in any spelling. */
+export function ofCustomer(tenant: TenantId, name: string) {
+  return sql<boolean>`(lanes.customer_key = customer_key(${name}) or lanes.customer_key in (
+    select other.customer_key from customer_aliases as asked
+    join customer_aliases as other on other.tenant_id = ${tenant} and other.customer_id = asked.customer_id
+    where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
+  ))`
+}
+
+/** A customer as quotes name it: the most frequent spelling, and the number of its quotes. */
+export interface NamedCustomer {
+  readonly name: string
+  readonly key: string
+  readonly quotes: number
+}
+
+/** The most quoted customers, merged ones as one, most quoted first. */
+export async function mostQuotedCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  limit: number,
+): Promise<NamedCustomer[]> {
+  const { rows } = await sql<NamedCustomer>`
+    with named as (
+      select customer_key, coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes
+      from counted_lanes as lanes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
+      group by 1, 2
+    )
+    select coalesce(main.name, (array_agg(named.name order by quotes desc, named.name))[1]) as name,
+      coalesce(known.main_key, customer_key) as key, sum(quotes)::bigint as quotes
+    from named
+    left join (
+      select customer_key as alias_key, main_key, customer_id from customer_aliases where tenant_id = ${tenant}
+    ) as known on known.alias_key = named.customer_key
+    left join (
+      select customer_id, name from customers where tenant_id = ${tenant}
+    ) as main on main.customer_id = known.customer_id
+    group by 2, main.name
+    order by quotes desc, 2
+    limit ${limit}
+  `.execute(transaction)
+  return rows
+}

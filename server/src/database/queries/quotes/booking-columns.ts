@@ -1,0 +1,68 @@
+import {
+  type Booking,
+  type BookingField,
+  type BookingName,
+  bookingFields,
+  bookingTable,
+  ofEachBookingField,
+} from '#engine/booking-fields.ts'
+import type { JsonRow, LaneRow } from '../../schema/index.ts'
+
+export type BookingColumn = BookingName<'column'>
+export type BookedColumns = Pick<LaneRow, BookingColumn>
+
+/** The column that holds each field of a booking. */
+export const bookingColumns = ofEachBookingField(
+  bookingFields,
+  (field) => bookingTable[field].column,
+) as unknown as { readonly [F in BookingField]: BookingName<'column', F> }
+
+/** The columns of a lane that hold times and can change. */
+const momentColumns: ReadonlySet<string> = new Set([
+  ...bookingFields
+    .filter((field) => bookingTable[field].unit === 'time')
+    .map((field) => bookingColumns[field]),
+  'decided_at',
+  'created_at',
+  'updated_at',
+  'valid_until',
+  'voided_at',
+])
+
+/** The columns of a booking, each with the value that `value` returns for its field. */
+export function bookedColumns(value: (field: BookingField) => string | number | Date | null): BookedColumns {
+  return Object.fromEntries(
+    bookingFields.map((field) => [bookingColumns[field], value(field)]),
+  ) as unknown as BookedColumns
+}
+
+/** The booking of a lane, in the form of the engine. */
+export function bookingOf(lane: BookedColumns): Booking {
+  const values = ofEachBookingField(bookingFields, (field) => {
+    const value = lane[bookingColumns[field]]
+    return value instanceof Date ? value.getTime() : value
+  })
+  return values as Booking
+}
+
+/** Converts a value of the engine to a column value: a time becomes a Date. */
+export function columnValue(
+  field: BookingField,
+  value: string | number | null,
+): string | number | Date | null {
+  return bookingTable[field].unit === 'time' && value !== null ? new Date(value) : value
+}
+
+/** The booking in the columns of a lane. */
+export function columnsOf(booking: Booking): BookedColumns {
+  return bookedColumns((field) => columnValue(field, booking[field]))
+}
+
+/** Parses the times of a lane, or of some of its columns, that the database returned as JSON. */
+export function laneOfJson<Columns extends object>(lane: JsonRow<Columns>): Columns {
+  const read = Object.entries(lane).map(([column, value]) => [
+    column,
+    momentColumns.has(column) && typeof value === 'string' ? new Date(value) : value,
+  ])
+  return Object.fromEntries(read) as Columns
+}

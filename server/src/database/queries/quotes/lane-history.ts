@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import type { OutcomeSource } from '#engine/shipment-update.ts'
+import type { TenantTransaction } from '../../schema/index.ts'
+import type { TenantId } from '../../session/index.ts'
+
+/** The changes of a lane, newest first, with the name of the user if a user made the change. */
+export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
+  return transaction
+    .selectFrom('lane_changes')
+    .leftJoin('users', (join) =>
+      join
+        .onRef('users.tenant_id', '=', 'lane_changes.tenant_id')
+        .onRef('users.user_id', '=', 'lane_changes.user_id'),
+    )
+    .select([
+      'change_number',
+      'source',
+      'lane_changes.user_id',
+      'users.name as user_name',
+      'changed_at',
+      'before',
+      'after',
+      'rolled_back_change',
+      'rule',
+    ])
+    .where('lane_changes.tenant_id', '=', tenant)
+    .where('lane_id', '=', laneId)
+    .orderBy('change_number', 'desc')
+    .execute()
+}
+
+/** The origin of the current value of a column: a user by name, or only the source. */
+export interface Setter {
+  readonly source: OutcomeSource
+  readonly name: string | null
+}
+
+/** The origin of each of these columns of lanes, in the given order; null if the lane was created with the value. */
+export async function settersOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: readonly { readonly laneId: number; readonly column: string }[],
+): Promise<(Setter | null)[]> {
+  const { rows } = await sql<{ nth: number; source: Setter['source']; name: string | null }>`
+    select nth::integer as nth, change.source, users.name
+    from tenants as one
+    cross join unnest(${asked.map(({ laneId }) => laneId)}::bigint[], ${asked.map(({ column }) => column)}::text[])
+      with ordinality as asked (lane, wanted, nth)
+    cross join lateral (
+      select source, user_id from lane_changes
+      where lane_changes.tenant_id = ${tenant} and lane_id = asked.lane and after ? asked.wanted
+      order by change_number desc limit 1
+    ) as change
+    left join users on users.tenant_id = ${tenant} and users.user_id = change.user_id
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const found = new Map(rows.map(({ nth, source, name }) => [nth, { source, name }]))
+  return asked.map((_, index) => found.get(index + 1) ?? null)
+}
+
+/** The ids of those lanes whose outcome changed from pending to another one at or after `since`. */
+export async function lanesPendingSince(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+  since: Date,
+): Promise<ReadonlySet<number>> {
+  const rows = await transaction
+    .selectFrom('lane_changes')
+    .select('lane_id')
+    .distinct()
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', 'in', laneIds)
+    .where('changed_at', '>=', since)
+    .where(sql<boolean>`before ->> 'outcome' = 'pending'`)
+    .execute()
+  return new Set(rows.map(({ lane_id }) => lane_id))
+}
+
+export async function findChange(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneId: number,
+  changeNumber: number,
+) {
+  return (
+    (await transaction
+      .selectFrom('lane_changes')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .where('change_number', '=', changeNumber)
+      .executeTakeFirst()) ?? null
+  )
+}

@@ -1,0 +1,97 @@
+import type { JsonRow } from '../../schema/index.ts'
+import { type Database, LockTimeout, type TenantId } from '../../session/index.ts'
+import { laneOfJson } from './booking-columns.ts'
+import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
+
+/** The answer to a signed request. A repeated request gets the same answer. */
+export interface RecordedAnswer {
+  readonly laneId: number
+  readonly updated: boolean
+  readonly replayed: boolean
+}
+
+/** The state of a lane that the decision on a signed update is based on. */
+export type BookedLaneRow = HeldValues & { readonly lane_id: number }
+
+/** The effect of a signed update on its lane, and the stored record of the update, applied or not. */
+export interface ShipmentBooking {
+  /** The new values of the lane; null if nothing is applied. */
+  readonly next: Partial<HeldValues> | null
+  readonly origin: ChangeOrigin
+  readonly signedAt: Date
+  readonly tokenId: number
+  readonly carried: unknown
+  readonly applied: readonly string[]
+  readonly updated: boolean
+}
+
+/** The result of find_booking: an earlier answer to the request, or its lane, the version of the row, and the database's time. */
+type Found =
+  | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
+  | { readonly seen: string; readonly now: number; readonly lane: JsonRow<BookedLaneRow> }
+
+/**
+ * How often an update is retried after a concurrent change of its lane. One of several concurrent updates always succeeds.
+ * A brokerage may send ten requests per second, so more conflicts than this in a row cannot come from other updates.
+ */
+const triesMax = 50
+
+/**
+ * Books a signed update in two messages: one that reads, and one that writes everything and commits. `decide` returns the
+ * effect on the lane at the time of the database's clock, in epoch milliseconds. The lane is not locked in between: if it was
+ * changed meanwhile, nothing is written, and `decide` runs again on the new values. Equal requests run one after another,
+ * and all get the answer of the first. Null if the tenant has no such lane.
+ *
+ * @throws LockTimeout if the lane, or the same request, is locked by another transaction for too long
+ */
+export async function bookShipment(
+  database: Pick<Database, 'callInTenant'>,
+  tenant: TenantId,
+  request: { readonly digest: Buffer; readonly laneRef: string },
+  decide: (lane: BookedLaneRow, now: number) => ShipmentBooking,
+): Promise<RecordedAnswer | null> {
+  const named = [request.digest, request.laneRef]
+  let found = await database.callInTenant<Found | null>(tenant, 'find_booking', named)
+  for (let tries = 0; tries < triesMax; tries++) {
+    if (found === null) return null
+    if ('answer' in found) {
+      return { laneId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
+    }
+    const lane = laneOfJson<BookedLaneRow>(found.lane)
+    const booking = decide(lane, found.now)
+    const written: Found | { readonly booked: true } | null = await database.callInTenant(
+      tenant,
+      'book_shipment',
+      [...named, JSON.stringify(bookingOf(found, lane, booking))],
+    )
+    if (written !== null && 'booked' in written) {
+      return { laneId: lane.lane_id, updated: booking.updated, replayed: false }
+    }
+    found = written
+  }
+  throw new LockTimeout('The lane was changed during every attempt.')
+}
+
+/** The JSON argument of book_shipment. */
+function bookingOf(
+  { seen, now }: { readonly seen: string; readonly now: number },
+  lane: BookedLaneRow,
+  booking: ShipmentBooking,
+) {
+  const { next, origin } = booking
+  const receivedAt = new Date(now)
+  const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
+  return {
+    lane_id: lane.lane_id,
+    seen,
+    // Omit null members: the database reads an absent member as SQL null, but a JSON null as a value.
+    ...(written === null ? {} : { held: written.held }),
+    ...(written === null || written.change === null ? {} : { change: written.change }),
+    signed_at: booking.signedAt,
+    received_at: receivedAt,
+    token_id: booking.tokenId,
+    carried: booking.carried,
+    applied: booking.applied,
+    updated: booking.updated,
+  }
+}

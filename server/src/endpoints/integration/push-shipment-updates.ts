@@ -1,0 +1,106 @@
+import type { Static } from 'typebox'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { bulkShipmentUpdate, pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
+import {
+  type ChangingLane,
+  laneChanges as changes,
+  pushedLanes,
+  type RecordedUpdate,
+} from '../../database/queries/index.ts'
+import type { TenantTransaction } from '../../database/schema/index.ts'
+import { type ServedEndpoint, serve } from '../endpoint-call.ts'
+import {
+  type CheckedItem,
+  itemChecker,
+  itemDigest,
+  namesOf,
+  type PushedBy,
+  pushItems,
+  type RefusedItem,
+  unknownLane,
+  type WithLane,
+} from './pushed-items.ts'
+import { decideUpdate, type UpdateFields, updateErrors } from './shipment-update.ts'
+
+type Update = Static<typeof bulkShipmentUpdate>
+type Result = Exclude<AnswerOf<typeof pushShipmentUpdates>['results'][number], RefusedItem>
+
+const checkUpdates = itemChecker<Update>(bulkShipmentUpdate, 'A shipment update')
+
+function fieldsOf({ lane_ref: _, external_id: __, ...fields }: Update): UpdateFields {
+  return fields
+}
+
+/** Applies valid updates of one hundred, in order. An update that was acknowledged before gets its stored answer. */
+async function applyHundred(
+  transaction: TenantTransaction,
+  valid: readonly WithLane<CheckedItem<Update>>[],
+  { caller, signed }: PushedBy,
+  staleWrites: 'reject' | 'apply',
+): Promise<(Result | RefusedItem)[]> {
+  const { tenant, tokenId } = caller
+  const digests = valid.map(({ index }) => itemDigest(signed, index))
+  const recorded = await pushedLanes.findRecordedUpdates(transaction, tenant, digests)
+  const now = await changes.databaseNow(transaction)
+  const changing: ChangingLane[] = []
+  const recording: RecordedUpdate[] = []
+  const by = { tokenId, timestampSeconds: signed.timestampSeconds }
+  // A lane may be named twice: once by its external_id, and once by its lane_ref.
+  const seen = new Set<number>()
+  const results = valid.map((one, nth): Result | RefusedItem => {
+    const { index, item, lane } = one
+    const digest = digests[nth]
+    if (lane === null || digest === undefined) return unknownLane(one)
+    const answer = (updated: boolean): Result => ({
+      index,
+      status: 200,
+      ...(lane.external_id === null ? {} : { external_id: lane.external_id }),
+      lane_ref: lane.lane_ref,
+      lane_id: lane.lane_id,
+      updated,
+    })
+    const before = recorded.get(digest.toString('hex'))
+    if (before !== undefined) return answer(before)
+    if (seen.has(lane.lane_id)) return namedTwice(one)
+    seen.add(lane.lane_id)
+    const fields = fieldsOf(item)
+    const booking = decideUpdate(lane, fields, by, now.getTime(), staleWrites)
+    if (booking.next !== null) changing.push({ lane, next: booking.next, origin: booking.origin })
+    recording.push({ ...booking, carried: item, digest, laneId: lane.lane_id, receivedAt: now })
+    return answer(booking.updated)
+  })
+  await changes.changeLanes(transaction, tenant, changing, now)
+  await pushedLanes.insertRecordedUpdates(transaction, tenant, recording)
+  return results
+}
+
+function namedTwice({ index, item }: CheckedItem<Update>): RefusedItem {
+  const detail =
+    'Another item of this call names the same lane by its other name. Send this one in another call.'
+  return {
+    index,
+    ...namesOf(item),
+    status: 422,
+    detail,
+    errors: [{ pointer: '', code: 'repeated', detail }],
+  }
+}
+
+export const pushShipmentUpdatesEndpoint: ServedEndpoint = serve(
+  pushShipmentUpdates,
+  async ({ caller, body, signed, now }, parts) => {
+    const checked = checkUpdates(body.updates)
+    for (const { item, errors } of checked) {
+      if (errors.length === 0) errors.push(...updateErrors(fieldsOf(item)))
+    }
+    const by = { caller, signed, now }
+    const results = await pushItems<CheckedItem<Update>, Result>(checked, by, parts, (transaction, valid) =>
+      applyHundred(transaction, valid, by, parts.config.staleWrites),
+    )
+    return {
+      applied: results.filter((result) => 'updated' in result && result.updated).length,
+      failed: results.filter(({ status }) => status !== 200).length,
+      results,
+    }
+  },
+)

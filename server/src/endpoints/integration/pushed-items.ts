@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import type { Static, TObject } from 'typebox'
+import type { FieldError } from '#contract/errors.ts'
+import { batchSecondsMax } from '#contract/limits.ts'
+import type * as contract from '#contract/push-items.ts'
+import { shape } from '#contract/shape.ts'
+import type { ServiceCaller } from '../../access/index.ts'
+import { type NamedLanes, pushedLanes } from '../../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
+import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
+import type { Signed } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
+import { itemErrors } from './item-errors.ts'
+
+export type RefusedItem = Static<typeof contract.RefusedItem>
+
+/** Who pushed the items, and when: what the effect of an item depends on besides the item. */
+export interface PushedBy {
+  readonly caller: ServiceCaller
+  readonly signed: Signed
+  /** When the request arrived, epoch milliseconds. */
+  readonly now: number
+  /** True for a check: the transaction is rolled back. */
+  readonly isCheck?: boolean
+}
+
+/** An item of a push with its index, its errors, and its names. */
+export interface CheckedItem<Item> {
+  readonly index: number
+  readonly item: Item
+  readonly errors: FieldError[]
+}
+
+/** A name of a lane: prefixed, so that an external_id never equals a lane_ref. */
+type LaneName = `external_id ${string}` | `lane_ref ${string}`
+
+interface NamedItem {
+  readonly external_id?: string
+  readonly lane_ref?: string
+}
+
+function nameOf({ external_id: id, lane_ref: ref }: NamedItem): LaneName | null {
+  return id !== undefined ? `external_id ${id}` : ref !== undefined ? `lane_ref ${ref}` : null
+}
+
+/** Checks the items of a push one by one: their fields, and that each names a lane, by one name, once in the call. */
+export function itemChecker<Item extends NamedItem>(schema: TObject, what: string) {
+  const itemShape = shape(schema, 'body')
+  return (items: readonly unknown[]): CheckedItem<Item>[] => {
+    const first = new Map<string, number>()
+    return items.map((sent, index) => {
+      if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+        const detail = `${what} must be a JSON object.`
+        return { index, item: {} as Item, errors: [{ pointer: '', code: 'invalid', detail }] }
+      }
+      const item = sent as Item
+      const errors = [...itemShape.errors(item)]
+      const name = errors.length === 0 ? nameOf(item) : null
+      if (errors.length === 0) {
+        if (name === null) errors.push(neither)
+        else if (item.external_id !== undefined && item.lane_ref !== undefined) errors.push(both)
+        else if (first.has(name)) errors.push(repeated(item, first.get(name) ?? 0))
+        else first.set(name, index)
+      }
+      return { index, item, errors }
+    })
+  }
+}
+
+const neither: FieldError = {
+  pointer: '/external_id',
+  code: 'required',
+  detail: 'external_id or lane_ref is required: it names the lane.',
+}
+const both: FieldError = {
+  pointer: '/lane_ref',
+  code: 'invalid',
+  detail: 'external_id and lane_ref were both sent. Send one of them.',
+}
+function repeated({ external_id: id }: NamedItem, index: number): FieldError {
+  const field = id === undefined ? 'lane_ref' : 'external_id'
+  return {
+    pointer: `/${field}`,
+    code: 'repeated',
+    detail: `This ${field} is also in item ${index} of this call, which counts. Send the second one in another call.`,
+  }
+}
+
+/** The names of an item, for its result. Names that are not valid are left out. */
+export function namesOf(item: NamedItem, errors: readonly FieldError[] = []): NamedItem {
+  const isValid = (field: string) =>
+    !errors.some(({ pointer, code }) => pointer === `/${field}` && code !== 'repeated')
+  const { external_id: id, lane_ref: ref } = item
+  return {
+    ...(typeof id === 'string' && isValid('external_id') ? { external_id: id } : {}),
+    ...(typeof ref === 'string' && isValid('lane_ref') ? { lane_ref: ref } : {}),
+  }
+}
+
+export function refused(
+  { index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>,
+  errors: readonly FieldError[],
+): RefusedItem {
+  return { index, ...namesOf(item, errors), ...itemErrors(errors) }
+}
+
+export function unknownLane({ index, item }: Pick<CheckedItem<NamedItem>, 'index' | 'item'>): RefusedItem {
+  const name = item.external_id === undefined ? 'lane_ref' : 'external_id'
+  return {
+    index,
+    ...namesOf(item),
+    status: 404,
+    detail: `No lane was found for ${name} ${JSON.stringify(item[name])}.`,
+  }
+}
+
+/** An item with the lane that it names, locked; null if there is none. */
+export type WithLane<Checked> = Checked & { readonly lane: LaneRow | null }
+
+/** Ends a transaction without its changes. */
+class EndOfCheck<Result> extends Error {
+  readonly results: Result
+  constructor(results: Result) {
+    super('The transaction was a check.')
+    this.results = results
+  }
+}
+
+/**
+ * Applies the items of a push, a hundred at a time, each hundred in one transaction that waits for the pushes of the same
+ * brokerage before it. Items with errors are answered without the database. If `isCheck`, the transactions are rolled back.
+ */
+export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
+  checked: readonly Checked[],
+  { caller: { tenant }, isCheck = false }: Pick<PushedBy, 'caller' | 'isCheck'>,
+  parts: Parts,
+  apply: (
+    transaction: TenantTransaction,
+    valid: readonly WithLane<Checked>[],
+  ) => Promise<readonly (Result | RefusedItem)[]>,
+): Promise<(Result | RefusedItem)[]> {
+  type Results = readonly (Result | RefusedItem)[]
+  const applyValid = async (valid: readonly Checked[]): Promise<Results> => {
+    try {
+      return await parts.database.inTenant(tenant, async (transaction) => {
+        await pushedLanes.lockPushes(transaction, tenant)
+        const results = await apply(transaction, await withLanes(transaction, tenant, valid))
+        if (isCheck) throw new EndOfCheck(results)
+        return results
+      })
+    } catch (error) {
+      if (error instanceof EndOfCheck) return error.results as Results
+      throw error
+    }
+  }
+  return inHundreds<Checked, Result | RefusedItem>(
+    checked,
+    async (hundred, _, inTime) => {
+      const valid = hundred.filter(({ errors }) => errors.length === 0)
+      const applied = valid.length === 0 ? [] : inTime() ? await applyValid(valid) : valid.map(notReached)
+      if (applied.length !== valid.length) throw new Error('An item of a push has no result.')
+      const resultOf = new Map(valid.map(({ index }, nth) => [index, applied[nth]]))
+      return hundred.map((one) => resultOf.get(one.index) ?? refused(one, one.errors))
+    },
+    tenant,
+    parts,
+    permitsLeftByPushes,
+  )
+}
+
+function notReached({ index, item }: CheckedItem<NamedItem>): RefusedItem {
+  return {
+    index,
+    ...namesOf(item),
+    status: 503,
+    detail: `This item was not reached within ${batchSecondsMax} seconds. Send it again.`,
+  }
+}
+
+async function withLanes<Checked extends CheckedItem<NamedItem>>(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  valid: readonly Checked[],
+): Promise<WithLane<Checked>[]> {
+  const named: NamedLanes = {
+    externalIds: valid.flatMap(({ item }) => item.external_id ?? []),
+    laneRefs: valid.flatMap(({ item }) => item.lane_ref ?? []),
+  }
+  const lanes = new Map<LaneName, LaneRow>()
+  for (const lane of await pushedLanes.lockNamedLanes(transaction, tenant, named)) {
+    lanes.set(`lane_ref ${lane.lane_ref}`, lane)
+    if (lane.external_id !== null) lanes.set(`external_id ${lane.external_id}`, lane)
+  }
+  return valid.map((one) => ({ ...one, lane: lanes.get(nameOf(one.item) as LaneName) ?? null }))
+}
+
+/** Identifies an item of a repeated request. */
+export function itemDigest({ requestDigest }: Signed, index: number): Buffer {
+  return createHash('sha256').update(requestDigest).update(`.${index}`).digest()
+}
+
+/** How many results have each value of `result`, and how many items failed. */
+export function countResults(results: readonly { readonly status: number; readonly result?: string }[]) {
+  const count = (wanted: string) => results.filter(({ result }) => result === wanted).length
+  return {
+    created: count('created'),
+    updated: count('updated'),
+    unchanged: count('unchanged'),
+    failed: results.filter(({ status }) => status !== 200).length,
+  }
+}

@@ -1,0 +1,178 @@
+import type { BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { shipmentUpdate } from '#contract/shipment-update.ts'
+import {
+  type BookingName,
+  type BookingUnit,
+  type BookingUnitOf,
+  bookingTable,
+  clearedBookingFields,
+  type SentBookingField,
+  sentBookingFields,
+} from '#engine/booking-fields.ts'
+import { centsFromDollars } from '#engine/money.ts'
+import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
+import {
+  type BookedLaneRow,
+  bookingOf,
+  bookShipment,
+  columnsOf,
+  type HeldValues,
+  outcomeBeforeBooking,
+  outcomeOf,
+  outcomeValues,
+  type ShipmentBooking,
+} from '../../database/queries/index.ts'
+import { Reply, serve } from '../endpoint-call.ts'
+import { accessorialCents, chargesErrors, storedCharges } from '../quotes/charges-errors.ts'
+import { noLane } from '../quotes/named-lane.ts'
+
+/** The fields of an update besides the name of its lane. */
+export type UpdateFields = Omit<BodyOf<typeof shipmentUpdate>, 'lane_ref'>
+
+/** Converts a value by its unit. The contract has validated its type. */
+const readUnit = {
+  cents: (value: unknown) => centsFromDollars(value as number),
+  text: (value: unknown) => value as string,
+  time: (value: unknown) => readTime(value as string),
+  basis: (value: unknown) => value as RateBasis,
+  currency: (value: unknown) => value as Currency,
+  charges: (value: unknown) => storedCharges(value as SentUnits['charges']),
+} as const satisfies Record<BookingUnit, (value: unknown) => string | number | null>
+
+/** The wire type of a value, by its unit. */
+interface SentUnits {
+  readonly cents: number
+  readonly text: string
+  readonly time: string
+  readonly basis: RateBasis
+  readonly currency: Currency
+  readonly charges: Parameters<typeof storedCharges>[0]
+}
+/** Compile-time check: the contract has every field, with the same unit. */
+type SentFields = {
+  readonly [F in SentBookingField as BookingName<'sent', F>]?: SentUnits[BookingUnitOf<F>]
+}
+
+/** The fields of an update in the units of a lane: cents, epoch milliseconds. Absent fields stay absent. */
+function carriedFields(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
+  const sent: SentFields = body
+  const carried = sentBookingFields.flatMap((field) => {
+    const value = sent[bookingTable[field].sent]
+    return value === undefined ? [] : [[field, readUnit[bookingTable[field].unit](value)]]
+  })
+  return { ...accessorialsOfNames(body), ...Object.fromEntries(carried) }
+}
+
+/** The accessorial charges that follow from charges by name, where only those were sent. */
+function accessorialsOfNames(body: Pick<UpdateFields, keyof SentFields>): ShipmentUpdate['fields'] {
+  const [customer, truck] = [
+    accessorialCents(undefined, body.customer_charges),
+    accessorialCents(undefined, body.truck_charges),
+  ]
+  return {
+    ...(customer === null ? {} : { customerAccessorialsCents: customer }),
+    ...(truck === null ? {} : { truckAccessorialsCents: truck }),
+  }
+}
+
+const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)
+
+/** The errors of an update whose charges exceed their amount, or that both books and cancels. */
+export function updateErrors(body: UpdateFields): FieldError[] {
+  return [
+    ...chargesErrors('customer', 'customer_rate', body),
+    ...chargesErrors('truck', 'truck_cost', body),
+    ...cancellationErrors(body),
+  ]
+}
+
+function cancellationErrors(body: UpdateFields): FieldError[] {
+  return body.cancelled === true
+    ? notWithCancelled
+        .filter((field) => body[field] !== undefined)
+        .map((field) => ({
+          pointer: `/${field}`,
+          code: 'invalid',
+          detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or remove cancelled.`,
+        }))
+    : body.cancel_reason === undefined
+      ? []
+      : [
+          {
+            pointer: '/cancel_reason',
+            code: 'invalid',
+            detail:
+              'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or remove cancel_reason.',
+          },
+        ]
+}
+
+function bookedLane(lane: BookedLaneRow): BookedLane {
+  return {
+    booking: bookingOf(lane),
+    stamps: lane.signed_at,
+    outcome: outcomeOf(lane),
+    outcomeBeforeBooking: outcomeBeforeBooking(lane),
+  }
+}
+
+function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boolean): HeldValues {
+  const { booking } = next
+  return {
+    ...columnsOf(booking),
+    truck_cost_source:
+      booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
+    signed_at: next.stamps,
+    voided_at: lane.voided_at,
+    void_reason: lane.void_reason,
+    ...outcomeValues({ outcome: next.outcome, beforeBooking: next.outcomeBeforeBooking }),
+  }
+}
+
+/** What a signed update does to its lane. `now` is the time of the database's clock, in epoch milliseconds. */
+export function decideUpdate(
+  lane: BookedLaneRow,
+  body: UpdateFields,
+  by: { readonly tokenId: number; readonly timestampSeconds: number },
+  now: number,
+  staleWrites: 'reject' | 'apply',
+): ShipmentBooking {
+  const update: ShipmentUpdate = {
+    fields: carriedFields(body),
+    ...(body.cancelled === true ? { cancellation: { reason: body.cancel_reason ?? null } } : {}),
+    sender: by.tokenId,
+    signedAtSeconds: by.timestampSeconds,
+  }
+  const merged = applyShipmentUpdate(bookedLane(lane), update, now, staleWrites)
+  const { applied, updated, rule } = merged
+  return {
+    next: merged.changed ? heldValues(lane, merged.lane, applied.includes('truckCostCents')) : null,
+    origin: { source: 'tms', tokenId: by.tokenId, rule },
+    signedAt: new Date(by.timestampSeconds * 1000),
+    tokenId: by.tokenId,
+    carried: body,
+    applied,
+    updated,
+  }
+}
+
+/**
+ * A repeated request gets its stored answer. Otherwise the lane is found by its ref, the update is merged, and the lane,
+ * its change and the update are saved in one commit. The next read uses the new facts.
+ */
+export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
+  const { database, config } = parts
+  const errors = updateErrors(body)
+  if (errors.length > 0) throw invalid(errors)
+  const by = { tokenId: caller.tokenId, timestampSeconds: signed.timestampSeconds }
+  const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
+  const answer = await bookShipment(database, caller.tenant, request, (lane, now) =>
+    decideUpdate(lane, body, by, now, config.staleWrites),
+  )
+  if (answer === null) throw noLane(body.lane_ref)
+  const result = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
+  return answer.replayed ? new Reply(result, { 'Idempotent-Replayed': 'true' }) : result
+})

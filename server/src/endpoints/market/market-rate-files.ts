@@ -1,0 +1,143 @@
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { invalid, problem } from '#contract/errors.ts'
+import { marketFileSecondsMax } from '#contract/limits.ts'
+import type { loadMarketFile } from '#contract/market-rates.ts'
+import {
+  DatabaseUnavailable,
+  LockTimeout,
+  RequestDeadline,
+  type TenantId,
+  withDeadline,
+} from '../../database/session/index.ts'
+import { ImportFileError, type MarketFile, readMarketFile } from '../../imports/index.ts'
+import { countResults } from '../integration/pushed-items.ts'
+import type { Parts } from '../parts.ts'
+import { rateConversions } from '../performance/comparable-rates.ts'
+import { readInTurn } from '../quotes/received-files.ts'
+import {
+  type CheckedRate,
+  checkMarketRates,
+  type MarketResult,
+  storeMarketRates,
+} from './market-rate-items.ts'
+
+const fileErrorsMax = 100
+/** Rows of a file per transaction. */
+const rowsAtOnce = 500
+
+interface SentFile {
+  readonly tenant: TenantId
+  readonly body: BodyOf<typeof loadMarketFile>
+  /** When its rates were sent: a rate that was sent later is not replaced. */
+  readonly saidAt: Date
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** Reads a file of market rates, checks its rows, and stores the valid ones, unless it is a dry run. */
+export async function loadRateFile(
+  { tenant, body, saidAt, now }: SentFile,
+  { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
+): Promise<AnswerOf<typeof loadMarketFile>> {
+  const { text, dry_run: dryRun = false, ...defaults } = body
+  const file = await readInTurn(() => readMarketFile(text, defaults, now)).catch(refuseFile)
+  const good = file.rows.filter(({ errors }) => errors.length === 0)
+  const items = good.map(({ item }) => item)
+  const conversions = await database.inTenant(tenant, (transaction) =>
+    rateConversions(transaction, tenant, items),
+  )
+  const checked = await checkMarketRates(items, {
+    enteredBy: 'file',
+    saidAt,
+    now,
+    conversions,
+    nameOf: (index) => `on line ${good[index]?.line}, which counts`,
+  })
+  const results = dryRun ? [] : await storeInPortions(tenant, checked, { database, monotonic })
+  const { created, updated, unchanged } = countResults(results)
+  const wrong = checked.filter((one) => 'errors' in one)
+  return {
+    rows: file.rows.length,
+    stored: !dryRun,
+    columns: file.columns.map((column) => ({ ...column })),
+    notes: [...file.notes],
+    created,
+    updated,
+    unchanged,
+    failed: file.rows.length - good.length + wrong.length,
+    not_used: checked.filter((one) => 'row' in one && one.state !== 'usable').length,
+    errors: errorsByLine(file, good, wrong).slice(0, fileErrorsMax),
+  }
+}
+
+/**
+ * Stores the valid rates in several transactions, each with the deadline of a request: with one deadline for all, a slow database
+ * would never store the last rates, because each repetition begins with the first.
+ *
+ * @throws Problem unavailable if some rates are stored and the others are not
+ */
+async function storeInPortions(
+  tenant: TenantId,
+  checked: readonly CheckedRate[],
+  { database, monotonic }: Pick<Parts, 'database' | 'monotonic'>,
+): Promise<MarketResult[]> {
+  const until = monotonic() + marketFileSecondsMax * 1000
+  const results: MarketResult[] = []
+  for (let from = 0; from < checked.length; from += rowsAtOnce) {
+    if (from > 0 && monotonic() >= until) throw storedInPart(results, checked)
+    try {
+      results.push(
+        ...(await withDeadline(new RequestDeadline(), () =>
+          database.inTenant(tenant, (transaction) =>
+            storeMarketRates(transaction, tenant, checked.slice(from, from + rowsAtOnce)),
+          ),
+        )),
+      )
+    } catch (error) {
+      const isTransient = error instanceof DatabaseUnavailable || error instanceof LockTimeout
+      throw isTransient && from > 0 ? storedInPart(results, checked, error) : error
+    }
+  }
+  return results
+}
+
+/** @param cause why the next rates were not stored; absent if the time of the file was over */
+function storedInPart(
+  results: readonly MarketResult[],
+  checked: readonly CheckedRate[],
+  cause?: DatabaseUnavailable | LockTimeout,
+) {
+  const counted = (count: number) => count.toLocaleString('en-US')
+  const stored = counted(results.filter(({ status }) => status === 200).length)
+  const valid = counted(checked.filter((one) => 'row' in one).length)
+  const isUnknown = cause instanceof DatabaseUnavailable && cause.outcomeUnknown
+  const why =
+    cause === undefined
+      ? `The rates were not stored within ${marketFileSecondsMax} seconds.`
+      : 'The database cannot answer right now.'
+  const detail = `${why} ${stored} of the ${valid} valid rates of the file are stored${isUnknown ? ', and perhaps more' : ''}. Send the file again.`
+  return problem('unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
+}
+
+/** The errors of cells, and those of rows whose cells could be read. */
+function errorsByLine(
+  file: MarketFile,
+  good: MarketFile['rows'],
+  wrong: readonly Extract<CheckedRate, { errors: unknown }>[],
+): AnswerOf<typeof loadMarketFile>['errors'] {
+  return [
+    ...file.rows.flatMap(({ line, errors: cells }) => cells.map((error) => ({ line, ...error }))),
+    ...wrong.flatMap(({ index, errors: fields }) =>
+      fields.map(({ pointer = '', detail }) => ({
+        line: good[index]?.line ?? 0,
+        field: pointer.replace(/^\//, ''),
+        detail,
+      })),
+    ),
+  ].sort((one, other) => one.line - other.line)
+}
+
+function refuseFile(error: unknown): never {
+  if (!(error instanceof ImportFileError)) throw error
+  throw invalid(error.problems.map(({ detail }) => ({ pointer: '/text', code: 'file', detail })))
+}

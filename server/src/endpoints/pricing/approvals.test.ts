@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makePerson,
+  makeTenant,
+  pushSigned,
+  quoteToPush,
+  setColumns,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { tenantId } from '../../database/session/index.ts'
+
+let app: TestApp
+let tenant: MadeTenant
+let rep: { id: number; token: string }
+let manager: { id: number; token: string }
+
+/** The minimum is $2 a mile, which is about $1,560 from Dallas to Atlanta. */
+beforeAll(async () => {
+  app = await testApp()
+  tenant = await makeTenant(app)
+  rep = await makePerson(app, tenant, 'member')
+  manager = await makePerson(app, tenant, 'admin')
+  await post('/api/pricing-rules', {
+    conditions: {},
+    terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' },
+  })
+})
+afterAll(() => app.close())
+
+const post = (path: string, body: object, token = tenant.owner) => call(app, 'POST', path, { token, body })
+const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+const quoted = (rate: number) => ({ customer_name: 'Harvest', lanes: [{ ...lane, quoted_rate: rate }] })
+const ask = async (rate = 1000, token = rep.token) => {
+  const { status, body } = await post(
+    '/api/approvals',
+    {
+      customer_name: 'Harvest',
+      lanes: [{ origin: 'dallas tx', destination: 'ATL', equipment: "53' dry van", quoted_rate: rate }],
+      note: 'Four loads a week.',
+    },
+    token,
+  )
+  expect(status).toBe(201)
+  return body
+}
+const decide = (id: number, body: object, token = manager.token) =>
+  post(`/api/approvals/${id}/decision`, body, token)
+const lanesNow = async () =>
+  (await call(app, 'GET', '/api/lanes', { token: tenant.owner })).body.total as number
+
+describe('an approval', () => {
+  test('makes the quote as it was asked, in the name of the rep, and only once', async () => {
+    const before = await lanesNow()
+    const asked = await ask()
+    expect(asked).toMatchObject({
+      state: 'waiting',
+      reasons: [expect.stringContaining('$1,000 is below the minimum of')],
+      requested_by: { user_id: rep.id },
+      lanes: [lane],
+      email: { subject: expect.stringContaining('Harvest, Dallas, TX to Atlanta, GA') },
+    })
+    expect(await lanesNow()).toBe(before)
+    const both = await Promise.all([1, 2].map(() => decide(asked.approval_id, { decision: 'approve' })))
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(await lanesNow()).toBe(before + 1)
+    const approved = both.find(({ status }) => status === 200)?.body
+    expect(approved).toMatchObject({ state: 'approved', decided_by: { user_id: manager.id } })
+    const made = await call(app, 'GET', `/api/lanes/${approved.lane_refs[0]}`, { token: rep.token })
+    expect(made.body).toMatchObject({ quoted_rate: 1000, quoted_by: { user_id: rep.id }, outcome: 'pending' })
+  })
+
+  test('can be countered: the rep accepts the rates of the counter, not others', async () => {
+    const { approval_id: id } = await ask()
+    expect((await decide(id, { decision: 'counter' })).body.errors[0].pointer).toBe('/rates')
+    const countered = await decide(id, { decision: 'counter', rates: [1300] })
+    expect(countered.body).toMatchObject({ state: 'countered', lanes: [{ rate: 1000, counter_rate: 1300 }] })
+    expect((await decide(id, { decision: 'accept', rates: [1300, 1300] }, rep.token)).status).toBe(422)
+    // Countered again while the rep was reading the first counter.
+    await decide(id, { decision: 'counter', rates: [1350] }, tenant.owner)
+    expect(await decide(id, { decision: 'accept', rates: [1300] }, rep.token)).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining('$1,350'),
+        errors: [{ pointer: '/rates/0', detail: expect.stringContaining('$1,350') }],
+      },
+    })
+    await decide(id, { decision: 'counter', rates: [1300] })
+    const accepted = await decide(id, { decision: 'accept', rates: [1300] }, rep.token)
+    expect(accepted.body).toMatchObject({ state: 'accepted', decided_by: { user_id: manager.id } })
+    const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
+    expect(made.body.quoted_rate).toBe(1300)
+  })
+
+  test('is for a requote, too, and counts as the next one', async () => {
+    const first = await post('/api/quote-requests', quoted(2000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const asked = await post(`/api/lanes/${ref}/approvals`, { quoted_rate: 1200 }, rep.token)
+    expect(asked.body).toMatchObject({ lane_ref: ref, customer_name: 'Harvest' })
+    const approved = await decide(asked.body.approval_id, { decision: 'approve' })
+    expect(approved.body.lane_refs).toEqual([ref.replace(/-1$/, '-2')])
+  })
+
+  test('of a requote is refused if the lane was quoted on another basis since, until the person asks again', async () => {
+    const { body } = await post('/api/quote-requests', quoted(2000), rep.token)
+    const [first] = body.lanes
+    const { approval_id: id } = (
+      await post(`/api/lanes/${first.lane_ref}/approvals`, { quoted_rate: 1200 }, rep.token)
+    ).body
+    const before = await lanesNow()
+    await setColumns(app, tenant, first.lane_id, { quoted_basis: 'linehaul', quoted_fuel_cents: 300_00 })
+    const refused = await decide(id, { decision: 'approve' })
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      expect.stringContaining('The basis or currency of lane'),
+    ])
+    // The default basis in words is the same basis.
+    await setColumns(app, tenant, first.lane_id, { quoted_basis: 'all_in', quoted_fuel_cents: null })
+    expect(await lanesNow()).toBe(before)
+    expect((await decide(id, { decision: 'approve' })).body.state).toBe('approved')
+  })
+
+  test('cannot be countered below the rate that the customer named, because nobody could accept that', async () => {
+    const first = await post('/api/quote-requests', quoted(2000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const named = { quoted_rate: 1250, counter_rate: 1200 }
+    const { approval_id: id } = (await post(`/api/lanes/${ref}/approvals`, named, rep.token)).body
+    expect(await decide(id, { decision: 'counter', rates: [1199.99] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/rates/0', detail: expect.stringContaining('at least $1,200') }] },
+    })
+    expect((await decide(id, { decision: 'counter', rates: [1200] })).body.state).toBe('countered')
+    const accepted = await decide(id, { decision: 'accept', rates: [1200] }, rep.token)
+    expect(accepted.body).toMatchObject({ state: 'accepted', lane_refs: [ref.replace(/-1$/, '-2')] })
+  })
+
+  test('is not for quotes within the rules, and not for quotes that a rule blocks', async () => {
+    expect((await post('/api/approvals', quoted(2000), rep.token)).status).toBe(409)
+    const { approval_id: id } = await ask()
+    const blocking = await post('/api/pricing-rules', {
+      conditions: { customer: 'Harvest' },
+      terms: { minimum: { rate_per_mile: 2 }, outside: 'block' },
+    })
+    expect((await post('/api/approvals', quoted(1000), rep.token)).body.code).toBe('outside-rules')
+    const late = await decide(id, { decision: 'approve' })
+    expect([late.status, late.body.errors[0].code]).toEqual([422, 'blocked'])
+    await call(app, 'DELETE', `/api/pricing-rules/${blocking.body.rule_id}`, { token: tenant.owner })
+    expect((await decide(id, { decision: 'reject', note: 'Too low.' })).body).toMatchObject({
+      state: 'rejected',
+      email: { text: expect.stringContaining('Too low.') },
+    })
+  })
+
+  test('says the currency and the basis of its rates, of a requote those of the lane', async () => {
+    const day = new Date(app.now).toISOString().slice(0, 10)
+    await post('/api/exchange-rates', { rates: [{ day, usd_per_cad: 0.7 }] })
+    const cad = { quoted_currency: 'CAD', quoted_basis: 'all_in' }
+    const inCad = (rate: number) => ({
+      customer_name: 'Harvest',
+      lanes: [{ ...lane, ...cad, quoted_rate: rate }],
+    })
+    const asked = await post('/api/approvals', inCad(2000), rep.token)
+    expect(asked.body).toMatchObject({
+      lanes: [{ rate: 2000, ...cad }],
+      reasons: [expect.stringContaining('$1,400 is below')],
+      email: { text: expect.stringMatching(/\$2,000 CAD all-in\n[\s\S]*\(in US dollars\)/) },
+    })
+    const first = await post('/api/quote-requests', inCad(3000), rep.token)
+    const ref: string = first.body.lanes[0].lane_ref
+    const again = await post(`/api/lanes/${ref}/approvals`, { quoted_rate: 1900 }, rep.token)
+    expect(again.body.lanes).toMatchObject([{ rate: 1900, ...cad }])
+    const { approval_id: id } = again.body
+    const countered = await decide(id, { decision: 'counter', rates: [1950] })
+    expect(countered.body).toMatchObject({
+      lanes: [{ counter_rate: 1950, ...cad }],
+      email: { text: expect.stringContaining('instead $1,950 CAD all-in') },
+    })
+    const stale = await decide(id, { decision: 'accept', rates: [1900] }, rep.token)
+    expect(stale.body.errors[0].detail).toContain('$1,950 CAD all-in')
+    const accepted = await decide(id, { decision: 'accept', rates: [1950] }, rep.token)
+    const made = await call(app, 'GET', `/api/lanes/${accepted.body.lane_refs[0]}`, { token: rep.token })
+    expect(made.body).toMatchObject({ quoted_rate: 1950, ...cad })
+    const plain = await ask()
+    expect(plain.lanes).toMatchObject([{ quoted_currency: null, quoted_basis: null }])
+  })
+
+  test('ends after a day, also before that is stored', async () => {
+    const { approval_id: id } = await ask()
+    await endNow(id)
+    const { body } = await decide(id, { decision: 'approve' })
+    expect(body).toMatchObject({ code: 'state-conflict', detail: expect.stringContaining('expired') })
+    await app.expireQuotes()
+    expect((await decide(id, { decision: 'approve' })).body.detail).toContain('expired')
+  })
+
+  test('is an event when it is requested, decided and expires', async () => {
+    const types = { url: 'https://hooks.example.com/', event_types: ['approval.changed'] }
+    expect((await post('/api/event-endpoints', types)).status).toBe(201)
+    const { approval_id: id } = await ask()
+    await decide(id, { decision: 'counter', rates: [1300] })
+    await decide(id, { decision: 'accept', rates: [1300] }, rep.token)
+    const { approval_id: late } = await ask()
+    await decide(late, { decision: 'approve' }, rep.token)
+    await endNow(late)
+    await app.expireQuotes()
+    await app.expireQuotes()
+    const events = await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      transaction.selectFrom('events').select(['type', 'about']).orderBy('event_number').execute(),
+    )
+    const states = events.map(({ type, about }) => {
+      const { approval } = about as { approval: { approval_id: number; state: string; email: object } }
+      expect([type, approval.email]).toEqual(['approval.changed', expect.any(Object)])
+      return [approval.approval_id, approval.state]
+    })
+    expect(states).toEqual([
+      [id, 'waiting'],
+      [id, 'countered'],
+      [id, 'accepted'],
+      [late, 'waiting'],
+      [late, 'expired'],
+    ])
+  })
+
+  const endNow = (id: number) =>
+    app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      transaction
+        .updateTable('approvals')
+        .set({ expires_at: new Date(0) })
+        .where('tenant_id', '=', tenant.id)
+        .where('approval_id', '=', id)
+        .execute(),
+    )
+})
+
+describe('who decides', () => {
+  test('no rep, and nobody about their own request', async () => {
+    const { approval_id: id } = await ask()
+    expect((await decide(id, { decision: 'approve' }, rep.token)).status).toBe(403)
+    const own = await ask(1000, manager.token)
+    expect((await decide(own.approval_id, { decision: 'approve' })).body.detail).toContain(
+      'their own request',
+    )
+    expect((await decide(own.approval_id, { decision: 'approve' }, tenant.owner)).status).toBe(200)
+  })
+
+  test('the only admin or owner may, and an approver who left may not', async () => {
+    const small = await makeTenant(app)
+    const leaver = await makePerson(app, small, 'admin')
+    await post(
+      '/api/pricing-rules',
+      { conditions: {}, terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' } },
+      small.owner,
+    )
+    const { approval_id: id } = await ask(1000, small.owner)
+    expect((await decide(id, { decision: 'approve' }, small.owner)).status).toBe(403)
+    await call(app, 'DELETE', `/api/users/${leaver.id}?tokens=revoke`, { token: small.owner })
+    expect((await decide(id, { decision: 'approve' }, leaver.token)).status).toBe(401)
+    expect((await decide(id, { decision: 'approve' }, small.owner)).body.state).toBe('approved')
+  })
+})
+
+describe('no rep gets a low rate into a quote', () => {
+  test('by any way that makes or changes a quote', async () => {
+    const before = await lanesNow()
+    const fine = await post('/api/quote-requests', quoted(2000), rep.token)
+    const ref: string = fine.body.lanes[0].lane_ref
+    const asked = await ask(900)
+    const csv =
+      'Origin,Destination,Equipment,Rate,Status,Date\n"Dallas, TX","Atlanta, GA",V,900,pending,2026-01-01\n'
+    const upload = await fetch(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rep.token}`, 'content-type': 'text/csv' },
+      body: csv,
+    })
+    const ways = {
+      quote: await post('/api/quote-requests', quoted(900), rep.token),
+      'one low lane of two': await post(
+        '/api/quote-requests',
+        {
+          customer_name: 'Harvest',
+          lanes: [
+            { ...lane, quoted_rate: 2000 },
+            { ...lane, quoted_rate: 900 },
+          ],
+        },
+        rep.token,
+      ),
+      'a short distance': await post(
+        '/api/quote-requests',
+        { customer_name: 'Harvest', lanes: [{ ...lane, quoted_rate: 900, miles: 1 }] },
+        rep.token,
+      ),
+      requote: await post(`/api/lanes/${ref}/requote`, { quoted_rate: 900 }, rep.token),
+      'approving it': await decide(asked.approval_id, { decision: 'approve' }, rep.token),
+      'accepting without a counter': await decide(asked.approval_id, { decision: 'accept' }, rep.token),
+      'changing the rules': await call(app, 'DELETE', '/api/pricing-rules/1', { token: rep.token }),
+      'the floors of the settings': await call(app, 'PATCH', '/api/tenant', {
+        token: rep.token,
+        body: { floors: { rate_per_mile: 0 } },
+      }),
+      rollback: await post(`/api/lanes/${ref}/rollback`, { change_id: 1 }, rep.token),
+      'a push with a session': await post('/api/integrations/quotes', { quotes: [] }, rep.token),
+    }
+    expect(Object.entries(ways).map(([way, { status }]) => [way, status])).toEqual([
+      ['quote', 422],
+      ['one low lane of two', 422],
+      ['a short distance', 422],
+      ['requote', 422],
+      ['approving it', 403],
+      ['accepting without a counter', 409],
+      ['changing the rules', 403],
+      ['the floors of the settings', 403],
+      ['rollback', 403],
+      ['a push with a session', 401],
+    ])
+    expect(upload.status).toBe(403)
+    expect(await lanesNow()).toBe(before + 1)
+  })
+})
+
+describe('a closed quote at a rate outside the rules', () => {
+  const outcome = (ref: string, to: string, token: string) =>
+    post(`/api/lanes/${ref}/outcome`, { outcome: to }, token)
+  const mark = (ref: string, to: string, token: string) =>
+    post('/api/lane-outcomes', { lanes: [{ lane_ref: ref, outcome: to }] }, token)
+
+  test('is not reopened or won by a member, so an old lost quote is no way around approval', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    for (const to of ['pending', 'won']) {
+      const refused = await outcome(pushed, to, member.token)
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { code: 'outside-rules', errors: [{ pointer: '/outcome', code: 'needs-approval' }] },
+      })
+      const { results } = (await mark(pushed, to, member.token)).body
+      expect(results).toMatchObject([
+        { status: 409, detail: expect.stringContaining('ask for approval'), lane: { outcome: 'lost' } },
+      ])
+    }
+    expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
+    // An admin may, as in an import; and within a day a mistake can be corrected.
+    expect((await outcome(pushed, 'pending', broker.tenant.owner)).status).toBe(200)
+    expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
+    expect((await outcome(pushed, 'won', member.token)).status).toBe(200)
+  })
+
+  test('is reopened if the rules only warn, or if its rate is within them', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    const warn = { conditions: {}, terms: { minimum: { rate_per_mile: 2 } } }
+    await call(app, 'PATCH', '/api/pricing-rules/1', { token: broker.tenant.owner, body: warn })
+    expect((await outcome(pushed, 'pending', member.token)).status).toBe(200)
+  })
+
+  /** A lost quote that another system pushed, below the minimum, and a member of its brokerage. */
+  async function pushedLost() {
+    const broker = await makeIntegration(app, 'quotes:write')
+    const member = await makePerson(app, broker.tenant, 'member')
+    await post(
+      '/api/pricing-rules',
+      { conditions: {}, terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' } },
+      broker.tenant.owner,
+    )
+    const quote = quoteToPush('old', { quoted_rate: 900, outcome: 'lost' })
+    const { body } = await pushSigned(app, broker, pushQuotes, { quotes: [quote] })
+    return { broker, member, pushed: body.results[0].lane_ref as string }
+  }
+})

@@ -1,0 +1,244 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { includedIn } from '#contract/fields.ts'
+import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
+import type { QuoteBook } from '#engine/book/quote-book.ts'
+import {
+  countScope,
+  countScopeHistory,
+  countScopeMiles,
+  newestQuotes,
+  type Scope,
+} from '#engine/book/scope-counts.ts'
+import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
+import { describeLane, rescaledAverage } from '#engine/lane-insight.ts'
+import { dollarsFromCents } from '#engine/money.ts'
+import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
+import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
+import type { Steps } from '#engine/steps.ts'
+import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../../book/index.ts'
+import {
+  type AskedLane,
+  type FindClosest,
+  lanePlaces,
+  readAskedLane,
+  unknownEnds,
+  unknownPlaces,
+} from '../../lanes/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
+import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
+import { marketReference } from '../market/market-reference.ts'
+import type { Parts } from '../parts.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from '../performance/compared-basis.ts'
+import { answeredEvidence } from './answered-evidence.ts'
+import { shortHaulMiles } from './markup-estimate.ts'
+
+/** True for the lane's own quotes, whose rates need no scaling by miles. */
+function isOwnLane(scope: LaneScope): boolean {
+  return scope === 'equipment' || scope === 'corridor'
+}
+
+/** The counts of one scope, and whether they are enough to answer from. */
+type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean }
+
+/** The scope that answers for a lane: the most trusted one with enough quotes. */
+interface FoundScope {
+  readonly scope: LaneScope
+  readonly quotes: AskedScope
+  /** The counts of this scope and of each more trusted one. */
+  readonly levels: readonly Level[]
+}
+
+function findScope(book: QuoteBook, asked: AskedLane): FoundScope | null {
+  const levels: Level[] = []
+  for (const scope of scopesFor(asked.equipmentCode !== null)) {
+    const quotes = askedScope(book, scope, asked)
+    if (quotes === null) continue
+    const counts = countScope(quotes)
+    const enough = isEnough(scope, counts)
+    levels.push({ scope, ...counts, enough })
+    if (enough) return { scope, quotes, levels }
+  }
+  return null
+}
+
+/** The quotes of a lane as the book counts them. Everything that an answer needs from the book. */
+interface LaneCounts extends FoundScope {
+  readonly counts: readonly HistoryCount[]
+  /** The totals of the whole brokerage. */
+  readonly parent: { readonly wins: number; readonly decided: number }
+  /** The miles of the lane; null when a place is unknown. */
+  readonly miles: number | null
+  /** Null when the plain mean of the rates is the average. */
+  readonly avgRateCents: number | null
+}
+
+/** What the book knows about a lane. */
+interface BookRead {
+  /** Null when no scope has enough quotes. */
+  readonly lane: LaneCounts | null
+  /** Ends that may be typing errors; empty when the lane has quotes of its own. */
+  readonly unknown: ReturnType<typeof unknownEnds>
+}
+
+/** Reads the book, in steps. The counts are cached in the book until its quotes change. */
+function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<BookRead> {
+  const found = findScope(book.quotes, asked)
+  const unknown = found !== null && isOwnLane(found.scope) ? [] : unknownEnds(book.quotes, asked)
+  if (found === null) return { lane: null, unknown }
+  const { scope, quotes } = found
+  const counts = yield* book.result(`history ${quotes.name}`, quotes.area, now, function* () {
+    const value = yield* countScopeHistory(book.quotes, quotes, now)
+    return { value, until: countsHoldUntil(value, now) }
+  })
+  const { origin, destination } = asked.places
+  const miles = lanePlaces(origin, destination, null).miles ?? null
+  return {
+    lane: {
+      ...found,
+      counts,
+      parent: { wins: book.quotes.won, decided: book.quotes.decided },
+      miles,
+      avgRateCents:
+        isOwnLane(scope) || miles === null ? null : yield* scaledAverage(book, quotes, { miles, now }),
+    },
+    unknown,
+  }
+}
+
+/** The average rate of a wider scope, each rate scaled to the miles of the lane. */
+function* scaledAverage(
+  book: BrokerageBook,
+  quotes: AskedScope,
+  { miles, now }: { miles: number; now: number },
+): Steps<number | null> {
+  const counts = yield* book.result(`miles ${quotes.name}`, quotes.area, now, function* () {
+    return { value: yield* countScopeMiles(book.quotes, quotes), until: Number.POSITIVE_INFINITY }
+  })
+  return rescaledAverage(counts, miles, yield* book.haulLog(now))
+}
+
+type Query = ReadCall<typeof laneInsight>['query']
+
+interface InsightExtras {
+  readonly outliers?: readonly Outlier[]
+  readonly closest?: FindClosest
+  readonly market?: Awaited<ReturnType<typeof marketReference>>['answer']
+}
+
+/** The answer for a lane, from what the book knows. */
+function answer(
+  query: Query,
+  asked: AskedLane,
+  { lane, unknown }: BookRead,
+  basis: ComparedBasis,
+  { outliers, closest, market }: InsightExtras = {},
+): AnswerOf<typeof laneInsight> {
+  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
+  const places = unknownPlaces(query, asked, unknown, closest)
+  const references = market === undefined ? {} : { market }
+  if (lane === null)
+    return { found: false as const, query: echo, ...basisWithoutData(basis), ...places, ...references }
+  const { scope, history, scores, signals, summary, evidence } = describeLane({
+    counts: lane.counts,
+    parent: lane.parent,
+    askedScope: asked.equipmentCode === null ? 'corridor' : 'equipment',
+    usedScope: lane.scope,
+    avgRateCents: lane.avgRateCents,
+  })
+  return {
+    found: true as const,
+    query: echo,
+    scope,
+    history: {
+      total_quotes: history.totalQuotes,
+      wins: history.wins,
+      losses: history.losses,
+      win_rate_pct: history.winRatePct,
+      months_active: history.monthsActive,
+      avg_rate_usd: dollarsFromCents(history.avgRateCents),
+    },
+    scores,
+    signals,
+    summary,
+    basis,
+    ...places,
+    ...references,
+    ...(outliers === undefined
+      ? {}
+      : {
+          evidence: answeredEvidence({
+            ...evidence,
+            outliers,
+            levels: lane.levels,
+            miles: lane.miles,
+            shortHaul: lane.miles !== null && lane.miles < shortHaulMiles,
+          }) as Record<string, unknown>,
+        }),
+  }
+}
+
+/** Outliers are searched among this many of the newest quotes of a scope: the search compares all of them. */
+const outlierQuotesMax = 20_000
+
+function* outliersOf(book: BrokerageBook, scope: Scope): Steps<Outlier[]> {
+  return yield* outliersInSteps(yield* newestQuotes(book.quotes, scope, outlierQuotesMax))
+}
+
+/** The insight for a lane whose parameters are valid: read the book, describe, answer. */
+export async function insightOfLane(
+  query: Query,
+  asked: AskedLane,
+  { caller, now }: AskedBy,
+  parts: Parts,
+  closest?: FindClosest,
+): Promise<AnswerOf<typeof laneInsight>> {
+  const include = includedIn(query.include)
+  const open = await parts.books.read(caller.tenant)
+  const { quotes: book } = open
+  const read = await yieldBetweenSteps(readBook(book, asked, now))
+  const outliers =
+    !include.has('evidence') || read.lane === null
+      ? undefined
+      : await yieldBetweenSteps(outliersOf(book, read.lane.quotes))
+  const market = include.has('market')
+    ? await marketReference(
+        asked,
+        await yieldBetweenSteps(
+          newestQuotes(
+            book.quotes,
+            ownScope(book.quotes, asked, asked.equipmentCode),
+            Number.POSITIVE_INFINITY,
+          ),
+        ),
+        {},
+        { caller, now },
+        open,
+        parts,
+      )
+    : null
+  return answer(query, asked, read, await basisOfLane(open, asked, caller.tenant, parts), {
+    ...(market === null ? {} : { market: market.answer }),
+    ...(outliers === undefined ? {} : { outliers }),
+    ...(closest === undefined ? {} : { closest }),
+  })
+}
+
+const laneInsightHandler = (call: ReadCall<typeof laneInsight>, parts: Parts) =>
+  insightOfLane(call.query, readAskedLane(call.query), call, parts)
+
+/** The answer when the book is in memory and every count is cached or cheap; null otherwise. */
+function insightFromMemory(
+  { caller, query, now }: ReadCall<typeof laneInsight>,
+  { books }: Parts,
+): AnswerOf<typeof laneInsight> | null {
+  const open = query.include === undefined ? books.peek(caller.tenant) : null
+  const basis = open === null ? null : basisFromMemory(open)
+  if (open === null || basis === null) return null
+  const asked = readAskedLane(query)
+  const read = readBook(open.quotes, asked, now).next()
+  return read.done === true ? answer(query, asked, read.value, basis) : null
+}
+
+export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })
+export const laneAdviceEndpoint = serve(laneAdvice, laneInsightHandler)

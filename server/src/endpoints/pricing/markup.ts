@@ -1,0 +1,274 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
+import type { MarkupExtra } from '#contract/estimate.ts'
+import { includedIn } from '#contract/fields.ts'
+import { pageSizeDefault } from '#contract/limits.ts'
+import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
+import type { ComparedBasis } from '#contract/rate-basis.ts'
+import { countScopeRates, newestQuotes } from '#engine/book/scope-counts.ts'
+import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
+import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
+import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
+import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
+import type { Steps } from '#engine/steps.ts'
+import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
+import { readLaneRefs } from '../../database/queries/index.ts'
+import {
+  type AskedLane,
+  type FindClosest,
+  readAskedLane,
+  unknownEnds,
+  unknownPlaces,
+} from '../../lanes/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
+import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
+import { checkReference, marketReference } from '../market/market-reference.ts'
+import type { Parts } from '../parts.ts'
+import { basisFromMemory, basisOfLane, basisWithoutData } from '../performance/compared-basis.ts'
+import { answeredEvidence } from './answered-evidence.ts'
+import { partiesOf } from './applied-rules.ts'
+import { readEvidenceQuotes } from './evidence-quotes.ts'
+import { estimatedOffer } from './markup-estimate.ts'
+import { offerCustomer } from './offer-customer.ts'
+
+/** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
+interface PricedLane {
+  readonly scope: AskedScope
+  readonly rates: LaneRates
+  /** Ends that may be typing errors; empty when the lane has quotes. */
+  readonly unknown: ReturnType<typeof unknownEnds>
+  readonly method: WinProbabilityMethod
+}
+
+/** Reads the exact city pair (and equipment, when given): this endpoint has no wider scopes. */
+function* pricedLane(
+  { quotes: book, settings }: OpenBook<BrokerageBook>,
+  asked: AskedLane,
+  now: number,
+): Steps<PricedLane> {
+  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
+  const rates = yield* book.result(`rates ${scope.name}`, scope.area, now, function* () {
+    return {
+      value: laneRates(yield* countScopeRates(book.quotes, scope)),
+      until: Number.POSITIVE_INFINITY,
+    }
+  })
+  return {
+    scope,
+    rates,
+    method: settings.method,
+    unknown: rates.quotes === 0 ? unknownEnds(book.quotes, asked) : [],
+  }
+}
+
+/** Additions to the advice. */
+interface Extras {
+  /** The members requested with `include`. */
+  readonly members: Readonly<Record<string, unknown>>
+  readonly closest?: FindClosest
+  readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
+  /** The stored market rate, if it is the reference of markup_pct. */
+  readonly marketRateCents?: number | null
+}
+
+const noExtras: Extras = { members: {} }
+
+type Query = ReadCall<typeof markup>['query']
+
+function answer<Proposed extends number | null>(
+  query: Omit<Query, 'proposed_rate'> & { readonly proposed_rate: Proposed },
+  asked: AskedLane,
+  { rates, method, unknown }: PricedLane,
+  basis: ComparedBasis,
+  { members, evidence, closest, marketRateCents = null }: Extras = noExtras,
+) {
+  const echo = {
+    origin: query.origin,
+    destination: query.destination,
+    equipment: query.equipment ?? null,
+    proposed_rate: query.proposed_rate,
+    market_rate: query.market_rate ?? null,
+  }
+  if (rates.quotes === 0) {
+    return {
+      found: false as const,
+      query: echo,
+      confidence: 'none' as const,
+      ...basisWithoutData(basis),
+      ...unknownPlaces(query, asked, unknown, closest),
+      ...members,
+    }
+  }
+  const advice = adviseMarkup(rates, {
+    // In a batch, a lane without a rate has no decided quotes, and no number depends on the rate.
+    proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
+    marketRateCents: query.market_rate === undefined ? marketRateCents : centsFromDollars(query.market_rate),
+    method,
+  })
+  return {
+    found: true as const,
+    query: echo,
+    win_probability: advice.winProbability,
+    confidence: advice.confidence,
+    markup_pct: advice.markupPct,
+    suggested_rate: dollarsIfKnown(advice.suggestedRateCents),
+    rate_band: {
+      floor: dollarsIfKnown(advice.rateBand.floorCents),
+      median: dollarsIfKnown(advice.rateBand.medianCents),
+      ceiling: dollarsIfKnown(advice.rateBand.ceilingCents),
+    },
+    verdict: advice.verdict,
+    basis,
+    ...members,
+    ...(evidence === undefined ? {} : { evidence: evidence(advice) }),
+  }
+}
+
+/** The extras that need the estimator of the whole brokerage. */
+const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum', 'risk', 'rules'])
+
+/** The advice with the extras of `include`. They need the quotes themselves, not only their counts. */
+async function adviceWithExtras(
+  { caller, query, now }: ReadCall<typeof markup>,
+  include: ReadonlySet<MarkupExtra>,
+  parts: Parts,
+  repId: number | null,
+): Promise<AnswerOf<typeof markup>> {
+  const { books, database } = parts
+  const asked = readAskedLane(query)
+  const open = await books.read(caller.tenant)
+  const { quotes: book, settings } = open
+  const lane = await yieldBetweenSteps(pricedLane(open, asked, now))
+  const history = await yieldBetweenSteps(newestQuotes(book.quotes, lane.scope, Number.POSITIVE_INFINITY))
+  const model = [...include].some((extra) => needEstimator.has(extra)) ? await book.advice(now) : null
+  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
+  const { places, equipmentCode } = asked
+  const costCents = query.estimated_cost === undefined ? null : centsFromDollars(query.estimated_cost)
+  const estimate =
+    model === null
+      ? null
+      : await estimatedOffer(
+          model,
+          {
+            ...places,
+            equipmentCode,
+            proposedRateCents,
+            costCents,
+            pickupDate: query.pickup_date ?? null,
+            customer: await offerCustomer(query.customer, caller.tenant, { book, model }, parts),
+          },
+          history,
+          {
+            rules: settings.rules,
+            parties: await partiesOf(
+              settings.rules,
+              { customerName: query.customer ?? null, repId, rateType: null },
+              caller.tenant,
+              parts,
+            ),
+            experiment: settings.experiment,
+            now,
+          },
+        )
+  const evidence = include.has('evidence')
+    ? await readEvidenceQuotes(history, model, {
+        page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },
+        asked,
+        refsOf: (laneIds) =>
+          database.inTenant(caller.tenant, (transaction) =>
+            readLaneRefs(transaction, caller.tenant, laneIds),
+          ),
+      })
+    : null
+  const outliers = evidence === null ? [] : await yieldBetweenSteps(outliersInSteps(history))
+  const market = asksForMarket(query, include)
+    ? await marketReference(asked, history, query, { caller, now }, open, parts)
+    : null
+  return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
+    members: {
+      ...(estimate === null
+        ? {}
+        : {
+            ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
+            ...(include.has('curve') ? { curve: estimate.curve } : {}),
+            ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
+            ...(include.has('risk') ? { risk: estimate.risk } : {}),
+            ...(include.has('rules') ? { rules: estimate.rules } : {}),
+          }),
+      ...(market === null ? {} : { market: market.answer }),
+    },
+    ...(market === null ? {} : { marketRateCents: market.marketRateCents }),
+    ...(evidence === null
+      ? {}
+      : { evidence: (advice: MarkupAdvice) => evidenceOf(advice, outliers, evidence) }),
+  })
+}
+
+/** Both references are in the answer if they are asked for, and whenever the stored market rate is the reference. */
+const asksForMarket = ({ reference }: Pick<Query, 'reference'>, include: ReadonlySet<MarkupExtra>) =>
+  include.has('market') || reference === 'market'
+
+function evidenceOf(
+  advice: MarkupAdvice,
+  outliers: readonly Outlier[],
+  quotes: Awaited<ReturnType<typeof readEvidenceQuotes>>,
+) {
+  return {
+    ...(answeredEvidence({ ...advice.evidence, outliers }) as Record<string, unknown>),
+    ...quotes,
+  }
+}
+
+/** The advice for a lane of a batch. The default of the proposed rate is the suggested rate, or else the median. */
+export async function markupOfLane(
+  lane: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
+  asked: AskedLane,
+  by: AskedBy,
+  parts: Parts,
+  closest: FindClosest,
+): Promise<MarkupOfBatch> {
+  const open = await parts.books.read(by.caller.tenant)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, by.now))
+  const { suggestion, band } = priced.rates
+  const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
+  const basis = await basisOfLane(open, asked, by.caller.tenant, parts)
+  return answer({ ...lane, proposed_rate: proposed }, asked, priced, basis, { members: {}, closest })
+}
+
+/** @param repId the person who asks; null for a machine */
+async function markupAnswer(
+  call: ReadCall<typeof markup>,
+  parts: Parts,
+  repId: number | null,
+): Promise<AnswerOf<typeof markup>> {
+  const { caller, query, now } = call
+  checkReference(query)
+  if (query.include !== undefined || query.reference === 'market') {
+    return adviceWithExtras(call, includedIn<MarkupExtra>(query.include), parts, repId)
+  }
+  const asked = readAskedLane(query)
+  const open = await parts.books.read(caller.tenant)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, now))
+  return answer(query, asked, priced, await basisOfLane(open, asked, caller.tenant, parts))
+}
+
+/** The advice when the book is in memory and the rates of the lane are cached or cheap; null otherwise. */
+function adviceFromMemory(
+  { caller, query, now }: ReadCall<typeof markup>,
+  { books }: Parts,
+): AnswerOf<typeof markup> | null {
+  const isPlain = query.include === undefined && query.reference !== 'market'
+  const open = isPlain ? books.peek(caller.tenant) : null
+  const basis = open === null ? null : basisFromMemory(open)
+  if (open === null || basis === null) return null
+  const asked = readAskedLane(query)
+  const lane = pricedLane(open, asked, now).next()
+  return lane.done === true ? answer(query, asked, lane.value, basis) : null
+}
+
+export const markupEndpoint = serve(markup, (call, parts) => markupAnswer(call, parts, null), {
+  fromMemory: adviceFromMemory,
+})
+export const quoteAdviceEndpoint = serve(quoteAdvice, (call, parts) =>
+  markupAnswer(call, parts, call.caller.userId),
+)

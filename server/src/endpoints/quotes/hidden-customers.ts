@@ -1,0 +1,48 @@
+import { type Problem, problem } from '#contract/errors.ts'
+import { teams } from '../../database/queries/index.ts'
+import type { TenantTransaction } from '../../database/schema/index.ts'
+import { isDuplicateKey, type TenantId } from '../../database/session/index.ts'
+
+/** Refuses a quote for a customer that is hidden from the person: the person could not see it afterwards. */
+export async function refuseHiddenCustomer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  name: string,
+): Promise<void> {
+  if (await teams.isHiddenCustomer(transaction, tenant, name)) {
+    throw problem(
+      'customer-hidden',
+      `customer_name: ${name.trim()} is a customer of a team that you are not in. Nothing was saved.`,
+    )
+  }
+}
+
+/**
+ * Refuses to a person from whom a team hides customers what `shows` the quotes of all customers.
+ *
+ * @example await refuseWithHiddenCustomers(transaction, tenant, 'A pilot shows')
+ */
+export async function refuseWithHiddenCustomers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  shows: string,
+): Promise<void> {
+  if (await teams.hidesCustomers(transaction, tenant)) {
+    throw problem(
+      'customer-hidden',
+      `${shows} the quotes of all customers, and a team hides some of them from you. Ask an admin.`,
+    )
+  }
+}
+
+/**
+ * Handles a write that fails because another row already has its key, and the person may not see that row. Throws the error that
+ * `refused` returns, which must say nothing about the row. Other errors are thrown unchanged.
+ *
+ * @example await write().catch(orHidden(() => problem('state-conflict', 'You cannot quote this lane again.')))
+ */
+export function orHidden(refused: () => Problem): (error: unknown) => never {
+  return (error) => {
+    throw isDuplicateKey(error) ? refused() : error
+  }
+}

@@ -1,0 +1,380 @@
+import type { Static } from 'typebox'
+import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
+import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { isDisplayText } from '#contract/fields.ts'
+import {
+  createImport,
+  getImport,
+  type Import,
+  importSampleData,
+  integrationCreateImport,
+  integrationGetImport,
+  listImports,
+  matchImportColumns,
+  stopImport,
+  undoImport,
+} from '#contract/imports.ts'
+import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
+import { importFieldNames, importFields } from '../../csv/index.ts'
+import { imports, pricingRules } from '../../database/queries/index.ts'
+import type { TenantTransaction } from '../../database/schema/index.ts'
+import { forBrokerage, type TenantId } from '../../database/session/index.ts'
+import {
+  basisFields,
+  beginImport,
+  beginUndo,
+  type ColumnMatch,
+  dateFields,
+  guessedBasis,
+  ImportConflict,
+  ImportFileError,
+  matchColumns,
+  openImport,
+  refuseWhileBusy,
+  storedColumns,
+  undoRowsTotal,
+} from '../../imports/index.ts'
+import { sampleFile } from '../../sample/index.ts'
+import {
+  type AskedBy,
+  type BeforeBody,
+  type Call,
+  Reply,
+  type ServedEndpoint,
+  serve,
+} from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
+import { refuseWithHiddenCustomers } from './hidden-customers.ts'
+import { readInTurn, reserveFile } from './received-files.ts'
+
+/** Reasons to check a file: without lost quotes, every rate looks like a winning one; without dates, as a current one. */
+function importWarnings(row: imports.ImportRow): Static<typeof Import>['warnings'] {
+  if (row.status === 'running') return []
+  const { columns, rows_won: won, rows_lost: lost, created_at } = row
+  const hasQuotes = columns.quoted_rate !== undefined || columns.equipment !== undefined
+  const isUndated = hasQuotes && dateFields.every((field) => columns[field] === undefined)
+  return [
+    ...(row.rows_added > 0 && won > 0 && lost === 0
+      ? [{ code: 'no_lost_quotes' as const, detail: 'No lost quotes: win chances cannot be learned.' }]
+      : []),
+    ...(isUndated
+      ? [
+          {
+            code: 'no_dates' as const,
+            detail: `No column holds a date: all quotes count as quoted on ${created_at.toISOString().slice(0, 10)}, the day of ${row.dry_run ? 'this check' : 'the import'} (UTC). Old rates count as current, and months and trends cannot be learned.`,
+          },
+        ]
+      : []),
+    ...Object.entries(basisFields).flatMap(([field, basis]) => {
+      const guessed = guessedBasis(columns[basis])
+      if (guessed === null) return []
+      const detail = `The amounts of "${columns[field]}" count as ${guessed === 'linehaul' ? 'linehaul' : 'all-in'}, because of the name of their column. If that is wrong, choose the basis.`
+      return [{ code: 'basis_assumed' as const, detail }]
+    }),
+  ]
+}
+
+/** An import in the form of the API. */
+function importAnswer(row: imports.ImportRow): Static<typeof Import> {
+  return {
+    import_id: row.import_id,
+    file_name: row.file_name,
+    dry_run: row.dry_run,
+    sample: row.is_sample,
+    status: row.status,
+    columns: row.columns,
+    ignored_columns: row.ignored_columns,
+    rows_read: row.rows_read,
+    rows_added: row.rows_added,
+    rows_updated: row.rows_updated,
+    rows_repeated: row.rows_repeated,
+    rows_refused: row.rows_refused,
+    rows_kept: row.rows_kept,
+    rows_won: row.rows_won,
+    rows_lost: row.rows_lost,
+    rows_pending: row.rows_pending,
+    warnings: importWarnings(row),
+    errors: row.errors,
+    changes: row.changes,
+    kept: row.kept,
+    bytes_read: row.bytes_read,
+    bytes_total: row.bytes_total,
+    created_at: row.created_at.toISOString(),
+    created_by: row.created_by === null ? null : { user_id: row.created_by, name: row.created_by_name ?? '' },
+    finished_at: row.finished_at?.toISOString() ?? null,
+    failure: row.failure,
+    undo:
+      row.undo_started_at === null
+        ? null
+        : {
+            started_at: row.undo_started_at.toISOString(),
+            started_by: row.undo_by === null ? null : { user_id: row.undo_by, name: row.undo_by_name ?? '' },
+            finished_at: row.undo_finished_at?.toISOString() ?? null,
+            rows_total: undoRowsTotal(row),
+            rows_done: row.undo_rows_done,
+            lanes_removed: row.lanes_removed,
+            lanes_restored: row.lanes_restored,
+            lanes_kept: row.lanes_kept,
+          },
+  }
+}
+
+function conflict(error: unknown): never {
+  throw error instanceof ImportConflict ? problem('state-conflict', error.message) : error
+}
+
+function noImport(importId: number) {
+  return problem('not-found', `No import ${importId} in this brokerage.`)
+}
+
+/** False for a number that is too large for the database. */
+function isImportId(importId: number): boolean {
+  return importId <= 2_147_483_647
+}
+
+async function importOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<imports.ImportRow> {
+  await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
+  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId) : null
+  if (row === null) throw noImport(importId)
+  return row
+}
+
+/** The match of columns in the form of the API: columns are counted from 1, with an entry for each field. */
+function matchAnswer({
+  columns,
+  problems,
+  mayBe,
+  guessed,
+  needs,
+}: ColumnMatch): AnswerOf<typeof matchImportColumns> {
+  const number = (position: number) => position + 1
+  return {
+    columns: columns.names,
+    positions: Object.fromEntries(
+      Object.entries(columns.positions).map(([field, position]) => [field, number(position)]),
+    ),
+    bases: Object.entries(columns.bases).map(([field, one]) => ({ field, ...one })),
+    ignored_columns: [...columns.ignored],
+    problems: problems.map((one) => ({ ...one })),
+    fields: importFieldNames.map((field) => ({
+      field,
+      description: importFields[field].description,
+      required: needs.some(({ anyOf }) => anyOf.every((fields) => fields.includes(field))),
+      may_be: (mayBe[field] ?? []).map(number),
+      is_guessed: guessed.has(field),
+    })),
+    needs: needs.map(({ what, anyOf, isMet, assumed }) => ({
+      what,
+      assumed,
+      any_of: anyOf.map((fields) => [...fields]),
+      is_met: isMet,
+    })),
+  }
+}
+
+/** The problems of a file as errors of the request. The map is a query parameter; the file is the body. */
+function fileErrors(error: ImportFileError): FieldError[] {
+  return error.problems.map(({ code, row, detail }) => ({
+    ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
+    code,
+    detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
+  }))
+}
+
+/** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
+const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
+  await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
+  return reserveFile(parts, tenant, bytes)
+}
+
+/** The import that a call names, in the form of the API. */
+function progressOf(
+  { caller, params }: Pick<AskedBy, 'caller'> & { readonly params: { readonly import_id: number } },
+  { database }: Parts,
+): Promise<Static<typeof Import>> {
+  const { tenant } = caller
+  return database.inTenant(tenant, async (transaction) =>
+    importAnswer(await importOf(transaction, tenant, params.import_id)),
+  )
+}
+
+type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
+  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant' | 'userId'>
+}
+
+/**
+ * Checks a file and begins its import.
+ *
+ * @param digest identifies a signed request; null for a request of a person
+ */
+async function receiveFile(
+  { caller, query, body }: FileCall,
+  digest: Buffer | null,
+  { database, imports: runner }: Parts,
+): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const fileName = query.file_name?.trim() || 'import.csv'
+  if (!isDisplayText(fileName)) {
+    throw invalid([
+      {
+        parameter: 'file_name',
+        code: 'invalid',
+        detail: 'file_name must be a file name of at most 255 characters without control characters.',
+      },
+    ])
+  }
+  const dryRun = query.dry_run === 'true'
+  return begin(
+    {
+      caller,
+      bytes: body,
+      map: query.map,
+      given: { file_name: fileName, dry_run: dryRun, request_digest: digest },
+    },
+    { database, imports: runner },
+  )
+}
+
+/** Opens a file and begins its import. `refuse` runs in the transaction before it begins. */
+async function begin(
+  {
+    caller,
+    bytes,
+    map,
+    given,
+    refuse = async () => {},
+  }: {
+    readonly caller: FileCall['caller']
+    readonly bytes: readonly Uint8Array[]
+    readonly map?: string | undefined
+    readonly given: Pick<
+      Parameters<typeof beginImport>[2],
+      'file_name' | 'dry_run' | 'request_digest' | 'is_sample'
+    >
+    readonly refuse?: (transaction: TenantTransaction) => Promise<void>
+  },
+  { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
+): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
+  const { tenant } = caller
+  const { csv, columns } = await readInTurn(() => openImport(bytes, map)).catch((error: unknown) => {
+    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+  })
+  const { row, isNew } = await database
+    .inTenant(tenant, async (transaction) => {
+      await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
+      await refuse(transaction)
+      return beginImport(transaction, tenant, {
+        ...given,
+        columns: storedColumns(columns),
+        ignoredColumns: columns.ignored,
+        bytes_total: csv.bytesTotal,
+        created_by: caller.userId,
+      })
+    })
+    .catch(conflict)
+  // The import is that of the brokerage, also if a team begins to hide customers from the person meanwhile.
+  if (isNew)
+    await forBrokerage(async () => runner.start(tenant, row.import_id, bytes, { map, dryRun: given.dry_run }))
+  return { answer: importAnswer(row), isNew }
+}
+
+/** A file can contain a pending quote at any rate, so it must not be a way around rules that block or need approval. */
+async function refuseAround(
+  { caller }: Pick<Call<typeof createImport>, 'caller'>,
+  { database }: Pick<Parts, 'database'>,
+): Promise<void> {
+  if (roleAtLeast(caller.role, 'admin')) return
+  const rules = await database.inTenant(caller.tenant, (transaction) =>
+    pricingRules.readRules(transaction, caller.tenant),
+  )
+  if (!pricingRules.refuseQuotes(rules)) return
+  throw problem(
+    'role-required',
+    'Only an admin or owner can import quotes while pricing rules block quotes or need approval: a file can contain quotes outside the rules.',
+  )
+}
+
+/** Sample data next to real quotes would change every estimate. @throws Problem state-conflict */
+async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  if (await imports.hasQuotes(transaction, tenant)) {
+    throw problem(
+      'state-conflict',
+      'The brokerage has quotes. Sample data is only for an empty brokerage, because it would change the advice.',
+    )
+  }
+}
+
+export const importEndpoints: ServedEndpoint[] = [
+  serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
+
+  serve(
+    createImport,
+    async (call, parts) => {
+      if (call.query.dry_run !== 'true') await refuseAround(call, parts)
+      return (await receiveFile(call, null, parts)).answer
+    },
+    { beforeBody: placeForFile },
+  ),
+
+  serve(
+    integrationCreateImport,
+    async (call, parts) => {
+      const { answer, isNew } = await receiveFile(call, call.signed.requestDigest, parts)
+      return isNew ? answer : new Reply(answer, { 'Idempotent-Replayed': 'true' })
+    },
+    // A repeated request is answered while its import is running, so this does not refuse a busy brokerage.
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+  ),
+
+  serve(
+    importSampleData,
+    async ({ caller, now }, parts) => {
+      const refuse = (transaction: TenantTransaction) => refuseWithQuotes(transaction, caller.tenant)
+      await parts.database.inTenant(caller.tenant, refuse)
+      const bytes = await readInTurn(() => sampleFile(now))
+      const given = { file_name: 'Sample data', dry_run: false, request_digest: null, is_sample: true }
+      return (await begin({ caller, bytes, given, refuse }, parts)).answer
+    },
+    // One at a time, so that no brokerage can fill the queue of files that wait to be read.
+    { beforeBody: async ({ caller, bytes }, parts) => reserveFile(parts, caller.tenant, bytes) },
+  ),
+
+  serve(listImports, async ({ caller }, { database }) => {
+    const rows = await database.inTenant(caller.tenant, async (transaction) => {
+      await refuseWithHiddenCustomers(transaction, caller.tenant, 'An import shows and changes')
+      return imports.listImports(transaction, caller.tenant)
+    })
+    return { imports: rows.map(importAnswer) }
+  }),
+
+  serve(getImport, async (call, parts) => progressOf(call, parts)),
+
+  serve(integrationGetImport, async (call, parts) => progressOf(call, parts)),
+
+  serve(stopImport, async ({ caller, params }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const row = await importOf(transaction, caller.tenant, params.import_id)
+      if (row.status === 'running') await imports.requestStop(transaction, caller.tenant, row.import_id)
+      return importAnswer(row)
+    }),
+  ),
+
+  serve(undoImport, async (call, { database, imports: runner }) => {
+    const { caller, params } = call
+    const begun = await database
+      .inTenant(caller.tenant, async (transaction) =>
+        isImportId(params.import_id) ? beginUndo(transaction, call, params.import_id) : null,
+      )
+      .catch(conflict)
+    if (begun === null) throw noImport(params.import_id)
+    const { row, isNew } = begun
+    // An interrupted undo is retried at once.
+    if (isNew || (row.status === 'undoing' && row.failure !== null)) {
+      runner.startUndo(caller.tenant, row.import_id)
+    }
+    return importAnswer(row)
+  }),
+]

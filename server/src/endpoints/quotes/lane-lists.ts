@@ -1,0 +1,236 @@
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { pageSizeDefault } from '#contract/limits.ts'
+import {
+  exportLanes,
+  exportShipments,
+  listLanes,
+  listShipments,
+  searchShipments,
+} from '#contract/quote-requests.ts'
+import { dollarsFromCents } from '#engine/money.ts'
+import { percentOf } from '#engine/statistics/percent-of.ts'
+import {
+  laneLists as lists,
+  people,
+  pricingRules,
+  readBasisCounts,
+  readComparedBasis,
+} from '../../database/queries/index.ts'
+import type { TenantTransaction } from '../../database/schema/index.ts'
+import type { StaleReads, TenantId } from '../../database/session/index.ts'
+import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../../lanes/index.ts'
+import { type CsvFile, type ReadCall, type ServedEndpoint, serve } from '../endpoint-call.ts'
+import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
+import type { Parts } from '../parts.ts'
+import { basisAnswer } from '../performance/compared-basis.ts'
+
+type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
+type LaneSelection = QueryOf<typeof exportLanes>
+/** The parts of a call that select lanes. */
+interface LaneCall {
+  readonly caller: { readonly tenant: TenantId }
+  readonly query: LaneSelection
+  readonly now: number
+}
+
+const dayMs = 86_400_000
+
+async function findingOf(
+  kind: NonNullable<LaneSelection['finding']>,
+  database: Pick<StaleReads, 'inTenant'>,
+  tenant: TenantId,
+): Promise<lists.LaneFinding> {
+  return database.inTenant(tenant, async (transaction) => {
+    const { mixed } = await readComparedBasis(transaction, tenant)
+    if (kind !== 'quoted_too_low') return { kind, mixed }
+    const brokerage = await people.tenantOfSession(transaction, tenant)
+    return { kind, mixed, rules: pricingRules.rulesInForce(brokerage.pricing_rules) }
+  })
+}
+
+/** The selected lanes. The rules are read only if the selection depends on them. */
+async function laneFilter(
+  { caller: { tenant }, query, now }: LaneCall,
+  database: Pick<StaleReads, 'inTenant'>,
+): Promise<lists.LaneFilter> {
+  const errors: FieldError[] = []
+  const { pending_days: pendingDays } = query
+  if (pendingDays !== undefined && query.outcome !== undefined && query.outcome !== 'pending') {
+    const detail = 'pending_days selects pending lanes only; remove outcome, or remove pending_days.'
+    errors.push({ parameter: 'outcome', code: 'invalid', detail })
+  }
+  const place = (parameter: 'origin' | 'destination') => {
+    const text = query[parameter]
+    return text === undefined ? null : readPlaceKey(text, { parameter }, errors)
+  }
+  const [originKey, destinationKey] = [place('origin'), place('destination')]
+  const equipmentCode =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (errors.length > 0) throw invalid(errors)
+  const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
+  const [from, to] = [moment(query.from), moment(query.to)]
+  const finding = query.finding === undefined ? null : await findingOf(query.finding, database, tenant)
+  return {
+    ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
+    ...(pendingDays === undefined ? {} : { pendingSince: new Date(now - pendingDays * dayMs) }),
+    ...(query.reason === undefined ? {} : { reason: query.reason }),
+    ...(originKey === null ? {} : { originKey }),
+    ...(destinationKey === null ? {} : { destinationKey }),
+    ...(equipmentCode === null ? {} : { equipmentCode }),
+    ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
+    ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
+    ...(finding === null ? {} : { finding }),
+    ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
+    ...(query.q === undefined ? {} : { words: query.q }),
+    ...(from === null ? {} : { from: new Date(from) }),
+    ...(to === null ? {} : { to: new Date(to) }),
+  }
+}
+
+const keyForms = {
+  time: (key: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(key) && readTime(key) !== null,
+  cents: (key: string) => /^-?\d{1,12}$/.test(key),
+  text: (key: string) => !key.includes('\0'),
+} as const
+
+function readLaneCursor(text: string | undefined, sort: lists.LaneSort): lists.LaneCursor | null {
+  if (text === undefined) return null
+  const [of, key, laneId] = cursorPosition(text) ?? []
+  const fits = key === null || (typeof key === 'string' && keyForms[lists.sortKeyKind(sort)](key))
+  if (of !== sort || !fits || typeof laneId !== 'number' || !Number.isSafeInteger(laneId)) throw wrongCursor()
+  return { key, laneId }
+}
+
+async function lanePage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  query: LaneQuery,
+  filter: lists.LaneFilter,
+  count: () => Promise<number>,
+) {
+  const limit = query.limit ?? pageSizeDefault
+  const sort = query.sort ?? 'newest'
+  const cursor = readLaneCursor(query.cursor, sort)
+  const rows = await lists.listLanes(transaction, tenant, filter, { sort, cursor, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const total = rows.length <= limit ? async () => rows.length : count
+  return {
+    lanes: await laneAnswers(transaction, tenant, page),
+    next_cursor:
+      rows.length > limit && last !== undefined ? cursorText([sort, last.sort_key, last.lane_id]) : null,
+    total: cursor === null ? await total() : null,
+  }
+}
+
+/** Lanes per transaction of an export, which bounds its memory. */
+export const lanesExportedAtOnce = 1_000
+
+/**
+ * A selection of lanes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
+ * connection. A lane that changes meanwhile is exported in its old or new state; no lane is missing or repeated.
+ */
+async function* csvOf(
+  staleReads: StaleReads,
+  tenant: TenantId,
+  filter: lists.LaneFilter,
+): AsyncGenerator<string, void> {
+  let head = laneCsvHead
+  let cursor: lists.LaneCursor | null = null
+  for (;;) {
+    const page: { lines: string; next: lists.LaneCursor | null } = await staleReads.inTenant(
+      tenant,
+      async (transaction) => {
+        const rows = await lists.listLanes(transaction, tenant, filter, {
+          sort: 'newest',
+          cursor,
+          limit: lanesExportedAtOnce,
+        })
+        const last = rows.length < lanesExportedAtOnce ? undefined : rows.at(-1)
+        return {
+          lines: laneCsvLines(
+            await laneAnswers(transaction, tenant, rows),
+            await people.defaultBasisOf(transaction, tenant),
+          ),
+          next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
+        }
+      },
+    )
+    yield head + page.lines
+    if (page.next === null) return
+    head = ''
+    cursor = page.next
+  }
+}
+
+function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number): CsvFile {
+  return { fileName: `lanewise-${what}-${new Date(now).toISOString().slice(0, 10)}.csv`, text }
+}
+
+async function shipments(
+  { caller, query, now }: ReadCall<typeof listShipments>,
+  { database }: Parts,
+): Promise<AnswerOf<typeof listShipments>> {
+  const filter = { ...(await laneFilter({ caller, query, now }, database)), booked: true }
+  return database.inTenant(caller.tenant, async (transaction) => {
+    const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
+    const compared = await readBasisCounts(transaction, caller.tenant, filter)
+    const page = await lanePage(transaction, caller.tenant, query, filter, () =>
+      compared.keptApart === 0
+        ? Promise.resolve(totals.listed)
+        : lists.countLanes(transaction, caller.tenant, filter),
+    )
+    return {
+      ...page,
+      totals: {
+        shipments: totals.shipments,
+        cancelled: totals.cancelled,
+        customer_rate: dollarsFromCents(totals.customerRateCents),
+        truck_cost: dollarsFromCents(totals.truckCostCents),
+        margin: dollarsFromCents(totals.marginCents),
+        margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
+        shipments_with_margin: totals.withMargin,
+        quoted_margin: dollarsFromCents(totals.quotedMarginCents),
+        shipments_with_quoted_margin: totals.withQuotedMargin,
+        landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
+        comparable_shipments: totals.comparable,
+      },
+      basis: basisAnswer(compared),
+    }
+  })
+}
+
+export const laneListEndpoints: ServedEndpoint[] = [
+  serve(listLanes, async ({ caller, query, now }, { database }) => {
+    const filter = await laneFilter({ caller, query, now }, database)
+    return database.inTenant(caller.tenant, (transaction) =>
+      lanePage(transaction, caller.tenant, query, filter, () =>
+        lists.countLanes(transaction, caller.tenant, filter),
+      ),
+    )
+  }),
+
+  serve(exportLanes, async ({ caller, query, now }, { staleReads }) =>
+    csvFile(
+      'lanes',
+      csvOf(staleReads, caller.tenant, await laneFilter({ caller, query, now }, staleReads)),
+      now,
+    ),
+  ),
+
+  serve(listShipments, shipments),
+  serve(searchShipments, shipments),
+
+  serve(exportShipments, async ({ caller, query, now }, { staleReads }) =>
+    csvFile(
+      'shipments',
+      csvOf(staleReads, caller.tenant, {
+        ...(await laneFilter({ caller, query, now }, staleReads)),
+        booked: true,
+      }),
+      now,
+    ),
+  ),
+]

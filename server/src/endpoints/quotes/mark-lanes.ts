@@ -1,0 +1,153 @@
+import { type AnswerOf, type BodyOf, roleAtLeast } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { markLanes } from '#contract/mark-lanes.ts'
+import {
+  type ChangingLane,
+  laneChanges as changes,
+  lanes,
+  pushedLanes,
+  type Setter,
+  settersOf,
+} from '../../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
+import { laneAnswers } from '../../lanes/index.ts'
+import { type Call, serve } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
+import { noLane } from './named-lane.ts'
+import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
+
+type Asked = BodyOf<typeof markLanes>['lanes'][number]
+type Result = AnswerOf<typeof markLanes>['results'][number]
+
+function checkLanes(asked: readonly Asked[]): void {
+  const errors: FieldError[] = []
+  const first = new Map<string, number>()
+  for (const [index, { lane_ref, outcome, reason }] of asked.entries()) {
+    const before = first.get(lane_ref)
+    if (before === undefined) first.set(lane_ref, index)
+    else {
+      const detail = `This lane_ref is also in item ${before}. Send each lane once.`
+      errors.push({ pointer: `/lanes/${index}/lane_ref`, code: 'repeated', detail })
+    }
+    if (reason !== undefined && outcome !== 'lost') errors.push(wrongReason(`lanes/${index}/reason`))
+  }
+  if (errors.length > 0) throw invalid(errors)
+}
+
+/** A lane that is not marked: void, changed by someone else since the caller read it, or outside the rules. */
+interface Conflict {
+  readonly index: number
+  readonly lane: LaneRow
+  /** What the rules say, if it is outside the rules. */
+  readonly outside: string | null
+}
+
+/** True if someone else changed the outcome since the caller read it. */
+function isChanged(lane: LaneRow, { outcome, reason, expected_outcome: expected }: Asked): boolean {
+  if (expected === undefined || lane.outcome === expected) return false
+  // A lane that already has the new outcome is no conflict.
+  return lane.outcome !== outcome || lane.outcome_reason !== (reason ?? null)
+}
+
+const sources = {
+  dashboard: 'The dashboard',
+  tms: 'The TMS',
+  import: 'An import',
+  lanewise: 'Lanewise',
+} as const
+
+function conflictWords({ lane, outside }: Conflict, setter: Setter | null): string {
+  if (lane.voided_at !== null) return voidWords(lane)
+  if (outside !== null) return outside
+  const who = setter === null ? 'Someone' : (setter.name ?? sources[setter.source])
+  const outcome = lane.outcome === 'pending' ? 'pending again' : lane.outcome
+  return `${who} marked this quote ${outcome} after you loaded it.`
+}
+
+/** The conflicts with the current lanes, by index of the item. */
+async function conflictsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  conflicts: readonly Conflict[],
+): Promise<(readonly [index: number, result: Result])[]> {
+  if (conflicts.length === 0) return []
+  const lanes = conflicts.map(({ lane }) => lane)
+  const answers = await laneAnswers(transaction, tenant, lanes)
+  const setters = await settersOf(
+    transaction,
+    tenant,
+    lanes.map(({ lane_id }) => ({ laneId: lane_id, column: 'outcome' })),
+  )
+  return conflicts.flatMap((conflict, nth) => {
+    const { index, lane } = conflict
+    const answer = answers[nth]
+    if (answer === undefined) return []
+    const detail = conflictWords(conflict, setters[nth] ?? null)
+    return [[index, { index, status: 409, lane_ref: lane.lane_ref, detail, lane: answer }] as const]
+  })
+}
+
+/** The errors of each lane that the pricing rules do not let the person mark, by lane id. Reads the lanes without a lock. */
+async function refusedMarks({ caller, body, now }: Call<typeof markLanes>, parts: Parts) {
+  if (roleAtLeast(caller.role, 'admin')) return new Map<number, FieldError[]>()
+  const { tenant } = caller
+  const byRef = new Map(body.lanes.map((item) => [item.lane_ref, item]))
+  const known = await parts.database.inTenant(tenant, async (transaction) => {
+    const ids = await lanes.findLaneIds(transaction, tenant, [...byRef.keys()])
+    return lanes.lanesById(transaction, tenant, [...ids.values()], { lock: false })
+  })
+  const asked = known.flatMap((lane) => {
+    const outcome = byRef.get(lane.lane_ref)?.outcome
+    return outcome === undefined ? [] : [{ lane, outcome }]
+  })
+  return refusedReopenings(asked, { caller, now }, parts)
+}
+
+/** Marks several lanes in one transaction. */
+export const markLanesEndpoint = serve(markLanes, async (call, parts) => {
+  const { caller, now } = call
+  const { lanes: asked } = call.body
+  checkLanes(asked)
+  const { tenant, userId } = caller
+  const refused = await refusedMarks(call, parts)
+  return parts.database.inTenant(tenant, async (transaction) => {
+    const named = { externalIds: [], laneRefs: asked.map(({ lane_ref }) => lane_ref) }
+    const locked = await pushedLanes.lockNamedLanes(transaction, tenant, named)
+    const byRef = new Map(locked.map((lane) => [lane.lane_ref, lane]))
+    const clock = await changes.databaseNow(transaction)
+    const changing: (ChangingLane & { readonly index: number })[] = []
+    const conflicts: Conflict[] = []
+    const results = new Map<number, Result>()
+    for (const [index, item] of asked.entries()) {
+      const { lane_ref } = item
+      const lane = byRef.get(lane_ref)
+      if (lane === undefined) {
+        results.set(index, { index, status: 404, lane_ref, detail: noLane(lane_ref).message })
+        continue
+      }
+      const outside = refused.get(lane.lane_id)?.[0]
+      if (lane.voided_at !== null || isChanged(lane, item)) conflicts.push({ index, lane, outside: null })
+      else if (outside !== undefined) {
+        conflicts.push({ index, lane, outside: reopeningWords(item.outcome, outside.detail) })
+      } else {
+        const next = outcomeByPerson(lane, item, { at: new Date(now), clock })
+        changing.push({ index, lane, next, origin: { source: 'dashboard', userId } })
+      }
+    }
+    const changed = await changes.changeLanes(transaction, tenant, changing, new Date(now))
+    const marked = await laneAnswers(transaction, tenant, changed)
+    for (const [nth, { index }] of changing.entries()) {
+      const lane = marked[nth]
+      if (lane !== undefined) results.set(index, { index, status: 200, lane })
+    }
+    for (const [index, result] of await conflictsOf(transaction, tenant, conflicts))
+      results.set(index, result)
+    return {
+      results: asked.flatMap((_, index) => results.get(index) ?? []),
+      marked: changing.length,
+      failed: asked.length - changing.length,
+    }
+  })
+})

@@ -1,0 +1,36 @@
+import type { BodyOf } from '#contract/endpoint.ts'
+import type { FieldError } from '#contract/errors.ts'
+import type { setOutcome } from '#contract/quote-requests.ts'
+import { laneChanges as changes } from '../../database/queries/index.ts'
+import type { LaneRow } from '../../database/schema/index.ts'
+
+/** Why a voided quote cannot be marked. */
+export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
+  return `The quote of lane ${lane_ref} is void, so no outcome of it counts. Restore it first.`
+}
+
+/** The error of a field that is only for a loss. @param path of the field, such as "lanes/0/reason" */
+export function wrongReason(path: string): FieldError {
+  const field = path.split('/').at(-1) ?? path
+  return {
+    pointer: `/${path}`,
+    code: 'invalid',
+    detail: `${field} is only accepted with outcome lost; remove it.`,
+  }
+}
+
+/** The columns to change on a lane that a person marks at `at`, the time of the request. `clock` is the time of the database. */
+export function outcomeByPerson(
+  lane: LaneRow,
+  { outcome, reason }: Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>,
+  { at, clock }: { readonly at: Date; readonly clock: Date },
+) {
+  return {
+    outcome,
+    outcome_reason: reason ?? null,
+    outcome_source: 'dashboard',
+    decided_at: outcome === 'pending' ? null : lane.outcome === outcome ? (lane.decided_at ?? at) : at,
+    // An outcome that another system signed before and that arrives later does not replace it.
+    ...changes.quoteSetByPerson(lane, ['outcome'], clock),
+  } as const
+}

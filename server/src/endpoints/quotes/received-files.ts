@@ -1,0 +1,49 @@
+import { problem } from '#contract/errors.ts'
+import { filesReadAtOnceMax, filesWaitingMax } from '#contract/limits.ts'
+import type { TenantId } from '../../database/session/index.ts'
+import { concurrencyLimit, QueueFull } from '../../runtime/index.ts'
+import type { Parts } from '../parts.ts'
+
+const readLimit = concurrencyLimit<'file'>(filesReadAtOnceMax, filesWaitingMax)
+
+/**
+ * Reads a file when its turn has come: few files are read at the same time, over all brokerages.
+ *
+ * @throws Problem unavailable if too many files are waiting already
+ * @example const bytes = await readInTurn(() => sampleFile(now))
+ */
+export async function readInTurn<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await readLimit('file', read)
+  } catch (error) {
+    if (!(error instanceof QueueFull)) throw error
+    throw problem(
+      'unavailable',
+      'Too many files are waiting to be read. Send the file again in ten seconds.',
+      {
+        headers: { 'Retry-After': '10' },
+      },
+    )
+  }
+}
+
+/**
+ * Reserves memory for a file, one file per brokerage at a time. Returns the function that releases it.
+ *
+ * @throws Problem state-conflict, unavailable
+ */
+export function reserveFile({ imports: runner }: Pick<Parts, 'imports'>, tenant: TenantId, bytes: number) {
+  const place = runner.reserve(tenant, bytes)
+  if (place === 'busy') {
+    throw problem(
+      'state-conflict',
+      'Another file of this brokerage is being received. Wait until it is answered, and send this file again.',
+    )
+  }
+  if (place === 'full') {
+    throw problem('unavailable', 'Too many files are being received. Send the file again in a minute.', {
+      headers: { 'Retry-After': '60' },
+    })
+  }
+  return () => runner.release(place)
+}

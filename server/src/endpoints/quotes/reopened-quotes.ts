@@ -1,0 +1,62 @@
+import { roleAtLeast } from '#contract/endpoint.ts'
+import type { LaneOutcome } from '#engine/shipment-update.ts'
+import { isBooked } from '#engine/shipment-update.ts'
+import type { PersonCaller } from '../../access/index.ts'
+import { bookingOf, laneHistory, pricingRules } from '../../database/queries/index.ts'
+import type { LaneRow } from '../../database/schema/index.ts'
+import type { Parts } from '../parts.ts'
+import { checkedRates } from './make-quotes.ts'
+import { outsideErrors } from './outside-rules.ts'
+
+/** How long after it was pending a quote can be marked without a check: time to correct a mistake, or for a late acceptance. */
+const correctionMs = 24 * 3_600_000
+
+/**
+ * Whether marking a lane offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost
+ * or has expired becomes won. A booked lane is never reopened: its rate is a fact that no rule can prevent any more.
+ *
+ * @example isReopened(lostLane, 'won') // true
+ */
+function isReopened(lane: LaneRow, to: LaneOutcome['outcome']): boolean {
+  if (lane.outcome === 'pending' || lane.outcome === to || to === 'lost') return false
+  return !isBooked(bookingOf(lane))
+}
+
+/**
+ * The lanes that a person may not mark, by lane id, each with the errors: the mark would offer its rate again, and the pricing rules
+ * do not let this person quote that rate today. Without this check, an old or imported quote that was lost would be a way around
+ * approval. Empty for admins, who could also import such a quote.
+ */
+export async function refusedReopenings(
+  asked: readonly { readonly lane: LaneRow; readonly outcome: LaneOutcome['outcome'] }[],
+  { caller, now }: { readonly caller: PersonCaller; readonly now: number },
+  parts: Pick<Parts, 'books' | 'database'>,
+): Promise<ReadonlyMap<number, ReturnType<typeof outsideErrors>>> {
+  const { tenant, userId } = caller
+  const reopened = asked.filter(({ lane, outcome }) => isReopened(lane, outcome)).map(({ lane }) => lane)
+  if (reopened.length === 0 || roleAtLeast(caller.role, 'admin')) return new Map()
+  const { isStrict, recent } = await parts.database.inTenant(tenant, async (transaction) => ({
+    isStrict: pricingRules.refuseQuotes(await pricingRules.readRules(transaction, tenant)),
+    recent: await laneHistory.lanesPendingSince(
+      transaction,
+      tenant,
+      reopened.map(({ lane_id }) => lane_id),
+      new Date(now - correctionMs),
+    ),
+  }))
+  if (!isStrict) return new Map()
+  const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
+  const checked = await checkedRates(toCheck, { tenant, userId, now, isApproved: false }, parts)
+  return new Map(
+    toCheck.flatMap(({ lane_id }, index) => {
+      const verdict = checked[index]?.verdict
+      const errors = verdict === undefined ? [] : outsideErrors(verdict, false, '/outcome')
+      return errors.length === 0 ? [] : [[lane_id, errors] as const]
+    }),
+  )
+}
+
+/** Why a lane cannot be marked, in words. */
+export function reopeningWords(outcome: LaneOutcome['outcome'], detail: string): string {
+  return `The quote is closed, and ${outcome === 'won' ? 'winning' : 'reopening'} it would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to mark it. ${detail}`
+}
