@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import type { Endpoint } from '#contract/endpoint.ts'
+import { type Endpoint, signsOf } from '#contract/endpoint.ts'
+import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
+import { seededRandom } from '#server/sample/index.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { extremeChoices, extremeFields, type ValueSchema, withExtremes } from './extreme-values.ts'
 import { type HostileAnswer, type OpenApiDocument, oracleOf } from './hostile-oracle.ts'
 import { jsonBodies, numberParameters, numberTexts, texts } from './hostile-values.ts'
 import { requestOf } from './route-requests.ts'
@@ -66,10 +69,14 @@ async function send(
 }
 
 /** Returns the headers of a signed write. `signedBytes` differs from `body` to make the signature wrong. */
-function signed(body: Buffer | string, signedBytes: Buffer | string = body): Record<string, string> {
+function signed(
+  body: Buffer | string,
+  signedBytes: Buffer | string = body,
+  address: SignedAddress | null = null,
+): Record<string, string> {
   const seconds = Math.floor(app.now / 1000)
   const digest = createHmac('sha256', signingSecretOf('A'))
-    .update(`${seconds}.`)
+    .update(textBeforeBody(String(seconds), address))
     .update(signedBytes)
     .digest('hex')
   return {
@@ -137,19 +144,25 @@ const fieldsToTest = (
 const inBody = ({ body }: Endpoint) => [body]
 const inAddress = ({ query, params }: Endpoint) => [query, params]
 
+/** The headers of a call with this body: signed as the endpoint asks, or in the name of the owner. */
+function headersFor(endpoint: Endpoint, path: string, bytes: string): Record<string, string> {
+  if (endpoint.who.kind !== 'service') {
+    return { Authorization: bearers['owner-A'] ?? '', 'Content-Type': 'application/json' }
+  }
+  const address = signsOf(endpoint) === 'body' ? null : { method: endpoint.method, path }
+  return signed(bytes, bytes, address)
+}
+
 /** Sends a valid request with one field of its body replaced by this JSON text. */
-async function sendWithField({ name, method, who }: Endpoint, field: string, json: string) {
+async function sendWithField(endpoint: Endpoint, field: string, json: string) {
+  const { name, method } = endpoint
   const { path, body, text } = requestOf[name as keyof typeof requestOf](ids)
   const valid = (body ?? JSON.parse(text?.bytes ?? '{}')) as Record<string, unknown>
   const members = Object.entries(valid)
     .filter(([known]) => known !== field)
     .map(([known, value]) => `${JSON.stringify(known)}:${JSON.stringify(value)}`)
   const bytes = `{${[...members, `${JSON.stringify(field)}:${json}`].join(',')}}`
-  const headers =
-    who.kind === 'service'
-      ? signed(bytes)
-      : { Authorization: bearers['owner-A'] ?? '', 'Content-Type': 'application/json' }
-  return { path, answer: await send(method, path, headers, bytes) }
+  return { path, answer: await send(method, path, headersFor(endpoint, path, bytes), bytes) }
 }
 
 /** Sends a valid request with one parameter of its path or query replaced by this text. */
@@ -182,6 +195,28 @@ function expectDocumented(
   const status = statuses.includes(answer.status) ? 'expected' : answer.status
   expect({ value, faults, status }).toEqual({ value, faults: [], status: 'expected' })
 }
+
+describe('values at the ends of what the contract permits', () => {
+  const withBody = endpoints.filter(({ body }) => body !== undefined)
+
+  test.each(withBody)('$name: no constraint of the database is reached', async (endpoint) => {
+    const { name, method } = endpoint
+    const { path, body, text } = requestOf[name as keyof typeof requestOf](ids)
+    const valid = (body ?? JSON.parse(text?.bytes ?? '{}')) as Record<string, unknown>
+    const schema = endpoint.body as ValueSchema
+    const choices = extremeChoices(
+      extremeFields(schema, valid),
+      seededRandom(30),
+      process.env.EVERY_VALUE === undefined ? 8 : 200,
+    )
+    await forEachValue([...choices], async (ends) => {
+      const bytes = JSON.stringify(withExtremes(schema, valid, (field) => ends.get(field) ?? null))
+      const answer = await send(method, path, headersFor(endpoint, path, bytes), bytes)
+      expectDocumented(JSON.stringify([...ends]), method, { path, answer })
+      expect(answer.status, bytes).toBeLessThan(500)
+    })
+  })
+})
 
 /** JSON texts that no numeric field may accept: invalid JSON, another type, not finite, or negative. -0 may count as 0. */
 const invalidNumbers = numberTexts.filter((text) => {

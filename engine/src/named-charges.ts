@@ -1,4 +1,4 @@
-import { dollarsFromCents } from './money.ts'
+import { AMOUNT_CENTS_MAX, dollarsFromCents } from './money.ts'
 
 /** An accessorial charge by its free name, such as detention or lumper, in whole cents. */
 export interface NamedCharge {
@@ -37,7 +37,7 @@ export function readCharges(text: string): NamedCharge[] | null {
   return chargesFault(charges) === null ? charges : null
 }
 
-/** What is wrong with a list of charges: too many, a name that is too long or occurs twice; null if nothing is. */
+/** What is wrong with a list of charges: too many, a name that is too long or occurs twice, a sum that is no amount; null if nothing is. */
 export function chargesFault(charges: readonly NamedCharge[]): string | null {
   if (charges.length > NAMED_CHARGES_MAX) return `must have at most ${NAMED_CHARGES_MAX} charges`
   const names = new Set<string>()
@@ -49,7 +49,10 @@ export function chargesFault(charges: readonly NamedCharge[]): string | null {
     if (names.has(key)) return `must name each charge once; ${JSON.stringify(name)} is there twice`
     names.add(key)
   }
-  return null
+  const sum = sumOfCharges(charges)
+  return sum <= AMOUNT_CENTS_MAX
+    ? null
+    : `must sum to at most ${dollarsFromCents(AMOUNT_CENTS_MAX)}; they sum to ${dollarsFromCents(sum)}`
 }
 
 /** @example sumOfCharges([{ name: 'detention', cents: 7500 }]) // 7500 */

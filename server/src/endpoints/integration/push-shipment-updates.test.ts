@@ -26,6 +26,45 @@ async function laneOf({ tenant }: Integration, laneRef: string) {
   return (await call(app, 'GET', `/api/lanes/${laneRef}`, { token: tenant.owner })).body
 }
 
+describe('charges that sum to more than the largest amount', () => {
+  test('are refused with their item: the nine valid updates beside it are stored', async () => {
+    const ours = await makeIntegration(app)
+    const lanes = []
+    for (let nth = 0; nth < 10; nth++) lanes.push(await makeLane(app, ours.tenant))
+    const most = ['a', 'b'].map((name) => ({ name, amount: 9_999_999.99 }))
+    const updates = lanes.map(({ lane_ref }, nth) => ({
+      lane_ref,
+      ...(nth === 9 ? { truck_charges: most } : { truck_charges: most.slice(0, 1) }),
+    }))
+    const { status, body } = await push(ours, updates)
+    expect([status, body.applied, body.failed]).toEqual([200, 9, 1])
+    expect(body.results[9]).toMatchObject({
+      status: 422,
+      errors: [{ pointer: '/truck_charges', code: 'invalid' }],
+    })
+    const stored = []
+    for (const { lane_ref } of lanes) stored.push(await laneOf(ours, lane_ref))
+    expect(stored.map((lane) => lane.truck_accessorials)).toEqual([...Array(9).fill(9_999_999.99), null])
+  })
+
+  test('are refused in a single update, and change nothing', async () => {
+    const ours = await makeIntegration(app)
+    const { lane_ref } = await makeLane(app, ours.tenant)
+    const charges = ['a', 'b'].map((name) => ({ name, amount: 9_999_999.99 }))
+    for (const of of ['customer', 'truck']) {
+      const { status, body } = await pushUpdate(app, ours, { lane_ref, [`${of}_charges`]: charges })
+      expect(status).toBe(422)
+      expect(body.errors).toMatchObject([
+        {
+          pointer: `/${of}_charges`,
+          detail: `${of}_charges must sum to at most 9999999.99; they sum to 19999999.98.`,
+        },
+      ])
+    }
+    expect(await laneOf(ours, lane_ref)).toMatchObject({ truck_charges: null, truck_accessorials: null })
+  })
+})
+
 describe('200', () => {
   test('each update has the effect and the answer of a single one', async () => {
     const ours = await makeIntegration(app)

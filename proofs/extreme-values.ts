@@ -1,0 +1,143 @@
+import { printable } from '#contract/fields.ts'
+import type { SeededRandom } from '#server/sample/index.ts'
+
+/** The parts of a JSON schema that limit its values. */
+export interface ValueSchema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly ValueSchema[]
+  readonly properties?: Readonly<Record<string, ValueSchema>>
+  readonly items?: ValueSchema
+  readonly maxItems?: number
+  readonly minimum?: number
+  readonly exclusiveMinimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+  readonly examples?: readonly unknown[]
+  readonly 'x-expected'?: string
+}
+
+/** `most` has the largest numbers and the longest lists, with the shortest texts: a text that is too long hides what a sum does. */
+type End = 'largest' | 'most' | 'smallest'
+const ends = ['largest', 'most', 'smallest'] as const
+/** Items of a list. No list of a request has a rule that begins later. */
+const itemsMax = 20
+
+/**
+ * A value at an end of what a schema permits: numbers at their limits, the longest and the shortest texts, the first and
+ * the last day, the longest lists. `valid` is the value of a valid request: texts with a form of their own, such as a place, keep it.
+ *
+ * @example extremeOf({ type: 'number', minimum: 0, maximum: 9999999.99 }, 'largest', undefined) // 9999999.99
+ */
+export function extremeOf(schema: ValueSchema, end: End, valid: unknown, nth = 0): unknown {
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum.at(end === 'smallest' ? 0 : -1)
+  const [first] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
+  if (first !== undefined) return extremeOf(first, end, valid, nth)
+  switch (schema.type) {
+    case 'number':
+    case 'integer': {
+      const step = schema.type === 'integer' ? 1 : 0.01
+      const smallest = schema.minimum ?? (schema.exclusiveMinimum ?? 0) + step
+      return end === 'smallest' ? smallest : (schema.maximum ?? 1_000_000_000)
+    }
+    case 'boolean':
+      return end !== 'smallest'
+    case 'array': {
+      const list = Array.isArray(valid) ? valid : []
+      const items = end === 'smallest' ? 1 : Math.min(itemsMax, schema.maxItems ?? itemsMax)
+      return Array.from({ length: items }, (_, at) => extremeOf(schema.items ?? {}, end, list[0], at))
+    }
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, of]) => [
+          name,
+          extremeOf(of, end, (valid as Record<string, unknown> | undefined)?.[name], nth),
+        ]),
+      )
+    case 'string':
+      return extremeText(schema, end, valid, nth)
+    default:
+      return valid ?? null
+  }
+}
+
+function extremeText(schema: ValueSchema, end: End, valid: unknown, nth: number): unknown {
+  if (schema.format === 'date') return end === 'smallest' ? '1970-01-01' : '2200-12-31'
+  if (schema['x-expected']?.startsWith('a time in ISO 8601') === true) {
+    return end === 'smallest' ? '1970-01-01T00:00:00+23:59' : '2200-12-31T23:59:59.999999999-23:59'
+  }
+  if (schema.pattern !== printable) return valid ?? schema.examples?.[0] ?? 'x'
+  // The characters that take the most bytes, with an end of their own for each item of a list.
+  const own = String(nth)
+  return end === 'largest' ? `${'😀'.repeat((schema.maxLength ?? 200) - own.length)}${own}` : own
+}
+
+/** The fields that name what a request changes. They keep their valid value, so that the request reaches it. */
+const names: ReadonlySet<string> = new Set([
+  'lane_ref',
+  'external_id',
+  'email',
+  'password',
+  'quote_id',
+  'key',
+])
+
+/**
+ * A valid object with some fields at an end of what the schema permits. A list of objects, such as the items of a push, gets such
+ * fields in its first item.
+ */
+export function withExtremes(
+  schema: ValueSchema,
+  valid: Readonly<Record<string, unknown>>,
+  endOf: (field: string) => End | null,
+): Record<string, unknown> {
+  const next: Record<string, unknown> = { ...valid }
+  for (const [field, of] of Object.entries(schema.properties ?? {})) {
+    const held = valid[field]
+    if (of.type === 'array' && of.items?.type === 'object' && Array.isArray(held) && isObject(held[0])) {
+      next[field] = [withExtremes(of.items, held[0], endOf), ...held.slice(1)]
+      continue
+    }
+    const end = names.has(field) ? null : endOf(field)
+    if (end !== null) next[field] = extremeOf(of, end, held)
+  }
+  return next
+}
+
+/** The fields that `withExtremes` can change. */
+export function extremeFields(schema: ValueSchema, valid: Readonly<Record<string, unknown>>): string[] {
+  const fields = new Set<string>()
+  withExtremes(schema, valid, (field) => {
+    fields.add(field)
+    return null
+  })
+  return [...fields]
+}
+
+/** Each field alone at each end, all fields at each end, and `count` random subsets at random ends. */
+export function* extremeChoices(
+  fields: readonly string[],
+  { uniform }: SeededRandom,
+  count: number,
+): Generator<ReadonlyMap<string, End>> {
+  for (const end of ends) {
+    for (const field of fields) yield new Map([[field, end]])
+    yield new Map(fields.map((field) => [field, end]))
+  }
+  for (let nth = 0; nth < count; nth++) {
+    const share = uniform()
+    yield new Map(
+      fields.flatMap((field) =>
+        uniform() < share ? [[field, ends[Math.floor(uniform() * ends.length)] ?? 'most'] as const] : [],
+      ),
+    )
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
