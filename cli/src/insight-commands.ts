@@ -1,6 +1,6 @@
 import { reader } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
-import { basisText, keptApartText, money, pairs, percent, unknownPlacesText } from './show.ts'
+import { basisText, keptApartText, money, pairs, percent, shownExtras, unknownPlacesText } from './show.ts'
 
 const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
 
@@ -27,8 +27,8 @@ const addMarkup: AddCommands = (program, action) => {
               equipment: own.equipment,
               market_rate:
                 own.marketRate === undefined ? undefined : Number(decimal(own.marketRate, '--market-rate')),
-              include: own.include,
             }),
+            include: [...shownExtras, ...(own.include === undefined ? [] : [own.include])].join(),
           }
           const { kind, lanewise } = reader(run.options, run)
           const options = { signal: run.signal }
@@ -78,7 +78,12 @@ const addLane: AddCommands = (program, action) => {
     .addHelpText('after', withExample('lanewise lane "Dallas, TX" "Atlanta, GA" --json'))
     .action(
       action<{ equipment?: string }>(async (run, [origin = '', destination = ''], own) => {
-        const query = { origin, destination, ...given({ equipment: own.equipment }) }
+        const query = {
+          origin,
+          destination,
+          ...given({ equipment: own.equipment }),
+          include: shownExtras.join(),
+        }
         const { kind, lanewise } = reader(run.options, run)
         const options = { signal: run.signal }
         const answer =

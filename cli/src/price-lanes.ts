@@ -1,6 +1,7 @@
 import type { Lanewise } from '#client/index.ts'
 import type { Answer } from '#client/sent.ts'
 import { batchLanesMax } from '#contract/limits.ts'
+import { shownExtras } from './show.ts'
 
 export interface LaneToPrice {
   readonly origin: string
@@ -61,6 +62,7 @@ export function lanePricer({ lanewise, withInsight, signal }: Pricing): PriceLan
           ...(rate === null ? {} : { proposed_rate: rate }),
         })),
         answers: withInsight ? ['markup', 'lane'] : ['markup'],
+        include: [...shownExtras],
       },
       { signal },
     )

@@ -39,6 +39,9 @@ export function table(
     .join('\n')
 }
 
+/** What the commands ask for in every insight, to show the basis of the amounts and the places that are not known. */
+export const shownExtras = ['basis', 'places'] as const
+
 interface Compared {
   readonly amounts: 'linehaul' | 'all_in'
   readonly converted: number

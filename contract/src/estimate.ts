@@ -1,9 +1,19 @@
 import Type from 'typebox'
 import { nullable } from './fields.ts'
+import { commonExtras } from './insight-extras.ts'
 
 /** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
-export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence', 'market', 'risk', 'rules'] as const
+export const markupExtras = [
+  ...commonExtras,
+  'estimate',
+  'curve',
+  'optimum',
+  'evidence',
+  'market',
+  'risk',
+  'rules',
+] as const
 export type MarkupExtra = (typeof markupExtras)[number]
 
 export const trustLevels = ['good', 'fair', 'weak', 'none'] as const

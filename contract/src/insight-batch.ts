@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, label, oneOf, place, positiveDollars } from './fields.ts'
+import { commonExtras } from './insight-extras.ts'
 import { laneInsight } from './lane-insight.ts'
 import {
   batchBytesMax,
@@ -61,6 +62,15 @@ export const insightBatch = endpoint({
         uniqueItems: true,
         description: 'markup (the default), lane, or both',
         'x-expected': `a list of ${batchAnswers.join(' and ')}, or one of them`,
+      }),
+    ),
+    include: Type.Optional(
+      Type.Array(oneOf('An addition to each result', [...commonExtras]), {
+        minItems: 1,
+        maxItems: commonExtras.length,
+        uniqueItems: true,
+        description: 'Additions to each result: basis, places, or both. Without them, none',
+        'x-expected': `a list of ${commonExtras.join(' and ')}, or one of them`,
       }),
     ),
   }),

@@ -1,14 +1,19 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
+import { commonExtras, commonMembers } from './insight-extras.ts'
 import { MarketReference } from './market-reference.ts'
-import { ComparedBasis, exampleBasis } from './rate-basis.ts'
-import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
 
 /** What `include` can add to an insight. */
-export const insightExtras = ['evidence', 'market'] as const
+export const insightExtras = [...commonExtras, 'evidence', 'market'] as const
+export type InsightExtra = (typeof insightExtras)[number]
+
+const extras = {
+  ...commonMembers,
+  market: Type.Optional(MarketReference),
+}
 
 export const InsightQuery = Type.Object({
   origin: Type.String(),
@@ -22,7 +27,7 @@ export const laneInsight = endpoint({
   path: '/api/integrations/insights/lane',
   summary: 'Insight about a lane',
   description:
-    "History, four scores, four signals and one sentence about a lane, from the brokerage's own quotes. Falls back to wider scopes, with trust decreasing; scope names the one that was used.",
+    "History, four scores, four signals and one sentence about a lane, from the brokerage's own quotes. Falls back to wider scopes, with trust decreasing; scope names the one that was used. The answer has the members listed as required; include adds others.",
   tag: 'Integration',
   who: { kind: 'service', signed: false, scope: 'read' },
   query: Type.Object({
@@ -31,7 +36,7 @@ export const laneInsight = endpoint({
     equipment: Type.Optional(
       equipment('Equipment code. If absent, the result covers all equipment types of the corridor'),
     ),
-    include: Type.Optional(includeOf(insightExtras, 'evidence,market')),
+    include: Type.Optional(includeOf(insightExtras, 'basis,market')),
   }),
   status: 200,
   cacheSeconds: 900,
@@ -61,19 +66,15 @@ export const laneInsight = endpoint({
         timing: Type.Enum(['aligned', 'neutral', 'misaligned', 'unknown']),
       }),
       summary: Type.String(),
-      unknown_places: Type.Optional(UnknownPlaces),
-      basis: ComparedBasis,
+      ...extras,
       evidence: Type.Optional(
         Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
       ),
-      market: Type.Optional(MarketReference),
     }),
     Type.Object({
       found: Type.Literal(false),
       query: InsightQuery,
-      basis: Type.Optional(ComparedBasis),
-      unknown_places: Type.Optional(UnknownPlaces),
-      market: Type.Optional(MarketReference),
+      ...extras,
     }),
   ]),
   examples: {
@@ -93,7 +94,6 @@ export const laneInsight = endpoint({
       scores: { harmonic: 0.81, integral: 4.2, derivative: 0.58, correlation: 0.9 },
       signals: { strength: 'strong', trend: 'steady', consistency: 'reliable', timing: 'aligned' },
       summary: 'You have won 17 of 26 decided quotes on this lane.',
-      basis: exampleBasis,
     },
   },
 })

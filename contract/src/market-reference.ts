@@ -79,5 +79,5 @@ export const MarketReference = Type.Object(
         'All other stored rates of the lane, the newest of each source, area and basis: never averaged with the chosen one',
     }),
   },
-  { description: 'With include=market or reference=market: both references side by side' },
+  { description: 'With include=market: both references side by side' },
 )

@@ -12,11 +12,10 @@ import {
   text,
   wholeNumber,
 } from './fields.ts'
+import { commonMembers } from './insight-extras.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
 import { AppliedRules } from './pricing-rules.ts'
-import { ComparedBasis, exampleBasis } from './rate-basis.ts'
-import { UnknownPlaces } from './unknown-places.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
 export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as const
@@ -43,6 +42,7 @@ export const MarkupEvidence = Type.Object(
 export const RateBand = Type.Object({ floor: number, median: number, ceiling: number })
 
 const extras = {
+  ...commonMembers,
   estimate: Type.Optional(Estimate),
   curve: Type.Optional(Type.Array(CurvePoint, { description: 'With include=curve, cheapest first' })),
   optimum: Type.Optional(nullable(Optimum)),
@@ -67,15 +67,12 @@ function answerOf<Query extends TObject>(query: Query) {
       suggested_rate: number,
       rate_band: RateBand,
       verdict: Type.String(),
-      basis: ComparedBasis,
       ...extras,
     }),
     Type.Object({
       found: Type.Literal(false),
       query,
       confidence: Type.Literal('none'),
-      basis: Type.Optional(ComparedBasis),
-      unknown_places: Type.Optional(UnknownPlaces),
       ...extras,
     }),
   ])
@@ -97,7 +94,7 @@ export const markup = endpoint({
   path: '/api/integrations/insights/markup',
   summary: 'Win probability, suggested rate and rate band',
   description:
-    'Compares a proposed rate with the quotes that this brokerage won and lost on the exact city pair (and equipment, if given). win_probability is the share won of the quotes at this rate or lower. It describes the past and is not a forecast.',
+    'Compares a proposed rate with the quotes that this brokerage won and lost on the exact city pair (and equipment, if given). win_probability is the share won of the quotes at this rate or lower. It describes the past and is not a forecast. The answer has the members listed as required; include adds others.',
   tag: 'Integration',
   who: { kind: 'service', signed: false, scope: 'read' },
   query: Type.Object({
@@ -127,7 +124,7 @@ export const markup = endpoint({
         'The customer that the quote is for, in any spelling. include=rules applies the rules for it, and include=estimate,curve,optimum are for it. The count in win_probability stays that of all customers',
       ),
     ),
-    include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
+    include: Type.Optional(includeOf(markupExtras, 'basis,estimate')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),
     evidence_limit: Type.Optional(
       wholeNumber(`Quotes per page of evidence; default ${pageSizeDefault}`, 1, pageSizeMax),
@@ -153,7 +150,6 @@ export const markup = endpoint({
       suggested_rate: 1910,
       rate_band: { floor: 1800, median: 2025, ceiling: 2250 },
       verdict: 'At $2,150 you won 63 % of the 8 decided quotes at this rate or lower.',
-      basis: exampleBasis,
     },
   },
 })

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { unknownPlacesLookedUpMax } from './limits.ts'
 
 /** Origins and destinations that may be misspelled. If so, the response does not cover the intended lane. */
@@ -12,6 +12,7 @@ export const UnknownPlaces = Type.Array(
   }),
   {
     description:
-      'Origins and destinations that are not known places and that this brokerage has not quoted. Absent if there are none.',
+      'With include=places: origins and destinations that are not known places and that this brokerage has not quoted. Empty if there are none.',
   },
 )
+export type UnknownPlaces = Static<typeof UnknownPlaces>

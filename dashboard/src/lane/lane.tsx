@@ -54,7 +54,7 @@ interface Asked {
 }
 
 function insightInto(asked: Asked) {
-  return { ...asked, include: 'evidence,market' }
+  return { ...asked, include: 'basis,evidence,market' }
 }
 
 function OneLane({ asked }: { asked: Asked }) {
@@ -181,7 +181,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       query: {
         ...asked,
         proposed_rate: settled ?? 0,
-        include: 'estimate,curve,optimum,evidence',
+        include: 'basis,estimate,curve,optimum,evidence',
         evidence_limit: 1,
       },
     },

@@ -85,7 +85,7 @@ export function useDeskAnswer(row: DeskLane, customer: string): DeskAnswer {
         proposed_rate: asked?.rate ?? fallbackRate,
         ...(asked?.market == null ? {} : { market_rate: asked.market }),
         ...asked?.pickup,
-        include: 'estimate,curve,optimum,evidence,market,risk,rules',
+        include: 'basis,places,estimate,curve,optimum,evidence,market,risk,rules',
         evidence_limit: quotesDrawn,
         ...(settledCustomer === '' ? {} : { customer: settledCustomer }),
       },

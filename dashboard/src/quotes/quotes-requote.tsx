@@ -249,7 +249,7 @@ function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null;
         destination: lane.destination,
         equipment: lane.equipment,
         proposed_rate: asked ?? 0,
-        include: 'estimate',
+        include: 'basis,estimate',
       },
     },
     { enabled: asked !== null, keeps: true },

@@ -78,14 +78,16 @@ describe.each([
       name: 'markup',
       arguments: { ...lane, proposed_rate: 2000 },
     })
-    const query = new URLSearchParams({ ...lane, proposed_rate: '2000' })
+    const query = new URLSearchParams({ ...lane, proposed_rate: '2000', include: 'basis,places' })
     const asRead = await read(`/api/integrations/insights/markup?${query}`)
     expect(structuredContent).toEqual(asRead)
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(asRead) }])
 
     const insight = await agent.callTool({ name: 'lane_insight', arguments: lane })
     expect(insight.structuredContent).toEqual(
-      await read(`/api/integrations/insights/lane?${new URLSearchParams(lane)}`),
+      await read(
+        `/api/integrations/insights/lane?${new URLSearchParams({ ...lane, include: 'basis,places' })}`,
+      ),
     )
     const booked = await agent.callTool({ name: 'shipments', arguments: { limit: 5 } })
     expect(booked.structuredContent).toMatchObject({

@@ -1,6 +1,7 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProblemBody } from '#contract/errors.ts'
+import { commonExtras } from '#contract/insight-extras.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
 import { changesPageDefault, changesPageMax, pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
@@ -17,14 +18,23 @@ export type AskService = (
 const places =
   'Places are "City, ST", such as "Dallas, TX". The direction matters: Dallas to Atlanta is a different lane from Atlanta to Dallas.'
 
+interface Tool {
+  readonly endpoint: Endpoint
+  readonly description: string
+  /** What the tool adds to `include`, so that an agent always knows what the amounts are and which places are not known. */
+  readonly extras?: readonly string[]
+}
+
 /** The tools of agents, by name. All of them read; none can write. */
-const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly description: string }>> = {
+const tools: Readonly<Record<string, Tool>> = {
   markup: {
     endpoint: markup,
+    extras: commonExtras,
     description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when asked whether a rate will win, or what to quote. ${places} The answer has win_probability (the share won of the decided quotes at this rate or lower: it describes the past and is not a forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence to show unchanged. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false when the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
   },
   lane_insight: {
     endpoint: laneInsight,
+    extras: commonExtras,
     description: `Summarizes this brokerage's own quotes on a lane: how many were won and lost, the average rate, four scores, four signals (strength, trend, consistency, timing) and summary, one sentence to show unchanged. Use it when asked about a lane without a rate; with a rate, use markup. ${places} When the lane itself has too few quotes, the answer comes from a wider area: scope says which (equipment is the lane itself, then corridor, market, state_pair, region, tenant), and a wider area says less about this lane. found is false when there are no quotes at all.`,
   },
   shipments: {
@@ -73,7 +83,7 @@ export function agentServer(ask: AskService): McpServer {
         'Freight pricing of one brokerage. Places are "City, ST"; amounts are for the whole load. Statistics are in US dollars on the basis that basis.amounts names (all_in with fuel, or linehaul without), and basis.kept_apart counts quotes that are left out. The lanes of shipments and quotes are as they were sent: read their _basis and _currency members before comparing or adding them. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
     },
   )
-  for (const [name, { endpoint, description }] of Object.entries(tools)) {
+  for (const [name, { endpoint, description, extras = [] }] of Object.entries(tools)) {
     server.registerTool(
       name,
       {
@@ -100,6 +110,7 @@ export function agentServer(ask: AskService): McpServer {
         const text = new URLSearchParams(
           Object.fromEntries(query.map(([key, value]) => [key, textOf(value)])),
         )
+        if (extras.length > 0) text.set('include', [...extras, ...text.getAll('include')].join())
         const { status, body } = await ask(endpoint, text)
         if (status === 200) {
           return {

@@ -1,5 +1,4 @@
-import type { AnswerOf } from '#contract/endpoint.ts'
-import type { markup } from '#contract/markup.ts'
+import type { UnknownPlaces } from '#contract/unknown-places.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
 import type { Place } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -40,21 +39,16 @@ export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindCloses
   }
 }
 
-type Unknown = NonNullable<Extract<AnswerOf<typeof markup>, { found: false }>['unknown_places']>
-
-/** The member of an answer that lists the unknown ends; no member if there are none. */
+/** The unknown ends of a lane, in the form of the API. */
 export function unknownPlaces(
   sent: Readonly<Record<End, string>>,
   { places }: AskedLane,
   unknown: readonly End[],
   closest: FindClosest = closestFinder(),
-): { unknown_places?: Unknown } {
-  if (unknown.length === 0) return {}
-  return {
-    unknown_places: unknown.map((parameter) => ({
-      parameter,
-      sent: sent[parameter],
-      closest: [...closest(places[parameter])],
-    })),
-  }
+): UnknownPlaces {
+  return unknown.map((parameter) => ({
+    parameter,
+    sent: sent[parameter],
+    closest: [...closest(places[parameter])],
+  }))
 }

@@ -145,22 +145,24 @@ describe('200', () => {
   })
 
   test('reference=market uses the stored rate and echoes it; the query echo stays null', async () => {
-    const { body } = await markup(ours, 'reference=market')
+    const { body } = await markup(ours, 'reference=market&include=market')
     expect(body.markup_pct).toBe(10)
     expect(body.query.market_rate).toBeNull()
     expect(body.market).toMatchObject({ used: 'market', reference_rate: 1960 })
-    const without = await markup(theirs, 'reference=market')
+    const without = await markup(theirs, 'reference=market&include=market')
     expect(without.body).toMatchObject({ found: false, market: { used: 'none', market: null, others: [] } })
   })
 
   test('market rates are compared on the default basis of the brokerage', async () => {
     await owner('PATCH', '/api/tenant', { default_basis: 'linehaul' })
-    const { body } = await markup(ours, 'reference=market')
+    const { body } = await markup(ours, 'reference=market&include=market')
     expect(body.market).toMatchObject({ market: { scope: 'zip3', basis: 'linehaul' }, used: 'market' })
     expect(body.market.others[0]).toMatchObject({ scope: 'lane', basis: 'all_in', state: 'other_basis' })
     expect((await owner('GET', '/api/market-standing')).body.basis).toBe('linehaul')
     await owner('PATCH', '/api/tenant', { default_basis: 'all_in' })
-    expect((await markup(ours, 'reference=market')).body.market.market).toMatchObject({ basis: 'all_in' })
+    expect((await markup(ours, 'reference=market&include=market')).body.market.market).toMatchObject({
+      basis: 'all_in',
+    })
   })
 
   test('lane insight has both references too', async () => {
@@ -295,7 +297,7 @@ describe('200', () => {
       market({ scope: 'state_pair', origin: 'TX', destination: 'GA', as_of: daysAgo(at / 20) }),
     )
     await push(of, [market({ mid: 1850, as_of: daysAgo(60) }), ...rates])
-    expect((await markup(of, 'reference=market')).body.market).toMatchObject({
+    expect((await markup(of, 'reference=market&include=market')).body.market).toMatchObject({
       market: { scope: 'lane', mid: 1850 },
       others: [{ scope: 'state_pair' }],
     })
@@ -352,7 +354,7 @@ describe('200', () => {
     expect((await call(app, 'POST', '/api/fuel/diesel-prices', { ...token, body: { text } })).status).toBe(
       200,
     )
-    const { compared } = (await markup(of, 'reference=market')).body.market.market
+    const { compared } = (await markup(of, 'reference=market&include=market')).body.market.market
     expect(compared).toBeGreaterThan(1960)
     const { totals } = (await call(app, 'GET', '/api/market-standing', token)).body
     expect(totals.lost).toMatchObject({ loads: 1, market: compared })
@@ -406,7 +408,7 @@ describe('200', () => {
     const linehaul = market({ basis: 'linehaul', low: 1500, mid: 1600, high: 1700, kind: 'sell' })
     const { body: alone } = await push(of, [linehaul])
     expect(alone.results[0].state).toBe('other_basis')
-    const used = async () => (await markup(of, 'reference=market')).body.market
+    const used = async () => (await markup(of, 'reference=market&include=market')).body.market
     expect((await used()).market).toBeNull()
     // With its own fuel charge.
     await push(of, [{ ...linehaul, fuel: 300 }], Math.floor(app.now / 1000) + 1)

@@ -28,11 +28,6 @@ export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: B
 export const basisHeaders = ['Basis', 'Currency'] as const
 export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD']
 
-/** The basis in an answer without data, which has no other members: only if quotes were kept apart. */
-export function basisWithoutData(basis: ComparedBasis): { basis?: ComparedBasis } {
-  return basis.kept_apart === 0 ? {} : { basis }
-}
-
 /** The basis of an answer from the book, without a query; null if some amounts are on the other basis and must be counted. */
 export function basisFromMemory({ settings }: OpenBook<BrokerageBook>): ComparedBasis | null {
   return settings.mixed ? null : basisAnswer({ basis: settings.basis, ...noneConverted })

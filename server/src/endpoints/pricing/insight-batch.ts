@@ -45,13 +45,13 @@ const notReached = (lane: unknown, index: number): Result => ({
 })
 
 async function answersFor(
-  { lanes, answers = [batchAnswers[0]] }: BodyOf<typeof insightBatch>,
+  { lanes, answers = [batchAnswers[0]], include = [] }: BodyOf<typeof insightBatch>,
   by: AskedBy,
   parts: Parts,
 ): Promise<AnswerOf<typeof insightBatch>> {
   const wanted = new Set(answers)
   let guesses = placesMeantMax
-  const closest = closestFinder(unknownPlacesLookedUpMax)
+  const additions = { include: new Set(include), closest: closestFinder(unknownPlacesLookedUpMax) }
 
   async function answerTo(lane: Lane, index: number): Promise<Result> {
     const errors = errorsOf(lane)
@@ -63,8 +63,8 @@ async function answersFor(
         index,
         ...idOf(lane),
         status: 200,
-        ...(wanted.has('markup') ? { markup: await markupOfLane(lane, asked, by, parts, closest) } : {}),
-        ...(wanted.has('lane') ? { lane: await insightOfLane(lane, asked, by, parts, closest) } : {}),
+        ...(wanted.has('markup') ? { markup: await markupOfLane(lane, asked, by, parts, additions) } : {}),
+        ...(wanted.has('lane') ? { lane: await insightOfLane(lane, asked, by, parts, additions) } : {}),
       }))
     } catch (error) {
       if (!(error instanceof Problem) || error.errors === undefined) throw error

@@ -1,7 +1,6 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { includedIn } from '#contract/fields.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
-import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
 import {
   countScope,
@@ -17,20 +16,19 @@ import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../../book/index.ts'
-import {
-  type AskedLane,
-  type FindClosest,
-  lanePlaces,
-  readAskedLane,
-  unknownEnds,
-  unknownPlaces,
-} from '../../lanes/index.ts'
+import { type AskedLane, lanePlaces, readAskedLane, unknownEnds } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
-import { basisFromMemory, basisOfLane, basisWithoutData } from '../performance/compared-basis.ts'
 import { answeredEvidence } from './answered-evidence.ts'
+import {
+  type AskedInsight,
+  type CommonMembers,
+  commonMembers,
+  commonMembersFromMemory,
+  isPlain,
+} from './common-members.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 /** True for the lane's own quotes, whose rates need no scaling by miles. */
@@ -122,7 +120,7 @@ type Query = ReadCall<typeof laneInsight>['query']
 
 interface InsightExtras {
   readonly outliers?: readonly Outlier[]
-  readonly closest?: FindClosest
+  readonly common: CommonMembers
   readonly market?: Awaited<ReturnType<typeof marketReference>>['answer']
 }
 
@@ -130,15 +128,12 @@ interface InsightExtras {
 function answer(
   query: Query,
   asked: AskedLane,
-  { lane, unknown }: BookRead,
-  basis: ComparedBasis,
-  { outliers, closest, market }: InsightExtras = {},
+  { lane }: BookRead,
+  { outliers, common, market }: InsightExtras,
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
-  const places = unknownPlaces(query, asked, unknown, closest)
-  const references = market === undefined ? {} : { market }
-  if (lane === null)
-    return { found: false as const, query: echo, ...basisWithoutData(basis), ...places, ...references }
+  const additions = { ...common, ...(market === undefined ? {} : { market }) }
+  if (lane === null) return { found: false as const, query: echo, ...additions }
   const { scope, history, scores, signals, summary, evidence } = describeLane({
     counts: lane.counts,
     parent: lane.parent,
@@ -161,9 +156,7 @@ function answer(
     scores,
     signals,
     summary,
-    basis,
-    ...places,
-    ...references,
+    ...additions,
     ...(outliers === undefined
       ? {}
       : {
@@ -191,9 +184,9 @@ export async function insightOfLane(
   asked: AskedLane,
   { caller, now }: AskedBy,
   parts: Parts,
-  closest?: FindClosest,
+  additions: Pick<AskedInsight, 'include' | 'closest'> = { include: includedIn(query.include) },
 ): Promise<AnswerOf<typeof laneInsight>> {
-  const include = includedIn(query.include)
+  const { include } = additions
   const open = await parts.books.read(caller.tenant)
   const { quotes: book } = open
   const read = await yieldBetweenSteps(readBook(book, asked, now))
@@ -217,10 +210,10 @@ export async function insightOfLane(
         parts,
       )
     : null
-  return answer(query, asked, read, await basisOfLane(open, asked, caller.tenant, parts), {
+  return answer(query, asked, read, {
+    common: await commonMembers({ ...additions, query, asked }, read.unknown, open, caller.tenant, parts),
     ...(market === null ? {} : { market: market.answer }),
     ...(outliers === undefined ? {} : { outliers }),
-    ...(closest === undefined ? {} : { closest }),
   })
 }
 
@@ -232,12 +225,14 @@ function insightFromMemory(
   { caller, query, now }: ReadCall<typeof laneInsight>,
   { books }: Parts,
 ): AnswerOf<typeof laneInsight> | null {
-  const open = query.include === undefined ? books.peek(caller.tenant) : null
-  const basis = open === null ? null : basisFromMemory(open)
-  if (open === null || basis === null) return null
+  const include = includedIn(query.include)
+  const open = isPlain(include) ? books.peek(caller.tenant) : null
+  if (open === null) return null
   const asked = readAskedLane(query)
   const read = readBook(open.quotes, asked, now).next()
-  return read.done === true ? answer(query, asked, read.value, basis) : null
+  if (read.done !== true) return null
+  const common = commonMembersFromMemory({ include, query, asked }, read.value.unknown, open)
+  return common === null ? null : answer(query, asked, read.value, { common })
 }
 
 export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })

@@ -3,7 +3,6 @@ import type { MarkupExtra } from '#contract/estimate.ts'
 import { includedIn } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
-import type { ComparedBasis } from '#contract/rate-basis.ts'
 import { countScopeRates, newestQuotes } from '#engine/book/scope-counts.ts'
 import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
@@ -13,20 +12,20 @@ import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
 import { readLaneRefs } from '../../database/queries/index.ts'
-import {
-  type AskedLane,
-  type FindClosest,
-  readAskedLane,
-  unknownEnds,
-  unknownPlaces,
-} from '../../lanes/index.ts'
+import { type AskedLane, readAskedLane, unknownEnds } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
-import { basisFromMemory, basisOfLane, basisWithoutData } from '../performance/compared-basis.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { partiesOf } from './applied-rules.ts'
+import {
+  type AskedInsight,
+  type CommonMembers,
+  commonMembers,
+  commonMembersFromMemory,
+  isPlain,
+} from './common-members.ts'
 import { readEvidenceQuotes } from './evidence-quotes.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 import { offerCustomer } from './offer-customer.ts'
@@ -64,23 +63,19 @@ function* pricedLane(
 /** Additions to the advice. */
 interface Extras {
   /** The members requested with `include`. */
-  readonly members: Readonly<Record<string, unknown>>
-  readonly closest?: FindClosest
+  readonly common?: CommonMembers
+  readonly members?: Readonly<Record<string, unknown>>
   readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
   /** The stored market rate, if it is the reference of markup_pct. */
   readonly marketRateCents?: number | null
 }
 
-const noExtras: Extras = { members: {} }
-
 type Query = ReadCall<typeof markup>['query']
 
 function answer<Proposed extends number | null>(
   query: Omit<Query, 'proposed_rate'> & { readonly proposed_rate: Proposed },
-  asked: AskedLane,
-  { rates, method, unknown }: PricedLane,
-  basis: ComparedBasis,
-  { members, evidence, closest, marketRateCents = null }: Extras = noExtras,
+  { rates, method }: PricedLane,
+  { common = {}, members = {}, evidence, marketRateCents = null }: Extras = {},
 ) {
   const echo = {
     origin: query.origin,
@@ -94,8 +89,7 @@ function answer<Proposed extends number | null>(
       found: false as const,
       query: echo,
       confidence: 'none' as const,
-      ...basisWithoutData(basis),
-      ...unknownPlaces(query, asked, unknown, closest),
+      ...common,
       ...members,
     }
   }
@@ -118,7 +112,7 @@ function answer<Proposed extends number | null>(
       ceiling: dollarsIfKnown(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
-    basis,
+    ...common,
     ...members,
     ...(evidence === undefined ? {} : { evidence: evidence(advice) }),
   }
@@ -184,7 +178,8 @@ async function adviceWithExtras(
   const market = asksForMarket(query, include)
     ? await marketReference(asked, history, query, { caller, now }, open, parts)
     : null
-  return answer(query, asked, lane, await basisOfLane(open, asked, caller.tenant, { database }), {
+  return answer(query, lane, {
+    common: await commonMembers({ include, query, asked }, lane.unknown, open, caller.tenant, parts),
     members: {
       ...(estimate === null
         ? {}
@@ -195,7 +190,7 @@ async function adviceWithExtras(
             ...(include.has('risk') ? { risk: estimate.risk } : {}),
             ...(include.has('rules') ? { rules: estimate.rules } : {}),
           }),
-      ...(market === null ? {} : { market: market.answer }),
+      ...(market === null || !include.has('market') ? {} : { market: market.answer }),
     },
     ...(market === null ? {} : { marketRateCents: market.marketRateCents }),
     ...(evidence === null
@@ -204,7 +199,7 @@ async function adviceWithExtras(
   })
 }
 
-/** Both references are in the answer if they are asked for, and whenever the stored market rate is the reference. */
+/** The stored market rate is read if the answer is to show it, and if it is the reference of markup_pct. */
 const asksForMarket = ({ reference }: Pick<Query, 'reference'>, include: ReadonlySet<MarkupExtra>) =>
   include.has('market') || reference === 'market'
 
@@ -225,14 +220,16 @@ export async function markupOfLane(
   asked: AskedLane,
   by: AskedBy,
   parts: Parts,
-  closest: FindClosest,
+  additions: Pick<AskedInsight, 'include' | 'closest'>,
 ): Promise<MarkupOfBatch> {
   const open = await parts.books.read(by.caller.tenant)
   const priced = await yieldBetweenSteps(pricedLane(open, asked, by.now))
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
-  const basis = await basisOfLane(open, asked, by.caller.tenant, parts)
-  return answer({ ...lane, proposed_rate: proposed }, asked, priced, basis, { members: {}, closest })
+  const ask = { ...additions, query: lane, asked }
+  return answer({ ...lane, proposed_rate: proposed }, priced, {
+    common: await commonMembers(ask, priced.unknown, open, by.caller.tenant, parts),
+  })
 }
 
 /** @param repId the person who asks; null for a machine */
@@ -243,13 +240,16 @@ async function markupAnswer(
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   checkReference(query)
-  if (query.include !== undefined || query.reference === 'market') {
-    return adviceWithExtras(call, includedIn<MarkupExtra>(query.include), parts, repId)
+  const include = includedIn<MarkupExtra>(query.include)
+  if (!isPlain(include) || query.reference === 'market') {
+    return adviceWithExtras(call, include, parts, repId)
   }
   const asked = readAskedLane(query)
   const open = await parts.books.read(caller.tenant)
   const priced = await yieldBetweenSteps(pricedLane(open, asked, now))
-  return answer(query, asked, priced, await basisOfLane(open, asked, caller.tenant, parts))
+  return answer(query, priced, {
+    common: await commonMembers({ include, query, asked }, priced.unknown, open, caller.tenant, parts),
+  })
 }
 
 /** The advice when the book is in memory and the rates of the lane are cached or cheap; null otherwise. */
@@ -257,13 +257,14 @@ function adviceFromMemory(
   { caller, query, now }: ReadCall<typeof markup>,
   { books }: Parts,
 ): AnswerOf<typeof markup> | null {
-  const isPlain = query.include === undefined && query.reference !== 'market'
-  const open = isPlain ? books.peek(caller.tenant) : null
-  const basis = open === null ? null : basisFromMemory(open)
-  if (open === null || basis === null) return null
+  const include = includedIn(query.include)
+  const open = isPlain(include) && query.reference !== 'market' ? books.peek(caller.tenant) : null
+  if (open === null) return null
   const asked = readAskedLane(query)
   const lane = pricedLane(open, asked, now).next()
-  return lane.done === true ? answer(query, asked, lane.value, basis) : null
+  if (lane.done !== true) return null
+  const common = commonMembersFromMemory({ include, query, asked }, lane.value.unknown, open)
+  return common === null ? null : answer(query, lane.value, { common })
 }
 
 export const markupEndpoint = serve(markup, (call, parts) => markupAnswer(call, parts, null), {

@@ -37,8 +37,8 @@ async function answers({ tenant, token }: Integration) {
   const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
   const read = async (path: string, by: string) => (await call(app, 'GET', path, { token: by })).body
   return {
-    markup: await read(`/api/integrations/insights/markup?${lane}&proposed_rate=2000`, token),
-    insight: await read(`/api/integrations/insights/lane?${lane}`, token),
+    markup: await read(`/api/integrations/insights/markup?${lane}&proposed_rate=2000&include=basis`, token),
+    insight: await read(`/api/integrations/insights/lane?${lane}&include=basis`, token),
     performance: await read('/api/performance?by=lane', tenant.owner),
     record: await read(`/api/lane-record?${lane}`, tenant.owner),
     shipments: await read('/api/shipments', tenant.owner),
