@@ -25,7 +25,7 @@ export interface RateToCheck {
   readonly rateCents: number
   /** The truck cost, and whether a person entered it or the service expects it. */
   readonly cost: { readonly cents: number; readonly source: 'entered' | 'expected' } | null
-  /** The lowest rate that the brokerage's floors allow. */
+  /** The lowest rate that the brokerage's rules allow, in whole cents. */
   readonly floorCents: number | null
   /** The going rate, and whether the lane has quotes of its own. */
   readonly goingRate: { readonly cents: number; readonly isOwn: boolean } | null
@@ -52,13 +52,13 @@ export function rateWarnings({ rateCents, cost, floorCents, goingRate }: RateToC
   if (cost !== null && rateCents < cost.cents) {
     warn(
       'below_cost',
-      `${rate} is ${whole(cost.cents - rateCents)} below ${costIs} of ${formatDollars(cost.cents)}.`,
+      `${rate} is ${formatDollars(cost.cents - rateCents)} below ${costIs} of ${formatDollars(cost.cents)}.`,
     )
   }
   if (floorCents !== null && rateCents < floorCents) {
     warn(
       'below_floor',
-      `${rate} is ${whole(floorCents - rateCents)} below your floor of ${formatDollars(Math.ceil(floorCents / 100) * 100)}.`,
+      `${rate} is ${formatDollars(floorCents - rateCents)} below your floor of ${formatDollars(floorCents)}.`,
     )
   }
   if (goingRate !== null && goingRate.cents > 0) {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bestBetween, counterChances } from './counter-offer.ts'
-import { estimateOffer, offerBelief } from './estimate-offer.ts'
+import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
 import { freightLane } from './lane-identity.ts'
+import { offerBelief } from './offer-belief.ts'
 
 const now = Date.UTC(2026, 5, 1, 15)
 const lane = freightLane({
@@ -25,7 +26,7 @@ const estimator = prepareEstimator({ quotes, now })
 const chanceOf = (rateCents: number) =>
   estimateOffer({ estimator, lane, offerRateCents: rateCents, miles: 780, expectedCostCents: null })
     .probability ?? Number.NaN
-const found = offerBelief({ estimator, lane, miles: 780 })
+const found = offerBelief({ estimator, lane, miles: 780, customer: null })
 if (found === null) throw new Error('There is no belief.')
 const belief = found
 

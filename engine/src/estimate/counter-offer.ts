@@ -1,5 +1,5 @@
-import type { OfferBelief } from './estimate-offer.ts'
 import type { Interval } from './interval.ts'
+import type { WinCurve } from './optimum.ts'
 import { brake, effectiveRate, sigmoid } from './price-response.ts'
 
 /** A rate that was quoted, and the lower one that the customer named instead. In cents. */
@@ -30,13 +30,13 @@ const QUANTILES = { low: 0.1, high: 0.9 } as const
  * @example counterChances(belief, { quotedCents: 230000, counterCents: 205000 })(205000).probability // 1
  */
 export function counterChances(
-  { posterior, referenceCents, weight }: Pick<OfferBelief, 'posterior' | 'referenceCents' | 'weight'>,
+  { posterior, referenceCents, priceWeight }: WinCurve,
   { quotedCents, counterCents }: CounterOffer,
 ): (rateCents: number) => ChanceAfterCounter {
   const { levels, steepness, weights, shape } = posterior
   /** The chance of each curve at a rate, without the ceiling, which cancels. */
   const chances = (rateCents: number) => {
-    const x = weight * Math.log(rateCents / referenceCents)
+    const x = priceWeight * Math.log(rateCents / referenceCents)
     const [stop, rate] = [brake(x), effectiveRate(x, shape)]
     return levels.map((level, curve) => sigmoid(level - (steepness[curve] ?? 0) * rate - stop))
   }

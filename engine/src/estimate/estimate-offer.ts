@@ -1,20 +1,11 @@
-import { type CustomerShift, shiftedPosterior } from './customer-effect.ts'
-import {
-  countedOutcomes,
-  type Estimator,
-  laneOf,
-  lanePrior,
-  offerPosition,
-  posteriorWith,
-  priceWeight,
-  referenceRateCents,
-  scopeOf,
-} from './estimator.ts'
-import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
-import { addQuote, emptyKnots, type Knots } from './knots.ts'
+import type { Optimum } from './best-rate.ts'
+import { countedOutcomes, type Estimator, laneOf, scopeOf } from './estimator.ts'
+import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
+import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { bestRate, expectedMarginCents, type Optimum } from './optimum.ts'
+import { type Fit, type LaneToBelieve, type OfferBelief, offerBelief, positionOf } from './offer-belief.ts'
+import { bestRate, expectedMarginCents } from './optimum.ts'
 import { type Posterior, winMean } from './posterior.ts'
 import { clip } from './vector.ts'
 
@@ -94,9 +85,9 @@ export interface OfferEstimate {
   readonly referenceRateCents: number | null
   readonly decided: number
   readonly won: number
-  /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
   /** The win probability without regard to the customer. */
   readonly probabilityOfAll: number | null
+  /** The share of the estimate that comes from other lanes: 1 without own decided quotes, near 0 with many. */
   readonly borrowedShare: number | null
   readonly borrowedFrom: readonly BorrowedFrom[]
   readonly curve: readonly CurvePoint[]
@@ -111,17 +102,16 @@ export interface OfferEstimate {
   readonly undecided: UndecidedRange | null
 }
 
-export interface OfferQuestion {
+/** An offer to explain: what is believed about its lane, and what was computed from that already. */
+export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
+  /** Null if the brokerage has no quotes to learn from. */
+  readonly belief: OfferBelief | null
   readonly offerRateCents: number
-  /** Loaded miles of the offer, or null if unknown. */
-  readonly miles: number | null
-  readonly expectedCostCents: number | null
-  /** The lowest rate that the tenant's rules allow. */
-  readonly floorCents?: number | null
-  /** The shift for the customer of the offer; null, or absent: the same for all customers. */
-  readonly customer?: (borrowedShare: number) => CustomerShift | null
+  /** The cost of the optimum; null if none is known. */
+  readonly costCents: number | null
+  readonly optimum: Optimum | null
 }
 
 function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferEstimate {
@@ -189,7 +179,7 @@ function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; we
 
 function curveOf(
   posterior: Posterior,
-  intervals: ReturnType<typeof intervalCurve>,
+  intervals: IntervalCurve,
   lane: { x: number; referenceCents: number; priceWeight: number; quotes: LaneFold['quotes'] },
 ): CurvePoint[] {
   const first = Math.floor(
@@ -216,9 +206,6 @@ function curveOf(
     }
   })
 }
-
-/** The posterior for other knots of the same lane and customer. */
-type Fit = (knots: Knots) => Posterior
 
 /** The 80 % interval after five and after fifteen more quotes near this rate, if they are won as often as expected. */
 function raisedConfidence(
@@ -279,47 +266,6 @@ function undecidedRange(
   return { quotes: pending.length, ifLost: ifWon(0), ifWonAlike: ifWon(share) }
 }
 
-/** What is believed about an offer's lane and customer, whatever the rate. */
-export interface OfferBelief {
-  readonly referenceCents: number
-  readonly fold: LaneFold | null
-  readonly borrowedShare: number
-  /** For the customer, and for all customers. */
-  readonly posterior: Posterior
-  readonly ofAll: Posterior
-  readonly knots: Knots
-  readonly posteriorFor: Fit
-  readonly weight: number
-}
-
-/** The belief about the lane and the customer of an offer. Null if the brokerage has no quotes to learn from. */
-export function offerBelief({
-  estimator,
-  lane: identity,
-  miles,
-  customer,
-}: Pick<OfferQuestion, 'estimator' | 'lane' | 'miles' | 'customer'>): OfferBelief | null {
-  const referenceCents = referenceRateCents(estimator, identity, miles)
-  if (referenceCents === null) return null
-  const fold = laneOf(estimator, identity.key)
-  const knots = fold?.knots ?? emptyKnots()
-  const prior = lanePrior(estimator, identity)
-  const ofAll = posteriorWith(estimator, knots, prior)
-  const borrowedShare = fold && fold.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
-  const shift = customer?.(borrowedShare) ?? null
-  const shifted = (one: Posterior) => (shift === null ? one : shiftedPosterior(one, shift))
-  return {
-    referenceCents,
-    fold,
-    borrowedShare,
-    posterior: shifted(ofAll),
-    ofAll,
-    knots,
-    posteriorFor: (of) => shifted(posteriorWith(estimator, of, prior)),
-    weight: priceWeight(estimator, identity),
-  }
-}
-
 /**
  * The calibrated estimate of an offer: the win probability with 80 % and 95 % intervals, the curve around the offer, the
  * rate with the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
@@ -327,34 +273,27 @@ export function offerBelief({
  * Numbers are never NaN. If no estimate is possible (the tenant has no quotes, or the offer is not a positive number), the
  * numbers are null and a flag gives the reason. Formulas: docs/model-estimate.md.
  *
- * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
+ * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null }).flags // ['bad_offer']
  */
-export function estimateOffer(question: OfferQuestion): OfferEstimate {
-  const { estimator, lane: identity, offerRateCents } = question
+export function explainOffer(offer: OfferToExplain): OfferEstimate {
+  const { estimator, lane: identity, belief, offerRateCents, costCents, optimum } = offer
   const borrowed = borrowedFrom(estimator, identity)
   if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
-  const belief = offerBelief(question)
   const lane = belief?.fold ?? laneOf(estimator, identity.key)
   const flags = laneFlags(lane)
   if (belief === null) return noAnswer(['no_quotes', ...flags], borrowed)
 
-  const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, weight } = belief
-  const intervals = intervalCurve(posterior)
-  const x = offerPosition(estimator, identity, { rateCents: offerRateCents, referenceCents })
+  const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, priceWeight } = belief
+  const intervals = belief.intervals()
+  const x = positionOf(belief, offerRateCents)
   if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
   const probability = winMean(posterior, x)
   const { interval80, interval95 } = intervalsAt(intervals, { x, mean: probability })
 
-  const costCents = question.expectedCostCents
-  const costKnown = costCents !== null && Number.isFinite(costCents) && costCents > 0
-  if (!costKnown) flags.push('no_cost')
-  const priced = costKnown
-    ? { posterior, referenceCents, priceWeight: weight, costCents, floorCents: question.floorCents ?? null }
-    : null
-  const optimum = priced ? bestRate(priced) : null
-  const ownMargin = priced ? expectedMarginCents(priced, offerRateCents) : null
+  const ownMargin = costCents === null ? null : expectedMarginCents({ ...belief, costCents }, offerRateCents)
+  if (costCents === null) flags.push('no_cost')
   if (optimum?.atEdge) flags.push('optimum_at_edge')
-  if (costKnown && costCents >= referenceCents) flags.push('cost_above_market')
+  if (costCents !== null && costCents >= referenceCents) flags.push('cost_above_market')
 
   return {
     probability,
@@ -366,12 +305,7 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
     borrowedShare,
     probabilityOfAll: winMean(ofAll, x),
     borrowedFrom: borrowed,
-    curve: curveOf(posterior, intervals, {
-      x,
-      referenceCents,
-      priceWeight: weight,
-      quotes: lane?.quotes ?? [],
-    }),
+    curve: curveOf(posterior, intervals, { x, referenceCents, priceWeight, quotes: lane?.quotes ?? [] }),
     expectedMarginCents: ownMargin,
     atStakeCents: optimum && ownMargin !== null ? Math.max(0, optimum.expectedMarginCents - ownMargin) : null,
     optimum,
@@ -380,7 +314,30 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
       { knots, posteriorFor },
       { x, probability, width80: interval80.high - interval80.low },
     ),
-    wouldChangeAnswer: changedAnswers({ knots, posteriorFor, posterior, priceWeight: weight }, x),
+    wouldChangeAnswer: changedAnswers({ knots, posteriorFor, posterior, priceWeight }, x),
     undecided: undecidedRange(lane, posteriorFor, { x, probability }),
   }
+}
+
+/** A question about an offer on a lane, without rules and parties. */
+export interface OfferQuestion extends Omit<LaneToBelieve, 'customer'> {
+  readonly customer?: LaneToBelieve['customer']
+  readonly offerRateCents: number
+  readonly expectedCostCents: number | null
+  /** The lowest rate that the tenant's rules allow. */
+  readonly floorCents?: number | null
+}
+
+/**
+ * The estimate of an offer from the estimator alone: see `explainOffer`. The service asks `appraise` instead.
+ *
+ * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
+ */
+export function estimateOffer(question: OfferQuestion): OfferEstimate {
+  const { estimator, lane, offerRateCents, expectedCostCents: cost, floorCents = null } = question
+  const costCents = cost !== null && Number.isFinite(cost) && cost > 0 ? cost : null
+  const belief = offerBelief({ customer: null, ...question })
+  const optimum =
+    belief === null || costCents === null ? null : bestRate({ ...belief, costCents, floorCents })
+  return explainOffer({ estimator, lane, belief, offerRateCents, costCents, optimum })
 }

@@ -81,15 +81,6 @@ export interface ExpectedCost {
   readonly ownCurve: boolean
 }
 
-/**
- * True if the expected cost says something about this brokerage. The default curve alone is a shape of 2017.
- */
-export function isOwnCost<Cost extends Pick<ExpectedCost, 'ownCurve' | 'ownLoads'>>(
-  cost: Cost | null,
-): cost is Cost {
-  return cost !== null && (cost.ownCurve || cost.ownLoads > 0)
-}
-
 /** The cost that is expected for a load some days ahead, with its 80 % range. */
 export interface CostAhead {
   readonly days: number

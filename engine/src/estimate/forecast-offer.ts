@@ -1,3 +1,4 @@
+import type { Optimum } from './best-rate.ts'
 import {
   countedOutcomes,
   type Estimator,
@@ -9,7 +10,7 @@ import {
 } from './estimator.ts'
 import { type Interval, winQuantiles, withEnds } from './interval.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { bestRate, type Optimum } from './optimum.ts'
+import { bestRate } from './optimum.ts'
 import { winMean } from './posterior.ts'
 
 /** The forecast for one quote, without the explanations of `estimateOffer`. Money in cents. */

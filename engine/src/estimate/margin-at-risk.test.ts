@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { countError, errorAt, errorBelow, noErrors } from './cost-errors.ts'
-import { errorSpread, expectedCost, isOwnCost, prepareCosts } from './expected-cost.ts'
+import { errorSpread, expectedCost, prepareCosts } from './expected-cost.ts'
 import { marginAtRisk, riskSentence } from './margin-at-risk.ts'
+import { isOwnCost } from './own-cost.ts'
 
 const DAY = 86_400_000
 

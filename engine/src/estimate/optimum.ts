@@ -1,37 +1,26 @@
+import { bestRateOver, type Optimum } from './best-rate.ts'
 import { type Posterior, winMean } from './posterior.ts'
 
-/** The grid of rates: the reference rate times e^(.005 k), k from -40 (18 % below) to 60 (35 % above). */
-const STEP = 0.005
-const FIRST = -40
-const LAST = 60
-/** Rates with at least this share of the highest expected margin belong to the flat zone. */
-const FLAT_SHARE = 0.98
-
-/** The rate with the highest expected margin, and its surroundings. Money is in cents and may be fractional. */
-export interface Optimum {
-  readonly rateCents: number
-  readonly winProbability: number
-  readonly expectedMarginCents: number
-  /** The rates around the optimum with at least 98 % of its expected margin. */
-  readonly flatZone: { readonly lowCents: number; readonly highCents: number }
-  /** The best rate is at an end of the grid, so the true optimum may be beyond it. */
-  readonly atEdge: boolean
-  /** The lowest rate that the tenant's rules allow; null if there is none. */
-  readonly floorCents: number | null
-  /** The rate to quote: the best rate or the floor, whichever is higher. */
-  readonly flooredRateCents: number
-  readonly flooredExpectedMarginCents: number
+/**
+ * A lane's win curve. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the estimator.
+ */
+export interface WinCurve {
+  readonly posterior: Posterior
+  readonly referenceCents: number
+  readonly priceWeight: number
 }
 
 /**
- * The win probability at a rate. `priceWeight` is below 1 only for lanes never quoted: see `priceWeight` of the
- * estimator.
+ * The win probability at each rate.
+ *
+ * @example chanceOn({ posterior, referenceCents: 202500, priceWeight: 1 })(202500) // 0.52
  */
-function chanceAt(
-  lane: { posterior: Posterior; referenceCents: number; priceWeight: number },
-  rateCents: number,
-): number {
-  return winMean(lane.posterior, lane.priceWeight * Math.log(rateCents / lane.referenceCents))
+export function chanceOn({
+  posterior,
+  referenceCents,
+  priceWeight,
+}: WinCurve): (rateCents: number) => number {
+  return (rateCents) => winMean(posterior, priceWeight * Math.log(rateCents / referenceCents))
 }
 
 /**
@@ -40,55 +29,23 @@ function chanceAt(
  * @example expectedMarginCents({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000 }, 197500) // 18732.02
  */
 export function expectedMarginCents(
-  lane: { posterior: Posterior; referenceCents: number; priceWeight: number; costCents: number },
+  lane: WinCurve & { readonly costCents: number },
   rateCents: number,
 ): number {
-  return chanceAt(lane, rateCents) * (rateCents - lane.costCents)
+  return chanceOn(lane)(rateCents) * (rateCents - lane.costCents)
 }
 
 /**
- * The rate with the highest expected margin on the grid (the lower one on ties), the flat zone around it, and the rate to
- * quote, which is at least the floor.
+ * The best rate on a lane's win curve: see `bestRateOver`.
  *
  * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, floorCents: null }).rateCents // 197499.6
  */
-export function bestRate(lane: {
-  posterior: Posterior
-  referenceCents: number
-  priceWeight: number
-  costCents: number
-  /** The lowest rate that the tenant's rules allow; null without one. */
-  floorCents: number | null
-}): Optimum {
-  const rates: number[] = []
-  const margins: number[] = []
-  let best = 0
-  for (let k = FIRST; k <= LAST; k++) {
-    const rate = lane.referenceCents * Math.exp(STEP * k)
-    const margin = expectedMarginCents(lane, rate)
-    rates.push(rate)
-    margins.push(margin)
-    if (margin > (margins[best] ?? 0)) best = margins.length - 1
-  }
-  const rateCents = rates[best] ?? lane.referenceCents
-  const top = margins[best] ?? 0
-  // If even the best rate loses money, the zone has one rate, because 98 % of a negative margin is above the margin.
-  const asGood = (i: number) =>
-    i === best || (top > 0 && (margins[i] ?? Number.NEGATIVE_INFINITY) >= FLAT_SHARE * top)
-  let low = best
-  while (low > 0 && asGood(low - 1)) low--
-  let high = best
-  while (high < rates.length - 1 && asGood(high + 1)) high++
-  const { floorCents } = lane
-  const flooredRateCents = Math.max(rateCents, floorCents ?? 0)
-  return {
-    rateCents,
-    winProbability: chanceAt(lane, rateCents),
-    expectedMarginCents: top,
-    flatZone: { lowCents: rates[low] ?? rateCents, highCents: rates[high] ?? rateCents },
-    atEdge: best === 0 || best === rates.length - 1,
-    floorCents,
-    flooredRateCents,
-    flooredExpectedMarginCents: expectedMarginCents(lane, flooredRateCents),
-  }
+export function bestRate(
+  lane: WinCurve & {
+    readonly costCents: number
+    /** The lowest rate that the tenant's rules allow; null without one. */
+    readonly floorCents: number | null
+  },
+): Optimum {
+  return bestRateOver({ ...lane, chanceAt: chanceOn(lane) })
 }

@@ -1,4 +1,4 @@
-import type { Optimum } from '../estimate/optimum.ts'
+import type { Optimum } from '../estimate/best-rate.ts'
 import type { PricingRule } from '../rules/pricing-rules.ts'
 import { isForAll } from '../rules/rule-conditions.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'

@@ -25,8 +25,7 @@ export function appliedInWords(
   const because = (rule: PricingRule) => `because: ${reason(rule)}`
   const part = (name: string, limit: Omit<Limit, 'outside'> | null, terms: MinimumTerms | undefined) => {
     if (limit === null || terms === undefined) return []
-    const amount =
-      limit.rateCents === null ? '' : ` ${formatDollars(100 * Math.ceil(limit.rateCents / 100 - 1e-6))}`
+    const amount = limit.rateCents === null ? '' : ` ${formatDollars(limit.rateCents)}`
     const unknown =
       limit.missing === null
         ? ''

@@ -147,7 +147,7 @@ export function minimumOfAll(rules: readonly PricingRule[]): MinimumTerms {
   return rules.find(({ conditions }) => isForAll(conditions))?.terms.minimum ?? {}
 }
 
-/** A limit of a quote: the rate in cents, or what is missing to compute it. Null without such terms. */
+/** A limit of a quote: the rate in whole cents, or what is missing to compute it. Null without such terms. */
 export interface Limit {
   readonly rateCents: number | null
   readonly missing: 'cost' | 'miles' | null
@@ -166,8 +166,12 @@ export interface AppliedRules {
   readonly contradicts: boolean
 }
 
+/** Limits are whole cents: a minimum of $1,999.991 is met by $2,000 and not by $1,999.99. */
+const wholeUp = (cents: number) => Math.ceil(cents - 1e-6)
+const wholeDown = (cents: number) => Math.floor(cents + 1e-6)
+
 /**
- * Computes the limits of a quote. A rule that only warns believes a cost that the rep entered. A rule that asks for approval or
+ * Computes the limits of a quote, in whole cents: a minimum and a target are rounded up, and a maximum down. A rule that only warns believes a cost that the rep entered. A rule that asks for approval or
  * blocks does not: an entered cost below the expected one does not lower its minimum, and one above it does not raise its
  * maximum.
  *
@@ -184,15 +188,18 @@ export function limitsOf(terms: SelectedTerms, costs: RuleCosts): AppliedRules {
       : needsMiles(terms) && miles === null
         ? ('miles' as const)
         : null
-  const low = ({ value, rule }: FromRule<MinimumTerms>, costCents: number | null) => ({
-    rateCents: minimumRateCents(value, { costCents, miles }),
-    missing: missing(value, costCents),
-    rule,
-  })
+  const low = ({ value, rule }: FromRule<MinimumTerms>, costCents: number | null) => {
+    const rateCents = minimumRateCents(value, { costCents, miles })
+    return {
+      rateCents: rateCents === null ? null : wholeUp(rateCents),
+      missing: missing(value, costCents),
+      rule,
+    }
+  }
   const high = ({ value, rule }: FromRule<MarginTerms>, costCents: number | null) => {
     const rates = ratesOf(value, costCents, miles)
     return {
-      rateCents: rates.length === 0 ? null : Math.min(...rates),
+      rateCents: rates.length === 0 ? null : wholeDown(Math.min(...rates)),
       missing: missing(value, costCents),
       rule,
     }
@@ -226,40 +233,71 @@ export function applyRules(rules: readonly PricingRule[], facts: QuoteFacts, cos
   return limitsOf(termsFor(rules, facts), costs)
 }
 
-/** A rate of the rules: where it comes from. */
+/** A rate to quote: where it comes from. */
 export interface RuledRate {
   readonly rateCents: number
   readonly from: 'best' | 'target' | 'minimum' | 'maximum'
-  /** Whether rounding changed it. */
+  /** Whether the rounding of the rules changed it. Rounding to whole dollars does not count. */
   readonly isRounded: boolean
 }
 
 /**
- * The rate to quote: the target, or else the best rate, at least the minimum and at most the maximum, rounded up to the
- * multiple of the rules (down where rounding up would exceed the maximum). Null if neither a target nor a best rate is known.
+ * The rate to quote: the target, or else the best rate, at least the minimum and at most the maximum. It is rounded up to the
+ * multiple of the rules (down where rounding up would exceed the maximum), or else to the nearest whole dollar, as people quote.
+ * Between two limits that are so close that no such rate is between them, it has cents. Null if neither a target nor a best rate
+ * is known.
  *
  * @example ruledRate(applied, 191234)?.rateCents // 200000 with a minimum of $2,000
  */
 export function ruledRate(applied: AppliedRules, bestCents: number | null): RuledRate | null {
-  const { minimum, target, maximum, roundTo, contradicts } = applied
+  const { target } = applied
   const wanted = target?.rateCents ?? bestCents
-  const low = minimum?.rateCents ?? 0
-  const high = contradicts ? Number.POSITIVE_INFINITY : (maximum?.rateCents ?? Number.POSITIVE_INFINITY)
-  const ruled = (exact: number, from: RuledRate['from']): RuledRate => {
-    const rateCents = rounded(exact, roundTo, high)
-    return { rateCents, from, isRounded: rateCents !== exact }
-  }
-  if (wanted === null) return low > 0 ? ruled(low, 'minimum') : null
+  const { low, high } = limitsIn(applied)
+  if (wanted === null) return low > 0 ? rounded(low, 'minimum', applied) : null
   const from =
     wanted < low ? 'minimum' : wanted > high ? 'maximum' : target?.rateCents == null ? 'best' : 'target'
-  return ruled(Math.min(Math.max(wanted, low), high), from)
+  return rounded(Math.min(Math.max(wanted, low), high), from, applied)
 }
 
-function rounded(rateCents: number, roundTo: FromRule<number> | null, highCents: number): number {
-  if (roundTo === null || !(roundTo.value > 0)) return rateCents
-  const up = Math.ceil(rateCents / roundTo.value - 1e-9) * roundTo.value
-  const down = Math.floor(highCents / roundTo.value) * roundTo.value
-  return up <= highCents || down <= 0 ? up : down
+/** The lowest and the highest rate that the rules allow; 0 and infinity without such a limit. */
+function limitsIn({ minimum, maximum, contradicts }: AppliedRules): { low: number; high: number } {
+  return {
+    low: minimum?.rateCents ?? 0,
+    high: contradicts ? Number.POSITIVE_INFINITY : (maximum?.rateCents ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+/**
+ * The rate nearest to a rate that the rules allow. A rate that they allow stays as it is; another one becomes the limit that it
+ * breaks, as it would be quoted.
+ *
+ * @example nearestAllowed(applied, 190000) // 200000 with a minimum of $1,999.40
+ */
+export function nearestAllowed(applied: AppliedRules, rateCents: number): number {
+  const { low, high } = limitsIn(applied)
+  if (rateCents >= low && rateCents <= high) return rateCents
+  const isLow = rateCents < low
+  return rounded(isLow ? low : high, isLow ? 'minimum' : 'maximum', applied).rateCents
+}
+
+const DOLLAR = 100
+
+/** A rate within the limits, rounded as it is quoted. */
+function rounded(exact: number, from: RuledRate['from'], applied: AppliedRules): RuledRate {
+  const { low, high } = limitsIn(applied)
+  const multiple = applied.roundTo?.value ?? 0
+  const unit = multiple > 0 ? multiple : DOLLAR
+  const up = Math.ceil(exact / unit - 1e-9) * unit
+  const down = Math.floor(exact / unit + 1e-9) * unit
+  const isNearDown = multiple <= 0 && exact - down < up - exact
+  const rateCents = (isNearDown ? [down, up] : [up, down]).find(
+    (rate) => rate >= low && rate <= high && rate > 0,
+  )
+  return {
+    rateCents: rateCents ?? wholeUp(exact),
+    from,
+    isRounded: multiple > 0 && rateCents !== undefined && rateCents !== exact,
+  }
 }
 
 /** Whether a rate is within the rules: the strictest consequence, and a sentence for each limit that it breaks. */
@@ -269,9 +307,6 @@ export interface RuleVerdict {
 }
 
 const severity: readonly RuleVerdict['state'][] = ['within', 'warn', 'approval', 'block']
-
-/** Rates are compared in whole cents: a minimum of $1,999.991 is met by $2,000 and not by $1,999.99. */
-const wholeUp = (cents: number) => Math.ceil(cents - 1e-6)
 
 /**
  * Whether a rate is within the rules. A limit of a rule that asks for approval or blocks, and that cannot be computed in
@@ -304,18 +339,15 @@ export function checkRate(
     add(limit, `The ${name} margin cannot be checked, because ${needed}`)
   }
   const lowCents = minimum?.outside === 'warn' ? rateCents : leastCents
-  if (minimum?.rateCents != null && lowCents < wholeUp(minimum.rateCents)) {
+  if (minimum?.rateCents != null && lowCents < minimum.rateCents) {
     const scheduled = lowCents === rateCents ? '' : ', with the fuel charge of the schedule,'
     add(
       minimum,
-      `${formatDollars(lowCents)}${scheduled} is below the minimum of ${formatDollars(wholeUp(minimum.rateCents))}`,
+      `${formatDollars(lowCents)}${scheduled} is below the minimum of ${formatDollars(minimum.rateCents)}`,
     )
   }
-  if (maximum?.rateCents != null && !contradicts && rateCents > Math.floor(maximum.rateCents + 1e-6)) {
-    add(
-      maximum,
-      `${formatDollars(rateCents)} is above the maximum of ${formatDollars(Math.floor(maximum.rateCents + 1e-6))}`,
-    )
+  if (maximum?.rateCents != null && !contradicts && rateCents > maximum.rateCents) {
+    add(maximum, `${formatDollars(rateCents)} is above the maximum of ${formatDollars(maximum.rateCents)}`)
   }
   return { state: strictest(reasons), reasons }
 }

@@ -2,13 +2,7 @@ import { rangeOfSumInSteps } from '../backtest/dollars.ts'
 import { formatDollars } from '../money.ts'
 import type { Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
-import {
-  type AppliedRules,
-  applyRules,
-  checkRate,
-  type PricingRule,
-  type RuleCosts,
-} from './pricing-rules.ts'
+import { applyRules, checkRate, nearestAllowed, type PricingRule, type RuleCosts } from './pricing-rules.ts'
 import { meets, type QuoteFacts } from './rule-conditions.ts'
 
 /** A quote of the past, as it was made. `chanceAt` is today's chance of winning its lane; null if it cannot be estimated. */
@@ -43,15 +37,6 @@ export interface RuleTest<Quote> {
     readonly marginAfterCents: number
     readonly range80: { readonly lowCents: number; readonly highCents: number }
   } | null
-}
-
-/** The rate nearest to a rate that the limits allow, in whole cents. */
-function nearestAllowed({ minimum, maximum, contradicts }: AppliedRules, rateCents: number): number {
-  const low = Math.ceil((minimum?.rateCents ?? 0) - 1e-6)
-  const high = contradicts
-    ? Number.POSITIVE_INFINITY
-    : Math.floor((maximum?.rateCents ?? Number.POSITIVE_INFINITY) + 1e-6)
-  return Math.max(low, Math.min(high, rateCents))
 }
 
 /** Quotes per step. With the most rules that a brokerage can have, a quote takes some tens of microseconds. */

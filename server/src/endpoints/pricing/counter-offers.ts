@@ -9,8 +9,8 @@ import {
   counterChances,
   NO_CHOICE,
 } from '#engine/estimate/counter-offer.ts'
-import { offerBelief } from '#engine/estimate/estimate-offer.ts'
-import { isOwnCost } from '#engine/estimate/expected-cost.ts'
+import { offerBelief } from '#engine/estimate/offer-belief.ts'
+import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import { daysSince, trustOf } from '#engine/estimate/trust.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import { unconvertedCents } from '#engine/rate-basis.ts'

@@ -13,11 +13,11 @@ import {
   type ExpectedCost,
   errorSpread,
   expectedCost,
-  isOwnCost,
   seasonOf,
 } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
+import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { isWeekend, weekendSentence } from '#engine/estimate/weekend-pickup.ts'
@@ -39,7 +39,7 @@ import { factsOf, type QuoteParties } from '../../book/index.ts'
 import { knownOrFolded, lanePlaces } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
-import { customerAnswer, type OfferCustomer, shiftOf } from './offer-customer.ts'
+import { customerAnswer, type OfferCustomer } from './offer-customer.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
@@ -130,7 +130,7 @@ export async function offerFacts(
     cost,
     load,
     applied: rulesFor(offer, known, circumstances),
-    question: { estimator, lane, miles, ...shiftOf(offer, estimator.quoted.laneOf(lane.key)) },
+    question: { estimator, lane, miles, customer: offer.customer ?? null },
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import type { Estimate } from '#contract/estimate.ts'
 import type { PreparedAdvice } from '#engine/book/quote-book.ts'
-import { type CustomerEffects, customerShift } from '#engine/estimate/customer-effect.ts'
-import type { OfferEstimate, OfferQuestion } from '#engine/estimate/estimate-offer.ts'
+import type { CustomerEffects } from '#engine/estimate/customer-effect.ts'
+import type { OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import type { BrokerageBook } from '../../book/index.ts'
 import { customers, teams } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -33,19 +33,6 @@ export async function offerCustomer(
     // For a person who may not see the customer, it is a customer that nobody knows.
     hash: isHidden ? null : found.hash,
     effects: await book.customerEffects(model, new Map(found.merged)),
-  }
-}
-
-/** The shift for the customer of an offer. */
-export function shiftOf(
-  { customer = null }: { readonly customer?: OfferCustomer | null },
-  lane: number | undefined,
-): Pick<OfferQuestion, 'customer'> {
-  if (customer === null) return {}
-  const { effects, hash } = customer
-  return {
-    customer: (borrowedShare) =>
-      customerShift(effects, { customer: hash, lane: lane ?? null, borrowedShare }),
   }
 }
 

@@ -1,0 +1,354 @@
+import { identityOf, type LanePlaces, type PreparedAdvice } from '../book/quote-book.ts'
+import { confidence } from '../confidence.ts'
+import type { Optimum } from '../estimate/best-rate.ts'
+import { dayOf } from '../estimate/day.ts'
+import { explainOffer, type OfferEstimate } from '../estimate/estimate-offer.ts'
+import { type Estimator, laneInSteps, referenceRateCents } from '../estimate/estimator.ts'
+import { type AskedCost, type CostModel, type ExpectedCost, expectedCost } from '../estimate/expected-cost.ts'
+import { type Interval, intervalsAt } from '../estimate/interval.ts'
+import type { LaneIdentity } from '../estimate/lane-identity.ts'
+import { type OfferBelief, type OfferCustomer, offerBelief, positionOf } from '../estimate/offer-belief.ts'
+import { bestRate, chanceOn } from '../estimate/optimum.ts'
+import { isOwnCost } from '../estimate/own-cost.ts'
+import { isWeekend } from '../estimate/weekend-pickup.ts'
+import { fuelOfMiles } from '../fuel-surcharge.ts'
+import { type Experiment, permitsExperiment, type Suggestion, suggestionOf } from '../pilot/experiment.ts'
+import {
+  type AmountConversion,
+  type AmountTerms,
+  amountConversion,
+  convertedCents,
+  type RateBasis,
+} from '../rate-basis.ts'
+import { type RateWarning, rateWarnings } from '../rate-warnings.ts'
+import {
+  type AppliedRules,
+  applyRules,
+  checkRate,
+  checkUnknownRate,
+  type PricingRule,
+  type RuleCosts,
+  type RuleVerdict,
+} from '../rules/pricing-rules.ts'
+import type { QuoteFacts } from '../rules/rule-conditions.ts'
+import { median } from '../statistics/median.ts'
+import type { Steps } from '../steps.ts'
+import { decidedMiles, type KnownMiles } from './decided-miles.ts'
+import { type RatesToQuote, ratesToQuote } from './rates-to-quote.ts'
+
+/** Who a quote is for and from. */
+export type QuoteParties = Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds' | 'rateType'>
+
+/** The settings of a brokerage that decide about rates. */
+export interface AppraisalSettings {
+  readonly rules: readonly PricingRule[]
+  /** What the amounts of the brokerage's statistics include. All amounts of an appraisal are on it, in US dollars. */
+  readonly basis: RateBasis
+  /** Null if none runs, or for a caller who gets no suggestion. */
+  readonly experiment: Experiment | null
+}
+
+/** The fuel charge per mile and the exchange rate of the day of a quote. Null if not known, or not needed. */
+export interface DayRates {
+  /** Mills (tenths of a cent) per mile, by the customer's schedule. */
+  readonly fuelMillsPerMile: number | null
+  readonly usdPerCad: number | null
+}
+
+/** A quote to appraise, whatever its rate. */
+export interface AppraisalInput {
+  readonly lane: Omit<LanePlaces, 'equipmentCode'> & {
+    /** Null if it is not known: rules for an equipment do not apply. */
+    readonly equipmentCode: string | null
+  }
+  readonly miles: KnownMiles
+  /** `YYYY-MM-DD`; null if unknown. */
+  readonly pickupDate: string | null
+  readonly parties: QuoteParties
+  /** Null for all customers alike. */
+  readonly customer: OfferCustomer | null
+  /** What the rate and the cost include, and their currency. */
+  readonly terms: AmountTerms
+  readonly day: DayRates
+  /** The truck cost that somebody entered, on these terms; null or 0 without one. */
+  readonly enteredCents: number | null
+  /** A quote of the past: the cost that was expected when it was made, if any, instead of the one of today. */
+  readonly expectedThenCents?: number | null
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** A rate of an appraised quote. */
+export interface AppraisedRate {
+  /** In US dollars on the basis of the brokerage; null if it cannot be converted. */
+  readonly rateCents: number | null
+  readonly verdict: RuleVerdict
+  /** Null if nothing is known to estimate from. */
+  readonly chance: {
+    readonly probability: number
+    readonly interval80: Interval
+    readonly interval95: Interval
+  } | null
+  /** Null without a cost. */
+  readonly marginCents: number | null
+  /** Reasons to confirm the rate. Their sentences are in US dollars: there are none for a quote in another currency. */
+  readonly warnings: readonly RateWarning[]
+}
+
+/**
+ * What the service says about a quote: every advice, check, forecast and text reads it here, so that they cannot differ. Amounts
+ * are cents, in US dollars on the basis of the brokerage. The cost is whole cents, and so are the limits of the rules.
+ */
+export interface Appraisal {
+  readonly lane: LaneIdentity
+  /** Null if unknown. */
+  readonly miles: number | null
+  /** The lane's decided quotes that count. */
+  readonly decided: number
+  /** The lane's quotes that count, decided or not. */
+  readonly quotes: number
+  /** How amounts as sent become comparable; null if they cannot be: a fuel charge or an exchange rate is not known. */
+  readonly conversion: AmountConversion | null
+  /** The expected cost, also if it is only a default: see `isOwnCost`. Null if unknown. */
+  readonly expected: ExpectedCost | null
+  /** The load of the expected cost. */
+  readonly load: AskedCost
+  /** The cost of margins and risks: the entered one, else the expected one if it says something about the brokerage. */
+  readonly cost: { readonly cents: number; readonly source: 'entered' | 'expected' } | null
+  /** The cost of the optimum: the entered one, else the expected one. */
+  readonly optimumCostCents: number | null
+  readonly facts: QuoteFacts
+  readonly costs: RuleCosts
+  readonly rules: AppliedRules
+  /** The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into memory. */
+  readonly goingCents: number | null
+  /** Null where the going rate is. */
+  readonly belief: OfferBelief | null
+  readonly optimum: Optimum | null
+  /** What a running experiment suggests. */
+  readonly suggestion: Suggestion | null
+  readonly rates: RatesToQuote
+  /** A rate as it is sent, on the terms of the quote. A counter-offer is `at` the rate that the customer named. */
+  readonly at: (sentCents: number) => AppraisedRate
+  /** The estimate of a comparable rate with its explanations and the curve around it. Null without a book. */
+  readonly explain: (rateCents: number) => OfferEstimate | null
+}
+
+/**
+ * Decides the distance, the expected cost, the conversion, the rules, the chance and the optimum of a quote, once.
+ *
+ * Without a book (a brokerage that does not fit into memory), no cost is expected and nothing is estimated; the rules hold as far as
+ * they can be computed. In steps, because a lane with many quotes takes long.
+ *
+ * @example
+ * const appraisal = finished(appraise(book, settings, input))
+ * appraisal.rules.minimum?.rateCents // 234320, for 12 % over a cost of $2,062.01
+ * appraisal.at(225000).verdict.state // 'block'
+ */
+export function* appraise(
+  book: PreparedAdvice | null,
+  settings: AppraisalSettings,
+  input: AppraisalInput,
+): Steps<Appraisal> {
+  const { rules: given, basis, experiment } = settings
+  const lane = identityOf(input.lane)
+  const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
+  const miles = decidedMiles(input.miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
+  const conversion = conversionOf(input, basis, miles)
+  const entered = enteredOf(input, conversion)
+  const load = { costKeys: lane.costKeys, miles, weekendPickup: isWeekend(input.pickupDate) }
+  const expected = book === null ? null : wholeCost(book.costs, load)
+  const then = input.expectedThenCents
+  const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
+  const facts = factsOf(input, miles, fold?.decided ?? 0)
+  const costs = { enteredCents: entered, expectedCents: ownCents, miles }
+  const rules = applyRules(given, facts, costs)
+  const cost = believedCost(costs)
+  const optimumCostCents = entered ?? then ?? expected?.costCents ?? null
+  const goingCents = book === null ? null : referenceRateCents(book.estimator, lane, miles)
+  const known = once((): OfferBelief | null =>
+    book === null ? null : offerBelief({ estimator: book.estimator, lane, miles, customer: input.customer }),
+  )
+  const optimum = once((): Optimum | null => {
+    const belief = known()
+    const floorCents = rules.minimum?.rateCents ?? null
+    if (belief === null || optimumCostCents === null) return null
+    return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
+  })
+  const suggestion = once((): Suggestion | null =>
+    experiment === null || !permitsExperiment(given)
+      ? null
+      : suggestionOf(experiment, { lane: lane.key, day: dayOf(input.now), optimum: optimum() }),
+  )
+  const rates = once(
+    (): RatesToQuote =>
+      ratesToQuote({
+        rules,
+        optimum: optimum(),
+        suggestion: suggestion(),
+        goingCents,
+      }),
+  )
+  const quotes = fold?.quotes.length ?? 0
+  return {
+    lane,
+    miles,
+    decided: fold?.decided ?? 0,
+    quotes,
+    conversion,
+    expected,
+    load,
+    cost,
+    optimumCostCents,
+    facts,
+    costs,
+    rules,
+    goingCents,
+    get belief() {
+      return known()
+    },
+    get optimum() {
+      return optimum()
+    },
+    get suggestion() {
+      return suggestion()
+    },
+    get rates() {
+      return rates()
+    },
+    at: (sentCents) =>
+      rateOf(sentCents, { input, basis, miles, conversion, rules, cost, quotes, goingCents, known }),
+    explain: (rateCents) =>
+      book === null
+        ? null
+        : explainOffer({
+            estimator: book.estimator,
+            lane,
+            belief: known(),
+            offerRateCents: rateCents,
+            costCents: optimumCostCents,
+            optimum: optimum(),
+          }),
+  }
+}
+
+/** Computes a value when it is first asked for. */
+function once<Value>(compute: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null
+  return () => {
+    made ??= { value: compute() }
+    return made.value
+  }
+}
+
+/** The median of the miles of a lane's quotes, for a lane whose distance is not measured. */
+function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null {
+  const lane = quoted.laneOf(key)
+  const stated: number[] = []
+  if (lane === undefined) return null
+  quoted.columns.eachRowOf(lane, (row) => {
+    const miles = quoted.columns.miles[row] as number
+    if (!Number.isNaN(miles)) stated.push(miles)
+  })
+  return median(stated)
+}
+
+/** The expected cost in whole cents: rounded here and nowhere else. */
+function wholeCost(costs: CostModel, load: AskedCost): ExpectedCost | null {
+  const found = expectedCost(costs, load)
+  if (found === null) return null
+  const { costCents, lowCents, highCents, ...more } = found
+  return {
+    ...more,
+    costCents: Math.round(costCents),
+    lowCents: Math.round(lowCents),
+    highCents: Math.round(highCents),
+  }
+}
+
+function conversionOf(
+  { terms, day }: Pick<AppraisalInput, 'terms' | 'day'>,
+  basis: RateBasis,
+  miles: number | null,
+): AmountConversion | null {
+  const { fuelMillsPerMile: mills, usdPerCad } = day
+  const scheduledFuelCents = mills === null || miles === null ? null : fuelOfMiles(mills, miles)
+  return amountConversion(terms, basis, { scheduledFuelCents, usdPerCad })
+}
+
+function enteredOf({ enteredCents }: AppraisalInput, conversion: AmountConversion | null): number | null {
+  if (enteredCents === null || enteredCents <= 0 || conversion === null) return null
+  const converted = convertedCents(conversion, enteredCents)
+  return converted !== null && converted > 0 ? converted : null
+}
+
+function believedCost({ enteredCents, expectedCents }: RuleCosts): Appraisal['cost'] {
+  if (enteredCents !== null) return { cents: enteredCents, source: 'entered' }
+  return expectedCents === null ? null : { cents: expectedCents, source: 'expected' }
+}
+
+function factsOf({ lane, parties }: AppraisalInput, miles: number | null, decided: number): QuoteFacts {
+  return {
+    ...parties,
+    origin: { place: lane.originKey, market: lane.originMarket, state: lane.originState },
+    destination: {
+      place: lane.destinationKey,
+      market: lane.destinationMarket,
+      state: lane.destinationState,
+    },
+    equipmentCode: lane.equipmentCode,
+    miles,
+    confidence: confidence(decided),
+  }
+}
+
+interface Appraised
+  extends Pick<Appraisal, 'miles' | 'conversion' | 'rules' | 'cost' | 'quotes' | 'goingCents'> {
+  readonly input: AppraisalInput
+  readonly basis: RateBasis
+  readonly known: () => OfferBelief | null
+}
+
+function rateOf(sentCents: number, about: Appraised): AppraisedRate {
+  const { input, conversion, rules, cost, quotes, goingCents, known } = about
+  const rateCents = conversion === null ? null : convertedCents(conversion, sentCents)
+  // An amount that cannot be converted cannot be compared.
+  if (rateCents === null) {
+    return { rateCents, verdict: checkUnknownRate(rules), chance: null, marginCents: null, warnings: [] }
+  }
+  return {
+    rateCents,
+    verdict: checkRate(rules, rateCents, { leastCents: leastOf(sentCents, rateCents, about) }),
+    get chance() {
+      return chanceAt(known(), rateCents)
+    },
+    marginCents: cost === null ? null : rateCents - cost.cents,
+    get warnings() {
+      if (goingCents === null || input.terms.currency === 'CAD') return []
+      return rateWarnings({
+        rateCents,
+        cost,
+        floorCents: rules.minimum?.rateCents ?? null,
+        goingRate: { cents: goingCents, isOwn: quotes > 0 },
+      })
+    },
+  }
+}
+
+/** The rate with the fuel charge of the schedule, if that makes it lower than the charge that was entered. */
+function leastOf(sentCents: number, rateCents: number, { input, basis, miles }: Appraised): number {
+  const { terms, day } = input
+  if (day.fuelMillsPerMile === null || miles === null) return rateCents
+  const scheduled = conversionOf({ terms: { ...terms, fuelCents: null }, day }, basis, miles)
+  const least = scheduled === null ? null : convertedCents(scheduled, sentCents)
+  return Math.min(rateCents, least ?? 0)
+}
+
+function chanceAt(belief: OfferBelief | null, rateCents: number): AppraisedRate['chance'] {
+  if (belief === null || !(rateCents > 0)) return null
+  const probability = chanceOn(belief)(rateCents)
+  return {
+    probability,
+    ...intervalsAt(belief.intervals(), { x: positionOf(belief, rateCents), mean: probability }),
+  }
+}

@@ -1,0 +1,104 @@
+import { type CustomerEffects, customerShift, shiftedPosterior } from './customer-effect.ts'
+import {
+  type Estimator,
+  laneOf,
+  lanePrior,
+  posteriorWith,
+  priceWeight,
+  referenceRateCents,
+} from './estimator.ts'
+import { type IntervalCurve, intervalCurve } from './interval.ts'
+import { emptyKnots, type Knots } from './knots.ts'
+import type { LaneFold } from './lane-fold.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+import type { WinCurve } from './optimum.ts'
+import type { Posterior } from './posterior.ts'
+import { relativeRate } from './price-response.ts'
+import { clip } from './vector.ts'
+
+/** The customer of an offer, and the effects of all customers. */
+export interface OfferCustomer {
+  /** Null for a customer that nobody knows. */
+  readonly hash: number | null
+  readonly effects: CustomerEffects
+}
+
+/** A lane, and who an offer is for. */
+export interface LaneToBelieve {
+  readonly estimator: Estimator
+  readonly lane: LaneIdentity
+  /** Loaded miles, or null if unknown. */
+  readonly miles: number | null
+  /** Null for all customers alike. */
+  readonly customer: OfferCustomer | null
+}
+
+/** The posterior for other knots of the same lane and customer. */
+export type Fit = (knots: Knots) => Posterior
+
+/** What is believed about an offer's lane and customer, whatever the rate. Its curve is for the customer. */
+export interface OfferBelief extends WinCurve {
+  readonly fold: LaneFold | null
+  readonly borrowedShare: number
+  /** For all customers alike. */
+  readonly ofAll: Posterior
+  readonly knots: Knots
+  readonly posteriorFor: Fit
+  /** The intervals at every rate, computed once. */
+  readonly intervals: () => IntervalCurve
+}
+
+/**
+ * The belief about the lane and the customer of an offer. Null if the brokerage has no quotes to learn from. Run `laneInSteps`
+ * before, because a lane with many quotes takes long.
+ *
+ * @example offerBelief({ estimator, lane, miles: 780, customer: null })?.referenceCents // 202500
+ */
+export function offerBelief({
+  estimator,
+  lane: identity,
+  miles,
+  customer,
+}: LaneToBelieve): OfferBelief | null {
+  const referenceCents = referenceRateCents(estimator, identity, miles)
+  if (referenceCents === null) return null
+  const fold = laneOf(estimator, identity.key)
+  const knots = fold?.knots ?? emptyKnots()
+  const prior = lanePrior(estimator, identity)
+  const ofAll = posteriorWith(estimator, knots, prior)
+  const borrowedShare = fold && fold.decided > 0 ? clip(ofAll.belief.varianceA / prior.varianceA, 0, 1) : 1
+  const lane = estimator.quoted.laneOf(identity.key) ?? null
+  const shift =
+    customer === null
+      ? null
+      : customerShift(customer.effects, { customer: customer.hash, lane, borrowedShare })
+  const shifted = (one: Posterior) => (shift === null ? one : shiftedPosterior(one, shift))
+  const posterior = shifted(ofAll)
+  let intervals: IntervalCurve | null = null
+  return {
+    referenceCents,
+    fold,
+    borrowedShare,
+    posterior,
+    ofAll,
+    knots,
+    posteriorFor: (of) => shifted(posteriorWith(estimator, of, prior)),
+    priceWeight: priceWeight(estimator, identity),
+    intervals: () => {
+      intervals ??= intervalCurve(posterior)
+      return intervals
+    },
+  }
+}
+
+/**
+ * The position of a rate on the curve of a lane: ln(rate / reference) x `priceWeight`.
+ *
+ * @example positionOf({ referenceCents: 200000, priceWeight: 1 }, 210000) // 0.04879
+ */
+export function positionOf(
+  { referenceCents, priceWeight: weight }: Pick<WinCurve, 'referenceCents' | 'priceWeight'>,
+  rateCents: number,
+): number {
+  return relativeRate(rateCents, referenceCents) * weight
+}

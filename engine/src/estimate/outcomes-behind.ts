@@ -1,0 +1,28 @@
+import { countedOutcomes, type Estimator, laneOf } from './estimator.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+
+interface Outcomes {
+  readonly decided: number
+  readonly won: number
+}
+
+/**
+ * Decided quotes of a lane and of the brokerage, for forecasts by plain win rates.
+ *
+ * @example outcomesBehind(prepareEstimator({ quotes: [], now }), lane).all // { decided: 0, won: 0 }
+ */
+export function outcomesBehind(
+  estimator: Estimator,
+  identity: LaneIdentity,
+): { readonly lane: Outcomes; readonly all: Outcomes } {
+  const fold = laneOf(estimator, identity.key)
+  const counted = countedOutcomes(estimator, identity.key)
+  const lane = { decided: fold?.decided ?? 0, won: fold?.won ?? 0 }
+  const { tenant } = estimator
+  // The totals of the brokerage include the lane as it was when they were prepared.
+  const all = {
+    decided: tenant.decided + lane.decided - (counted?.decided ?? 0),
+    won: tenant.won + lane.won - (counted?.won ?? 0),
+  }
+  return { lane, all }
+}
