@@ -9,6 +9,7 @@ import { memoryRow } from './rows/memory.ts'
 import { insightRow, markupRow } from './rows/reads.ts'
 import { startRow } from './rows/start.ts'
 import { tailRow } from './rows/tail.ts'
+import { teamsRow } from './rows/teams.ts'
 import { updatesRow } from './rows/updates.ts'
 
 /** All rows of the benchmark, in the order of a run. */
@@ -23,6 +24,7 @@ export const allRows: readonly BenchRow[] = [
   freshnessRow,
   importRow,
   growthRow,
+  teamsRow,
   memoryRow,
   // Must come last, because it stops the database of the three rows before it.
   startRow,

@@ -25,7 +25,8 @@ const usage = `npm run bench -- [options]
   --tenants N        the brokerages that send requests (5000)
   --many-quotes N    the quotes in the larger database of the growth row (200000)
   --import-rows N    the rows of the import (30000)
-  --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000)
+  --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000),
+                     and in the teams row (30000 and 300000)
   --data DIR         where to keep databases for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        write all figures to this file
 `
@@ -69,6 +70,10 @@ function read() {
     manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 200_000)),
     importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 30_000)),
     giantTenant: full ? 1_000_000 : 100_000,
+    teamQuotes:
+      values.brokerage === undefined
+        ? [30_000, 300_000]
+        : [Math.round(number('brokerage', values.brokerage, 30_000))],
     atWork: {
       brokerages:
         values.brokerage === undefined

@@ -32,6 +32,8 @@ export interface BenchOptions {
   readonly importRows: number
   /** The number of quotes of the tenant whose widest scope is read. */
   readonly giantTenant: number
+  /** The sizes of the brokerages in the teams row, in quotes. */
+  readonly teamQuotes: readonly number[]
   /** The sizes of the brokerages in the at-work row (in quotes), and the length of the work on each. */
   readonly atWork: { readonly brokerages: readonly number[]; readonly seconds: number }
 }

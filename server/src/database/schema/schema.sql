@@ -1908,26 +1908,63 @@ CREATE OR REPLACE FUNCTION public.enter_person(person integer)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database because it runs in the message that opens the transaction, and because the policies below must not depend
-  -- on a list that the service made.
+  -- In the database because it runs in the message that opens the transaction, and because the policies must not depend on a list
+  -- that the service made.
   declare
+    entered constant integer := nullif(current_setting('app.tenant_id', true), '')::integer;
+    read_at text;
+    of_team record;
+    team_ids integer[] := '{}';
+    mine integer[];
+    shared text[];
     hidden text;
   begin
-    select E'\n' || string_agg(known.customer_key, E'\n') || E'\n' into hidden
-    from public.customer_aliases as known
-    where known.tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer
-      and exists (
-        select from public.team_customers as of_team
-        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id
-      )
-      and not exists (
-        select from public.team_customers as of_team
-        join public.team_members as mine on mine.tenant_id = of_team.tenant_id and mine.team_id = of_team.team_id
-        where of_team.tenant_id = known.tenant_id and of_team.customer_id = known.customer_id and mine.user_id = person
-      );
-    perform set_config('app.hidden_customers', coalesce(hidden, ''), true);
-    if hidden is not null and current_setting('citus.propagate_set_commands', true) is not null then
-      perform public.hide_customers_on_workers(hidden);
+    perform set_config('app.hidden_customers', '', true), set_config('app.hiding', '', true);
+    if not exists (select from public.team_customers where tenant_id = entered) then
+      return;
+    end if;
+    -- The version is read first: if teams change in between, the next transaction reads them again.
+    select entered || ':' || access_version into read_at from public.tenant_facts where tenant_id = entered;
+    read_at := coalesce(read_at, entered || ':0');
+    if current_setting('app.teams_of', true) is distinct from read_at then
+      for of_team in
+        select listed.team_id, string_agg(known.customer_key, E'\n') as keys
+        from public.team_customers as listed
+        join public.customer_aliases as known
+          on known.tenant_id = listed.tenant_id and known.customer_id = listed.customer_id
+        where listed.tenant_id = entered group by listed.team_id
+      loop
+        team_ids := team_ids || of_team.team_id;
+        perform set_config('app.team_keys_' || cardinality(team_ids), of_team.keys, false);
+      end loop;
+      perform set_config('app.team_ids', team_ids::text, false), set_config('app.teams_of', read_at, false);
+    end if;
+    select coalesce(array_agg(team_id), '{}') into mine
+    from public.team_members where tenant_id = entered and user_id = person;
+    select string_agg(current_setting('app.team_keys_' || nth), E'\n') into hidden
+    from unnest(current_setting('app.team_ids')::integer[]) with ordinality as kept (team_id, nth)
+    where kept.team_id <> all (mine);
+    if hidden is not null and cardinality(mine) > 0 then
+      select array_agg(known.customer_key) into shared
+      from public.team_customers as own
+      join public.team_customers as other
+        on other.tenant_id = own.tenant_id and other.customer_id = own.customer_id and other.team_id <> all (mine)
+      join public.customer_aliases as known
+        on known.tenant_id = own.tenant_id and known.customer_id = own.customer_id
+      where own.tenant_id = entered and own.team_id = any (mine);
+      if shared is not null then
+        select string_agg(key, E'\n') into hidden from unnest(string_to_array(hidden, E'\n')) as key
+        where key <> all (shared);
+      end if;
+    end if;
+    if hidden is null then
+      return;
+    end if;
+    perform set_config('app.hidden_customers', hidden, true), set_config('app.hiding', read_at || ':' || person, true),
+      -- The plans of this transaction have its hidden names.
+      set_config('plan_cache_mode', 'force_custom_plan', true);
+    if current_setting('citus.propagate_set_commands', true) is not null then
+      perform public.hide_customers_on_workers(hidden, read_at || ':' || person);
     end if;
   end $function$;
 revoke all on function enter_person(integer) from public;
@@ -2149,16 +2186,38 @@ AS $function$
 revoke all on function has_subscriber(integer, text) from public;
 grant execute on function has_subscriber(integer, text) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.hide_customers_on_workers(hidden text)
+CREATE OR REPLACE FUNCTION public.hidden_keys()
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the policies call it. It is declared immutable although it reads a setting, because PostgreSQL hashes an
+  -- array only if it is a constant of the plan. `is_seen` refuses a plan that was made with other names.
+  select string_to_array(nullif(current_setting('app.hidden_customers', true), ''), E'\n') $function$;
+revoke all on function hidden_keys() from public;
+grant execute on function hidden_keys() to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.hide_customers_on_workers(hidden text, of_whom text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
   -- In the database for the same reason as set_tenant_on_workers.
   begin
     execute format('set local app.hidden_customers = %L', hidden);
+    execute format('set local app.hiding = %L', of_whom);
   end $function$;
-revoke all on function hide_customers_on_workers(text) from public;
-grant execute on function hide_customers_on_workers(text) to lanewise_service;
+revoke all on function hide_customers_on_workers(text, text) from public;
+grant execute on function hide_customers_on_workers(text, text) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.hiding()
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the policies call it. Immutable like hidden_keys: the plan has the value with which it was made.
+  select coalesce(current_setting('app.hiding', true), '') $function$;
+revoke all on function hiding() from public;
+grant execute on function hiding() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.insert_rows(target text, names text, tuples text[])
  RETURNS void
@@ -2179,9 +2238,11 @@ CREATE OR REPLACE FUNCTION public.is_seen(customer_key text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
-  -- In the database because the policies below call it.
-  select coalesce(current_setting('app.hidden_customers', true), '') = ''
-    or strpos(current_setting('app.hidden_customers', true), E'\n' || customer_key || E'\n') = 0 $function$;
+  -- In the database because the policies call it. Without the inner `case`, the planner estimates how often each hidden name
+  -- occurs. A row without a name is hidden.
+  select case when hiding() = coalesce(current_setting('app.hiding', true), '')
+    then hiding() = '' or case customer_key = any (hidden_keys()) when false then true else false end
+    else refuse_plan_of_another() end $function$;
 revoke all on function is_seen(text) from public;
 grant execute on function is_seen(text) to lanewise_service;
 
@@ -2372,6 +2433,19 @@ AS $function$
     case when basis is null or basis = wanted then 2147483647 else 1000000000 end)::integer $function$;
 revoke all on function on_basis(integer, text, integer, integer, text) from public;
 grant execute on function on_basis(integer, text, integer, integer, text) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.refuse_plan_of_another()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+  -- In the database because the policies call it.
+  begin
+    raise exception 'This plan hides the customers of another person.'
+      using hint = 'PostgreSQL keeps the plan of a statement without parameters. Give the statement a parameter.';
+  end $function$;
+revoke all on function refuse_plan_of_another() from public;
+grant execute on function refuse_plan_of_another() to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.release_sign_in(email text, of_tenant integer, of_user integer)
  RETURNS void

@@ -341,4 +341,74 @@ describe('with one of the two mechanisms off', () => {
     expect(await names(null)).toEqual(['open shipper', 'secret shipper'])
     await client.end()
   })
+
+  test('a plan that PostgreSQL kept from another person shows nothing: it is refused', async () => {
+    await hidden()
+    const client = new pg.Client(app.testDatabase.service)
+    await client.connect()
+    const enter = async (person: number | null) => {
+      await client.query('begin')
+      await client.query(`select enter_tenant('${acme.tenant.id}', 2000, 1500, 10000)`)
+      if (person !== null) await client.query('select enter_person($1)', [person])
+    }
+    const refusal = { message: 'This plan hides the customers of another person.' }
+    // Without parameters, PostgreSQL plans a prepared statement once.
+    await enter(null)
+    await client.query('prepare kept as select customer_key from lanes order by 1')
+    expect((await client.query('execute kept')).rows).toHaveLength(2)
+    await client.query('rollback')
+    await enter(outside.id)
+    await expect(client.query('execute kept')).rejects.toMatchObject(refusal)
+    await client.query('rollback')
+    await client.query('deallocate kept')
+    await enter(outside.id)
+    await client.query('prepare kept as select customer_key from lanes order by 1')
+    expect((await client.query('execute kept')).rows).toEqual([{ customer_key: 'open shipper' }])
+    await client.query('rollback')
+    await enter(null)
+    await expect(client.query('execute kept')).rejects.toMatchObject(refusal)
+    await client.query('rollback')
+    // With parameters, a person's transaction plans it each time, however often others have used it.
+    await client.query(
+      'prepare asked (integer) as select customer_key from lanes where tenant_id = $1 order by 1',
+    )
+    for (const [person, names] of [
+      ...Array.from({ length: 8 }, () => [null, 2] as const),
+      [outside.id, 1] as const,
+      [inside.id, 2] as const,
+      [outside.id, 1] as const,
+    ]) {
+      await enter(person)
+      expect((await client.query(`execute asked (${acme.tenant.id})`)).rows).toHaveLength(names)
+      await client.query('rollback')
+    }
+    await client.end()
+  })
+
+  test('the names that a connection keeps are those of the teams now, and of this brokerage', async () => {
+    await hidden()
+    const client = new pg.Client(app.testDatabase.service)
+    await client.connect()
+    const names = async (tenant: number, person: number) => {
+      await client.query('begin')
+      await client.query(`select enter_tenant('${tenant}', 2000, 1500, 10000)`)
+      await client.query('select enter_person($1)', [person])
+      const { rows } = await client.query('select customer_key from lanes order by 1')
+      await client.query('rollback')
+      return rows.map(({ customer_key }) => customer_key)
+    }
+    const other = await makeIntegration(app)
+    await makeLane(app, other.tenant, { customer: secret })
+    for (const customers of [[secret], [open], [secret, open]]) {
+      expect((await team({ customers })).status).toBe(200)
+      const rest = [open, secret]
+        .filter((name) => !customers.includes(name))
+        .map((name) => name.toLowerCase())
+      expect(await names(acme.tenant.id, outside.id)).toEqual(rest)
+      expect(await names(acme.tenant.id, outside.id)).toEqual(rest)
+      expect(await names(other.tenant.id, outside.id)).toEqual(['secret shipper'])
+      expect(await names(acme.tenant.id, inside.id)).toEqual(['open shipper', 'secret shipper'])
+    }
+    await client.end()
+  })
 })

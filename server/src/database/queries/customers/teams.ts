@@ -199,10 +199,13 @@ export async function deleteTeam(
     .execute()
 }
 
-/** The keys of the customers that are hidden from a person: those in teams, of which the person is a member of none. */
-const hiddenKeys = (tenant: TenantId, userId: number) => sql`
-  select hidden.customer_key from customer_aliases as hidden
-  where hidden.tenant_id = ${tenant} and exists (
+/**
+ * The customers that are hidden from a person: those in teams, of which the person is a member of none. With a key, only the
+ * customer with this key.
+ */
+const hiddenCustomers = (tenant: TenantId, userId: number, key?: RawBuilder<unknown>) => sql`
+  select from customer_aliases as hidden
+  where hidden.tenant_id = ${tenant} ${key === undefined ? sql`` : sql`and hidden.customer_key = ${key}`} and exists (
     select from team_customers as of_team
     where of_team.tenant_id = ${tenant} and of_team.customer_id = hidden.customer_id
   ) and not exists (
@@ -213,12 +216,13 @@ const hiddenKeys = (tenant: TenantId, userId: number) => sql`
 
 /**
  * True for rows whose customer the current person may see, by the key of the customer. It does not use the session setting of
- * row-level security, so each of the two works without the other.
+ * row-level security, so each of the two works without the other. As an anti-join, it looks up the rows of a page one by one, and
+ * reads all hidden customers only for many rows.
  */
 export function seenByViewer(tenant: TenantId, key: RawBuilder<unknown>): RawBuilder<boolean> {
   const viewer = currentViewer()
   if (viewer === null) return sql<boolean>`true`
-  return sql<boolean>`${key} not in (${hiddenKeys(tenant, viewer.userId)})`
+  return sql<boolean>`not exists (${hiddenCustomers(tenant, viewer.userId, key)})`
 }
 
 /** True for lanes that the current person may see: the customer of the quote and that of the booking, in a query on `lanes`. */
@@ -247,7 +251,7 @@ export async function hidesCustomers(transaction: TenantTransaction, tenant: Ten
   const viewer = currentViewer()
   if (viewer === null) return false
   const { rows } = await sql<{ hidden: boolean }>`
-    select exists (${hiddenKeys(tenant, viewer.userId)}) as hidden
+    select exists (${hiddenCustomers(tenant, viewer.userId)}) as hidden
   `.execute(transaction)
   return rows[0]?.hidden ?? false
 }
