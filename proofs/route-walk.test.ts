@@ -13,14 +13,18 @@ import {
 import { idsOf } from './seeded-ids.ts'
 import { type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
-/** The callers with the most and the least rights. `npm run prove` uses all callers. */
+/** Every role, so that no operation is open to one role more than the table says. `npm run prove` uses all callers. */
 const callers: readonly CallerName[] = [
   'nobody',
   'service-A',
   'service-B',
+  'admin-A',
+  'member-A',
   'viewer-A',
   'bare-cookie-A',
   'owner-B',
+  'admin-B',
+  'member-B',
 ]
 let app: TestApp
 let tenants: SeededTenants

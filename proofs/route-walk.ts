@@ -103,8 +103,10 @@ export function credentialOf(
       case 'owner-B':
         return { Authorization: `Bearer ${dashboard(ids.owner)}` }
       case 'admin-A':
+      case 'admin-B':
         return { Authorization: `Bearer ${dashboard(ids.admin)}` }
       case 'member-A':
+      case 'member-B':
         return { Authorization: `Bearer ${dashboard(ids.member)}` }
       case 'viewer-A':
         return { Authorization: `Bearer ${dashboard(ids.viewer)}` }

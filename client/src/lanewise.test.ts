@@ -535,6 +535,17 @@ describe('cached responses', () => {
     await lanewise.markup(offer)
     expect(server.arrived).toHaveLength(5)
 
+    // Its answer arrives after the write: it may be from before the write.
+    const held = Promise.withResolvers<void>()
+    server.play({ ...ok, after: held.promise }, done, ok)
+    const late = lanewise.markup({ ...offer, proposed_rate: 2151 })
+    await vi.waitFor(() => expect(server.arrived).toHaveLength(1))
+    await lanewise.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 2 })
+    held.resolve()
+    await late
+    await lanewise.markup({ ...offer, proposed_rate: 2151 })
+    expect(server.arrived).toHaveLength(3)
+
     server.play(ok)
     const keeping = client({ forgetAfterWrite: false })
     await keeping.laneInsight(lane)

@@ -11,11 +11,16 @@ export interface Arrived {
 }
 
 /**
- * The response to one request. `cut` closes the connection without a response, `silence` never responds, and `half` closes
+ * The response to one request, when `after` resolves. `cut` closes the connection without a response, `silence` never responds, and `half` closes
  * the connection in the middle of the body.
  */
 export type Scene =
-  | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+  | {
+      readonly status: number
+      readonly body?: unknown
+      readonly headers?: Record<string, string>
+      readonly after?: Promise<void>
+    }
   | 'cut'
   | 'silence'
   | 'half'
@@ -39,7 +44,7 @@ export async function scriptedServer(): Promise<ScriptedServer> {
       const { method = '', url = '', headers } = request
       arrived.push({ method, url, headers, body: Buffer.concat(chunks).toString(), atMs: performance.now() })
       const scene = scenes.length > 1 ? scenes.shift() : scenes[0]
-      perform(scene ?? { status: 200, body: {} }, request, response)
+      void perform(scene ?? { status: 200, body: {} }, request, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -58,7 +63,7 @@ export async function scriptedServer(): Promise<ScriptedServer> {
   }
 }
 
-function perform(scene: Scene, request: IncomingMessage, response: ServerResponse): void {
+async function perform(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (scene === 'silence') return
   if (scene === 'cut') {
     request.socket.destroy()
@@ -69,7 +74,8 @@ function perform(scene: Scene, request: IncomingMessage, response: ServerRespons
     response.write('{"found":', () => request.socket.destroy())
     return
   }
-  const { status, body, headers } = scene
+  const { status, body, headers, after } = scene
+  if (after !== undefined) await after
   const isText = typeof body === 'string'
   response.writeHead(status, { 'Content-Type': isText ? 'text/html' : 'application/json', ...headers })
   response.end(isText ? body : JSON.stringify(body ?? {}))

@@ -46,7 +46,7 @@ function beginningOf(day: string, daysLater: number): string {
 }
 
 /** The filters as API parameters. Days become the moments at which they begin and end. */
-function askedFilters(view: QuotesView): Query<'export-lanes'> {
+export function askedFilters(view: QuotesView): Query<'export-lanes'> {
   const asked = Object.fromEntries(
     filterNames.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])),
   )

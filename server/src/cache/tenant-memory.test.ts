@@ -211,6 +211,16 @@ describe('a call during a read of the same key', () => {
     expect(await twoCalls(made)).toEqual([1, 2])
   })
 
+  test('reads again if the value of that read is only valid until the moment of this call', async () => {
+    const { cache } = makeCache()
+    const gate = Promise.withResolvers<CachedRead<string>>()
+    await cache.getOrRead(ours, 'another key', 0, async () => found('so that the tenant is watched'))
+    const first = cache.getOrRead(ours, 'lane', 0, () => gate.promise)
+    const second = cache.getOrRead(ours, 'lane', 900, async () => found('read again'))
+    gate.resolve(found('lane', { until: 900 }))
+    expect(await Promise.all([first, second])).toEqual(['lane', 'read again'])
+  })
+
   test('reads again if that read fails', async () => {
     const { cache } = makeCache()
     const gate = Promise.withResolvers<CachedRead<string>>()

@@ -90,7 +90,13 @@ describe('a pending quote', () => {
     const booked = await pushed(ours, 'booked', ended)
     await pushUpdate(app, ours, { lane_ref: booked, customer_rate: 2_000 })
     await mark(ours, booked, 'pending')
-    expect(await app.expireQuotes()).toBe(0)
+    // Another quote of the brokerage expires, so that its quotes are looked at.
+    const other = await pushed(ours, 'other', ended)
+    expect(await app.expireQuotes()).toBe(1)
+    const outcomes = await Promise.all(
+      [kept, mistake, booked, other].map(async (ref) => (await laneOf(ours, ref)).outcome),
+    )
+    expect(outcomes).toEqual(['pending', 'pending', 'pending', 'expired'])
   })
 })
 

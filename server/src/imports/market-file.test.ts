@@ -178,6 +178,21 @@ test('of a total and a linehaul rate, the one is read whose name states its basi
   expect(rows[0]?.item.as_of).toBe('2026-11-17T00:00:00.000Z')
 })
 
+test('what a column says takes precedence over the defaults of the upload', async () => {
+  const defaults = { equipment: 'R', source: 'Chosen', as_of: '2026-11-01', kind: 'sell' } as const
+  const text =
+    'Origin,Destination,Equipment,All-In Rate,Date,Source,Kind,Basis\nDallas TX,Atlanta GA,V,1960,2026-11-20,Named,buy,linehaul\n'
+  expect(await items(text, { ...defaults, basis: 'all_in' })).toMatchObject([
+    {
+      equipment: 'V',
+      source: 'Named',
+      as_of: '2026-11-20T00:00:00.000Z',
+      kind: 'buy',
+      basis: 'linehaul',
+    },
+  ])
+})
+
 test('a range on the other basis is not read with the rate', async () => {
   const { rows, notes } = await read(
     'Origin,Destination,Equipment,All-In Rate,Low Linehaul Rate\n"Dallas, TX","Atlanta, GA",V,1960,1400\n',

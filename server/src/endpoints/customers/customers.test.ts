@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customerKey } from '#engine/customer-name.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { readVersions } from '../../database/queries/index.ts'
+import { tenantId } from '../../database/session/index.ts'
 
 let app: TestApp
 let acme: Integration
@@ -148,6 +150,23 @@ describe('merging', () => {
     // The undo of the undo.
     await merge('Harvest Inc', 'Harvest')
     expect(await quotesOf()).toEqual({ Harvest: 4 })
+  })
+
+  test('and its undo end what instances remember of the rules of both customers', async () => {
+    await quote('Harvest', 'won')
+    await quote('Harvest Inc', 'lost')
+    const version = async () =>
+      (
+        await app.database.inTenant(tenantId(acme.tenant.id), (transaction) =>
+          readVersions(transaction, tenantId(acme.tenant.id)),
+        )
+      ).access
+    const before = await version()
+    await merge('Harvest Inc', 'Harvest')
+    const merged = await version()
+    expect(merged).toBeGreaterThan(before)
+    await unmerge('Harvest Inc')
+    expect(await version()).toBeGreaterThan(merged)
   })
 
   test('a customer with merged names takes them along, and brings them back', async () => {

@@ -385,6 +385,17 @@ describe('outcomes', () => {
     })
   })
 
+  test('that change a quote without a booking are not reported as kept', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { lane_ref } = await pushOne(ours, quoteToPush('M-1'))
+    for (const outcome of ['lost', 'won', 'pending']) {
+      app.now += 1_000
+      const { body } = await decide(ours, [{ lane_ref, outcome }])
+      expect(body.results[0].result).toBe('updated')
+      expect(body.results[0]).not.toHaveProperty('kept')
+    }
+  })
+
   test('an outcome that a person set later stands', async () => {
     const ours = await makeIntegration(app, everything)
     const { lane_ref } = await pushOne(ours, quoteToPush('K-1'), seconds() - 60)

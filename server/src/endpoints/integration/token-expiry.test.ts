@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
+import { serviceTokenLifetimeDays, tokenExpiryNoticeDays, tokenLeewaySeconds } from '#contract/limits.ts'
 import { call, makeLane, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -43,6 +43,18 @@ test('in its last thirty days, each answer to a service token has its expiry', a
   // The token has expired, and the refusal has the time.
   app.now = endsAt + 60_000
   expect(await headerOf(lane)).toEqual([401, end])
+})
+
+test('a token is valid for 30 seconds after its end, because the clocks of two machines differ', async () => {
+  app.now = madeAt
+  const { owner } = await makeTenant(app)
+  const token = await makeServiceToken(app, owner)
+  const statusAt = async (moment: number) => {
+    app.now = moment
+    return (await fetch(`${app.url}${lane}`, { headers: { Authorization: `Bearer ${token}` } })).status
+  }
+  expect(await statusAt(endsAt + tokenLeewaySeconds * 1000 - 1000)).toBe(200)
+  expect(await statusAt(endsAt + tokenLeewaySeconds * 1000)).toBe(401)
 })
 
 test('the token of a person has no expiry header', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { tenantId } from '../../database/session/index.ts'
 
 let app: TestApp
 let acme: MadeTenant
@@ -88,6 +89,26 @@ describe('200', () => {
     await load(week('2026-04-06', '3.6'))
     expect((await surcharge(`day=2026-04-06&miles=780${acmeFoods}`)).schedule).toBe('brokerage')
     expect((await surcharge(`${ask}&customer_name=Other`)).schedule).toBe('brokerage')
+  })
+
+  test('a price loaded in the middle of a week leaves the days before it at the price of the week before', async () => {
+    await change({ periods: [ofBrokerage] })
+    await load(week('2026-03-02', '3.6'))
+    // The statistics convert by what is stored for each day.
+    await load(week('2026-03-11', '4.2'))
+    const stored = await app.database.inTenant(tenantId(acme.id), (transaction) =>
+      transaction
+        .selectFrom('fuel_days')
+        .select('mills_per_mile')
+        .where('tenant_id', '=', acme.id)
+        .where('day', 'in', ['2026-03-02', '2026-03-10', '2026-03-11'])
+        .orderBy('day')
+        .execute(),
+    )
+    expect(stored.map(({ mills_per_mile: mills }) => Math.round(mills))).toEqual([400, 400, 500])
+    // A schedule that begins between two prices takes the earlier one.
+    await change({ periods: [{ ...ofBrokerage, from: '2026-03-05' }] })
+    expect((await surcharge('day=2026-03-05&miles=780')).per_mile).toBe(0.4)
   })
 
   test('a schedule is replaced as a whole, an empty list removes it, and each change is in the audit log', async () => {

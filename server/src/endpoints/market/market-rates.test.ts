@@ -93,6 +93,17 @@ describe('200', () => {
     expect((await push(ours, [market()], at + 2)).body).toMatchObject({ updated: 1 })
   })
 
+  test('a corrected rate has the validity of the correction', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const at = Math.floor(app.now / 1000)
+    await push(of, [market({ valid_until: daysAgo(-3) })], at)
+    const corrected = await push(of, [market({ mid: 1970, valid_until: daysAgo(1) })], at + 1)
+    expect(corrected.body.results).toMatchObject([{ result: 'updated', state: 'stale' }])
+    expect((await markup(of, 'include=market')).body.market.others).toMatchObject([
+      { mid: 1970, valid_until: daysAgo(1), state: 'stale' },
+    ])
+  })
+
   test('a delivery between two that say the same changes nothing', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     const at = Math.floor(app.now / 1000)
@@ -341,6 +352,16 @@ describe('200', () => {
       const { body } = await call(app, 'GET', `/api/market-standing${from}`, { token: of.tenant.owner })
       expect(body.without_market).toMatchObject({ loads: 1, stale: 1 })
     }
+  })
+
+  test('a load is compared with the market rate of its day, also if that is older than the beginning of the standing', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
+    await push(of, [market({ kind: 'sell', as_of: daysAgo(2) })])
+    const { body } = await call(app, 'GET', `/api/market-standing?from=${daysAgo(1)}`, {
+      token: of.tenant.owner,
+    })
+    expect(body.totals.lost).toMatchObject({ loads: 1, own: 2000, market: 1960 })
   })
 
   test('the standing converts a market rate by the miles of the lane, not by those that a quote states', async () => {

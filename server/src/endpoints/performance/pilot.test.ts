@@ -407,6 +407,20 @@ describe('the calibration', () => {
     expect(await calibrationOf(made)).toMatchObject({ state: 'too_few', decided: 1, won: 1 })
   })
 
+  test('counts the decisions of today and of the 59 days before', async () => {
+    const made = await pilotTenant()
+    const ids = [0, 59, 60].map((days) => ({ id: `D-${days}`, days }))
+    await pushSigned(app, made, pushQuotes, { quotes: ids.map(({ id }) => quoteToPush(id)) })
+    const outcomes = ids.map(({ id, days }) => ({
+      external_id: id,
+      outcome: 'won',
+      decided_at: new Date(app.now - days * 86_400_000).toISOString(),
+    }))
+    expect((await pushSigned(app, made, pushOutcomes, { outcomes })).body.failed).toBe(0)
+    await app.checkCalibrations()
+    expect(await calibrationOf(made)).toMatchObject({ decided: 2, won: 2 })
+  })
+
   test('breaks when the forecasts shown on the desk do not hold: once in an event, until it holds again', async () => {
     const made = await makeIntegration(app, 'quotes:write')
     await subscribe(made.tenant, 'model.calibration_broken')

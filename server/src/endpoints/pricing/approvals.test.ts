@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
@@ -205,6 +206,9 @@ describe('an approval', () => {
     const { approval_id: late } = await ask()
     await decide(late, { decision: 'approve' }, rep.token)
     await endNow(late)
+    const { approval_id: unaccepted } = await ask()
+    await decide(unaccepted, { decision: 'counter', rates: [1300] })
+    await endNow(unaccepted)
     await app.expireQuotes()
     await app.expireQuotes()
     const events = await app.database.inTenant(tenantId(tenant.id), (transaction) =>
@@ -220,7 +224,10 @@ describe('an approval', () => {
       [id, 'countered'],
       [id, 'accepted'],
       [late, 'waiting'],
+      [unaccepted, 'waiting'],
+      [unaccepted, 'countered'],
       [late, 'expired'],
+      [unaccepted, 'expired'],
     ])
   })
 
@@ -345,6 +352,25 @@ describe('a closed quote at a rate outside the rules', () => {
     expect((await outcome(pushed, 'pending', broker.tenant.owner)).status).toBe(200)
     expect((await outcome(pushed, 'lost', member.token)).status).toBe(200)
     expect((await outcome(pushed, 'won', member.token)).status).toBe(200)
+  })
+
+  test('can be corrected by a member for a day, and not later', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    // The service may not change the history.
+    const asOwner = new pg.Client({ connectionString: app.testDatabase.ownerUrl })
+    await asOwner.connect()
+    await asOwner.query(`select set_config('app.tenant_id', $1, false)`, [String(broker.tenant.id)])
+    const correct = async (hoursAgo: number) => {
+      await outcome(pushed, 'pending', broker.tenant.owner)
+      await outcome(pushed, 'lost', broker.tenant.owner)
+      await asOwner.query('update lane_changes set changed_at = $1', [
+        new Date(app.now - hoursAgo * 3_600_000),
+      ])
+      return (await outcome(pushed, 'won', member.token)).status
+    }
+    const statuses = [await correct(24.1), await correct(23.9)]
+    await asOwner.end()
+    expect(statuses).toEqual([422, 200])
   })
 
   test('is reopened if the rules only warn, or if its rate is within them', async () => {

@@ -132,8 +132,13 @@ describe('advice on a counter-offer: errors', () => {
     expect(high.status).toBe(422)
     expect(high.body.errors).toMatchObject([{ parameter: 'counter_rate', code: 'invalid' }])
     expect(high.body.errors[0].detail).toContain('must be below the quoted rate of $2,500')
-    const outside = await advice(ref, 'counter_rate=2100&rate=2100')
-    expect(outside.body.errors).toMatchObject([{ parameter: 'rate' }])
+    for (const outside of [2100, 2500]) {
+      const { body } = await advice(ref, `counter_rate=2100&rate=${outside}`)
+      expect(body.errors).toMatchObject([{ parameter: 'rate' }])
+    }
+    for (const between of [2100.01, 2499.99]) {
+      expect((await advice(ref, `counter_rate=2100&rate=${between}`)).status).toBe(200)
+    }
   })
 
   test('404 for an unknown lane, and 409 for one that is won or void', async () => {

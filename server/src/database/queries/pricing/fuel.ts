@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { customerKey } from '#engine/customer-name.ts'
 import { fuelDays } from '#engine/fuel-days.ts'
-import { DIESEL_PRICE_DAYS_MAX, type DieselPrice, type FuelPeriod } from '#engine/fuel-surcharge.ts'
+import type { DieselPrice, FuelPeriod } from '#engine/fuel-surcharge.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'
@@ -62,7 +61,10 @@ export async function replaceFuelPeriods(
 
 const firstDay = '0001-01-01'
 
-/** Computes the surcharges by day again: of one schedule or (null) of all, from a day on. */
+/**
+ * Computes the surcharges by day again: of one schedule or (null) of all, from a day on. No earlier price is in force on that day:
+ * it is the week of a stored price, or before all prices.
+ */
 async function computeFuelDays(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -86,8 +88,7 @@ async function computeFuelDays(
           .selectFrom('diesel_prices')
           .select(['week', 'mills'])
           .where('tenant_id', '=', tenant)
-          // The price before the first day may still be in force on it.
-          .where(sql<boolean>`week >= ${since}::date - ${DIESEL_PRICE_DAYS_MAX}::integer`)
+          .where('week', '>=', since)
           .execute()
   const days = [...Map.groupBy(periods, ({ customer_key: key }) => key)].flatMap(([key, own]) =>
     fuelDays(own, prices, since).map((one) => ({ key, ...one })),
