@@ -275,3 +275,18 @@ export const drainSeconds = 2
 /** On shutdown, after the drain: maximum time for requests in progress to finish. */
 export const stopSecondsMax = 20
 export const socketsPerNetworkMax = 100
+
+/**
+ * Dashboard requests of one brokerage that an instance works on at once, and that wait. A page sends up to eight requests. The
+ * database runs at most four transactions of a brokerage at a time, so that more at once would only need more memory. Of 128, the
+ * last one is as late as callers may wait.
+ */
+export const dashboardRequestsAtOnceMax = 16
+export const dashboardRequestsWaitingMax = 128
+/**
+ * Processor time of an instance that dashboard requests of one brokerage may take without yielding: 40 % of the thread, and up to
+ * a second of it at once. Eight people at work take 3 %. Work that yields is not counted, because it takes turns with that of
+ * others. A brokerage owes at most what it gains in a second, so that no request waits longer than that for an earlier one.
+ */
+export const dashboardProcessorMsPerSecond = 400
+export const dashboardProcessorMsMax = 1_000

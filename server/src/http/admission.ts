@@ -10,7 +10,7 @@ import {
   withViewer,
 } from '../database/session/index.ts'
 import type { Call, CsvFile, Parts, ServedEndpoint } from '../endpoints/index.ts'
-import { quotaExceeded } from '../limits/index.ts'
+import { type DashboardShare, quotaExceeded } from '../limits/index.ts'
 import { onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
@@ -22,6 +22,8 @@ export interface Gates {
   /** The limit of rejected credentials per network. */
   readonly refusedLimit: RateLimit
   readonly callers: Callers
+  /** The bounds of each brokerage's dashboard requests. */
+  readonly share: DashboardShare
 }
 
 /** The result of admission. The handler uses it instead of reading these values from the request again. */
@@ -127,6 +129,25 @@ export class Admission {
     } finally {
       end()
     }
+  }
+
+  /**
+   * Runs a request's work. A dashboard request waits for its brokerage's turn; the others are under the brokerage's rate limit.
+   *
+   * @throws BrokerageBusy
+   */
+  inTurn<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+    const { caller } = this.admitted(request)
+    if (caller.kind === 'anyone' || this.#isLimited) return work()
+    return this.run(request, () => this.#gates.share.run(caller.tenant, work))
+  }
+
+  /** Runs work that does not yield, such as writing an answer, on the account of a dashboard request's brokerage. */
+  charge<T>(request: FastifyRequest, work: () => T): T {
+    const { caller } = this.admitted(request)
+    return caller.kind === 'anyone' || this.#isLimited
+      ? work()
+      : this.#gates.share.charge(caller.tenant, work)
   }
 
   /** Runs the handler of an endpoint with the caller that was admitted. */

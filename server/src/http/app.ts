@@ -69,6 +69,7 @@ import {
   userEndpoints,
   voidQuoteEndpoints,
 } from '../endpoints/index.ts'
+import { dashboardShare } from '../limits/index.ts'
 import { slidingWindow, trustedProxies } from '../security/index.ts'
 import { recordRequests } from '../watching/index.ts'
 import { agentRoute } from './agent-route.ts'
@@ -163,6 +164,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
     callers: callers(parts),
+    share: dashboardShare(),
   }
   early.fromMemory = answerFromMemory(servedEndpoints, parts, gates.callers, {
     isProxy,

@@ -55,19 +55,24 @@ export function serveEndpoint(
     handler: async (request, reply) => {
       const admitted = admission.admitted(request)
       // What was reserved is released before the answer is sent: the caller may send its next request as soon as it has it.
-      const result = await admission.holding(request, reply, async () => {
-        const signed =
-          signs === null
-            ? undefined
-            : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
-        return admission.handle(request, served, { ...readRequest(request, reply), signed })
-      })
+      const result = await admission.holding(request, reply, () =>
+        admission.inTurn(request, async () => {
+          const signed =
+            signs === null
+              ? undefined
+              : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
+          return admission.handle(request, served, { ...readRequest(request, reply), signed })
+        }),
+      )
       if (endpoint.answerKind === 'csv') {
         return sendFile(result as CsvFile, request, reply, { parts, deadline: admitted.deadline })
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
-      return reply.code(endpoint.status).headers(answerHeaders(endpoint)).send(JSON.stringify(body))
+      return reply
+        .code(endpoint.status)
+        .headers(answerHeaders(endpoint))
+        .send(admission.charge(request, () => JSON.stringify(body)))
     },
   }
   if (endpoint.bodyKind === 'csv') routeUpload(app, route, bytesMax)

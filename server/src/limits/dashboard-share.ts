@@ -1,0 +1,165 @@
+import {
+  dashboardProcessorMsMax,
+  dashboardProcessorMsPerSecond,
+  dashboardRequestsAtOnceMax,
+  dashboardRequestsWaitingMax,
+} from '#contract/limits.ts'
+import { BrokerageBusy, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
+
+/** Bounds what the requests of one brokerage's people take of this process. */
+export interface DashboardShare {
+  /**
+   * Runs a request's work when it is the brokerage's turn. The work until its first `await` counts against the brokerage's
+   * processor time.
+   *
+   * @throws BrokerageBusy if too many requests of the brokerage wait, or if this one waited until its deadline
+   */
+  run<T>(tenant: TenantId, work: () => Promise<T>): Promise<T>
+  /** Runs work at once, and counts its processor time: what a request computes after its `await`. */
+  charge<T>(tenant: TenantId, work: () => T): T
+}
+
+interface Share {
+  running: number
+  /** Processor time that is left, in milliseconds; below 0 if the last request took more. */
+  leftMs: number
+  /** When `leftMs` was current. */
+  countedAt: number
+  /** The number of its last start; 0 if nothing has started. */
+  lastStart: number
+  readonly waiting: (() => void)[]
+}
+
+/** The processor time of this thread in milliseconds. Unlike the time of day, it does not pass while other processes run. */
+const threadMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+/**
+ * Three bounds per brokerage, so that other brokerages see no difference, however many expensive requests one sends:
+ *
+ * - `dashboardRequestsAtOnceMax` requests run at once; further ones wait in order of arrival.
+ * - In one turn of the event loop, one request starts, and the brokerages take turns. A hundred requests that arrive together
+ *   do not delay another brokerage's request by the work of a hundred, but by that of one.
+ * - Work that does not yield uses up the brokerage's processor time. While none is left, its requests wait. Work that yields
+ *   (`yieldBetweenSteps`) takes turns on its own, and uses up none.
+ */
+export function dashboardShare(
+  monotonic: () => number = () => performance.now(),
+  processorMs: () => number = threadMs,
+): DashboardShare {
+  const shares = new Map<TenantId, Share>()
+  let starts = 0
+  let startedThisTurn = false
+  let waking: NodeJS.Timeout | undefined
+
+  function shareOf(tenant: TenantId): Share {
+    const now = monotonic()
+    const share = shares.get(tenant) ?? {
+      running: 0,
+      leftMs: dashboardProcessorMsMax,
+      countedAt: now,
+      lastStart: 0,
+      waiting: [],
+    }
+    const gained = ((now - share.countedAt) / 1_000) * dashboardProcessorMsPerSecond
+    share.leftMs = Math.min(dashboardProcessorMsMax, share.leftMs + Math.max(0, gained))
+    share.countedAt = now
+    shares.set(tenant, share)
+    return share
+  }
+
+  const mayStart = (share: Share) => share.running < dashboardRequestsAtOnceMax && share.leftMs > 0
+
+  /** Marks the start of a request. The next one starts in a later turn of the event loop. */
+  function begin(share: Share): void {
+    share.running++
+    share.lastStart = ++starts
+    startedThisTurn = true
+    setImmediate(nextTurn)
+  }
+
+  function nextTurn(): void {
+    startedThisTurn = false
+    startNext()
+  }
+
+  /** Starts the request that waited longest, of the brokerage whose last start is longest ago. */
+  function startNext(): void {
+    if (startedThisTurn) return
+    let next: Share | null = null
+    let wakeInMs = Number.POSITIVE_INFINITY
+    for (const [tenant, { waiting }] of shares) {
+      if (waiting.length === 0) continue
+      const share = shareOf(tenant)
+      if (mayStart(share)) {
+        if (next === null || share.lastStart < next.lastStart) next = share
+      } else if (share.leftMs <= 0) {
+        wakeInMs = Math.min(wakeInMs, ((1 - share.leftMs) / dashboardProcessorMsPerSecond) * 1_000)
+      }
+    }
+    if (next !== null) {
+      begin(next)
+      next.waiting.shift()?.()
+      return
+    }
+    clearTimeout(waking)
+    if (Number.isFinite(wakeInMs)) waking = setTimeout(startNext, Math.ceil(wakeInMs)).unref()
+  }
+
+  /** A brokerage without requests is forgotten once its processor time is whole again. */
+  function forgetIdle(tenant: TenantId): void {
+    const share = shareOf(tenant)
+    if (share.running === 0 && share.waiting.length === 0 && share.leftMs >= dashboardProcessorMsMax)
+      shares.delete(tenant)
+  }
+
+  async function startInTurn(tenant: TenantId): Promise<void> {
+    const share = shareOf(tenant)
+    if (!startedThisTurn && share.waiting.length === 0 && mayStart(share)) return begin(share)
+    if (share.waiting.length >= dashboardRequestsWaitingMax) throw new BrokerageBusy('the queue is full')
+    await waitWithinDeadline(
+      (leftMs) =>
+        new Promise<void>((resolve, reject) => {
+          const start = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+          const timer = Number.isFinite(leftMs)
+            ? setTimeout(() => {
+                share.waiting.splice(share.waiting.indexOf(start), 1)
+                reject(new BrokerageBusy('its own requests take too long'))
+              }, leftMs)
+            : undefined
+          share.waiting.push(start)
+          if (!startedThisTurn) startNext()
+        }),
+    )
+  }
+
+  function charge<T>(tenant: TenantId, work: () => T): T {
+    const before = processorMs()
+    try {
+      return work()
+    } finally {
+      const share = shareOf(tenant)
+      // Otherwise, one long request would keep the brokerage waiting for longer than its other requests can wait.
+      share.leftMs = Math.max(-dashboardProcessorMsPerSecond, share.leftMs - (processorMs() - before))
+    }
+  }
+
+  return {
+    charge,
+    async run(tenant, work) {
+      await startInTurn(tenant)
+      try {
+        return await charge(tenant, work)
+      } finally {
+        shareOf(tenant).running--
+        startNext()
+        forgetIdle(tenant)
+      }
+    },
+  }
+}
