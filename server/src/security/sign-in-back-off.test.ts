@@ -86,6 +86,15 @@ describe('one network', () => {
     expect(backOff.waitMs('somebody', '192.0.2.7', 16 * minute)).toBe(0)
   })
 
+  test('is told when its next attempt is checked: after that time it is, and not a millisecond before', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 30; i++) backOff.failed(`person ${i}`, '192.0.2.7', 1_000 * i)
+    const waitMs = backOff.waitMs('somebody', '192.0.2.7', 60_000)
+    expect(waitMs).toBe(15 * minute - 60_000)
+    expect(backOff.waitMs('somebody', '192.0.2.7', 60_000 + waitMs - 1)).toBe(1)
+    expect(backOff.waitMs('somebody', '192.0.2.7', 60_000 + waitMs)).toBe(0)
+  })
+
   test('may have 30 concurrent attempts', () => {
     const backOff = signInBackOff()
     let looked = 0

@@ -72,7 +72,8 @@ export function signInBackOff(): SignInBackOff {
   return {
     waitMs(account, network, now) {
       const ofNetwork = underWay.network.get(network) ?? 0
-      if (networks.remaining(network, now) === 0) return windowMs / signInFailuresPerAddressMax
+      // A full window takes no permit: it says when the oldest failure leaves it, so that one attempt is then checked.
+      if (networks.remaining(network, now) === 0) return networks.admit(network, now).retryAfterMs
       if (networks.remaining(network, now) <= ofNetwork) return attemptTakesMs
       const ofAccount = underWay.account.get(account) ?? 0
       const seen = accounts.get(account)
