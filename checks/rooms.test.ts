@@ -17,6 +17,10 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: [],
     outside: ['contract/src/', 'engine/src/', 'papaparse'],
   },
+  tables: {
+    rooms: ['csv'],
+    outside: ['@e965/xlsx', 'contract/src/', 'fflate', 'node:', 'papaparse'],
+  },
   signing: {
     rooms: [],
     outside: ['contract/src/', 'node:'],
@@ -87,7 +91,16 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   imports: {
-    rooms: ['runtime', 'csv', 'database/schema', 'database/session', 'database/queries', 'lanes', 'audit'],
+    rooms: [
+      'runtime',
+      'csv',
+      'tables',
+      'database/schema',
+      'database/session',
+      'database/queries',
+      'lanes',
+      'audit',
+    ],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {

@@ -208,7 +208,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Accepts a CSV file (text/csv, UTF-8), plain or gzip, of at most 128 MiB both compressed and uncompressed. Send the bytes of a gzip file as they are, without Content-Encoding. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its lane; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
+    'Accepts a CSV file (text/csv; UTF-8, UTF-16 or Windows-1252), plain or gzip, of at most 128 MiB both compressed and uncompressed, or an Excel workbook (.xlsx) of at most 32 MiB. Send the bytes of a gzip file or a workbook as they are, with Content-Type: text/csv and without Content-Encoding. Titles above the header and totals are left out. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its lane; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time. While pricing rules block quotes or need approval, only an admin or owner can import.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -217,8 +217,15 @@ export const createImport = endpoint({
     ),
     dry_run: Type.Optional(oneOf('true checks the file without importing it', ['true', 'false'])),
     map: columnMap,
+    sheet: Type.Optional(
+      Type.String({
+        description: 'The sheet of a workbook. Without it, the first visible sheet with a header',
+        maxLength: 100,
+        'x-expected': 'the name of a sheet, of at most 100 characters',
+      }),
+    ),
   }),
-  body: Type.String({ description: 'The CSV file, plain or gzip' }),
+  body: Type.String({ description: 'The file, plain or gzip' }),
   bodyKind: 'csv',
   bodyBytesMax: importBytesMax,
   status: 202,

@@ -27,6 +27,12 @@ export const importBytesHeldMax = 256 * 1024 * 1024
 /** The header of an imported file must end within this many bytes. */
 export const importHeadBytesMax = 256 * 1024
 export const importColumnsMax = 1_000
+/** Maximum workbook: a hundred thousand rows of fourteen columns have 18 MiB. */
+export const workbookBytesMax = 32 * 1024 * 1024
+/** Maximum size of a workbook's sheets, uncompressed: XML is about ten times as large as its compressed form. */
+export const workbookUnpackedBytesMax = 256 * 1024 * 1024
+/** Maximum length of the text of a sheet, in characters: half a million rows of 120. */
+export const workbookTextLengthMax = 64 * 1024 * 1024
 /** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 

@@ -494,3 +494,13 @@ export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
     .flatMap((field) => foldedNames(field, importFields[field]))
     .filter(([name]) => !ambiguousHeaders.has(name)),
 )
+
+/**
+ * The number of different names of columns that an import knows, or knows with more than one meaning, among cells.
+ *
+ * @example knownNames(['Origin', 'Rate', 'Our Own Name']) // 2
+ */
+export function knownNames(cells: readonly string[]): number {
+  const folded = cells.map(foldedHeader)
+  return new Set(folded.filter((name) => fieldOfHeader.has(name) || ambiguousHeaders.has(name))).size
+}

@@ -33,5 +33,6 @@ export {
   type ImportFieldName,
   importFieldNames,
   importFields,
+  knownNames,
 } from './import-fields.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ImportFileError } from './csv-file.ts'
+import { ImportFileError } from '../tables/index.ts'
 import { readDieselFile } from './diesel-file.ts'
 
 const prices = [

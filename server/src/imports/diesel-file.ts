@@ -3,8 +3,7 @@ import { csvForm } from '#contract/csv-form.ts'
 import { dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { readDay } from '../csv/index.ts'
-import { ImportFileError } from './csv-file.ts'
-import { isWorkbook } from './text-file.ts'
+import { ImportFileError, isWorkbook } from '../tables/index.ts'
 
 /** The EIA's series of the average retail price of No. 2 diesel in the United States. Surcharges refer to it by custom. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'

@@ -3,7 +3,7 @@ import { csvForm } from '#contract/csv-form.ts'
 import { exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { readDay } from '../csv/index.ts'
-import { ImportFileError } from './csv-file.ts'
+import { ImportFileError } from '../tables/index.ts'
 
 /** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD; the latter is Canadian per US dollar. */
 const dayNames = ['date', 'day']

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { knownNames } from '../csv/index.ts'
 import {
   databaseNow,
   defaultBasisOf,
@@ -10,8 +11,15 @@ import {
 } from '../database/queries/index.ts'
 import type { KeptValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
 import { type Database, DatabaseUnavailable, LockTimeout, type TenantId } from '../database/session/index.ts'
+import {
+  type FileBytes,
+  ImportFileError,
+  openTable,
+  type TableFile,
+  type TableRow,
+  tablePieces,
+} from '../tables/index.ts'
 import { type Columns, readColumns } from './columns.ts'
-import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'
 import { knownCells } from './known-cells.ts'
 import { persist } from './persist.ts'
@@ -21,7 +29,7 @@ import { type ImportedLane, type ReadRow, readRow } from './rows.ts'
 
 /** A file with a valid encoding, header and map, ready to be imported. */
 export interface OpenImport {
-  readonly csv: CsvFile
+  readonly csv: TableFile
   readonly columns: Columns
 }
 
@@ -29,10 +37,15 @@ export interface OpenImport {
  * Checks a whole file, unpacked piece by piece, and reads its header.
  *
  * @param map `field=column` pairs separated by commas; they take precedence over known column names.
+ * @param sheet the sheet of a workbook; without it, the first one with a header
  * @throws ImportFileError with every problem of the file
  */
-export async function openImport(bytes: FileBytes, map: string | undefined): Promise<OpenImport> {
-  const csv = await openCsv(bytes)
+export async function openImport(
+  bytes: FileBytes,
+  map: string | undefined,
+  sheet?: string | undefined,
+): Promise<OpenImport> {
+  const csv = await openTable(bytes, { knownNames, sheet })
   const read = readColumns(csv.header, map)
   if ('problems' in read) {
     const row = csv.rowsStart.line - 1
@@ -264,12 +277,12 @@ class ImportRun {
 
 /** The rows of a file in batches, each with the bytes of the file read so far. The last batch may be empty. */
 async function* batchesOf(
-  csv: CsvFile,
+  csv: TableFile,
   settling: Settling,
 ): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number }> {
   let batch = emptyBatch()
   let bytesRead = csv.rowsStart.byte
-  for await (const piece of csvPieces(csv)) {
+  for await (const piece of tablePieces(csv)) {
     for (const row of piece.rows) {
       settleRow(batch, row, settling)
       if (batch.weight < rowsPerBatch) continue
@@ -289,7 +302,7 @@ interface Settling {
 }
 
 /** Reads one row into a batch, as a lane, a booking, a repeated row or errors. */
-function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): void {
+function settleRow(batch: Batch, row: TableRow, { context, identify }: Settling): void {
   batch.rowsRead++
   batch.weight++
   const read: ReadRow = row.malformed

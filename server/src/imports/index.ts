@@ -2,6 +2,7 @@
  * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
 
+export { type FileBytes, ImportFileError } from '../tables/index.ts'
 export {
   basisFields,
   type ColumnMatch,
@@ -11,7 +12,6 @@ export {
   readColumns,
   storedColumns,
 } from './columns.ts'
-export { type FileBytes, ImportFileError } from './csv-file.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { storeDieselPrices } from './diesel-prices.ts'
 export { readExchangeFile } from './exchange-file.ts'

@@ -5,7 +5,7 @@ import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
 import { cellText } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { ImportFileError } from './csv-file.ts'
+import { ImportFileError, refuseOtherText } from '../tables/index.ts'
 import { isNoAmount, readPerMile } from './market-cells.ts'
 import {
   type ChosenColumns,
@@ -24,7 +24,6 @@ import {
   marketRow,
   type Reading,
 } from './market-rows.ts'
-import { refuseOtherText } from './text-file.ts'
 
 export interface MarketFile {
   readonly columns: ChosenColumns['columns']

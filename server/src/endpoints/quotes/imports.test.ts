@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { utils, write } from '@e965/xlsx'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
@@ -493,14 +494,58 @@ describe('422', () => {
     expect((await call(app, 'GET', '/api/imports', { token: tenant.owner })).body.imports).toEqual([])
   })
 
-  it('names the line and column of bytes that are not UTF-8', async () => {
+  it('names the line and column of damaged UTF-8', async () => {
     const bytes = Buffer.concat([
-      Buffer.from(header),
+      Buffer.from(`${header}"Québec, QC","Lévis, QC",V,1,3/1/2026,Won\n`),
       Buffer.from('"Montr\xe9al, QC",x,V,1,3/1/2026,Won\n', 'latin1'),
     ])
     const { status, body } = await send(await makeTenant(app), bytes)
     expect(status).toBe(422)
-    expect(body.detail).toContain('line 2, column "Ship From"')
+    expect(body.detail).toContain('line 3, column "Ship From"')
+  })
+})
+
+describe('a file as a spreadsheet saves it', () => {
+  const rows = [
+    ['Quotes of June 2025'],
+    [],
+    ['Ship From', 'Ship To', 'Equip', 'Quoted Rate', 'Quote Date', 'Outcome'],
+    ['Dallas, TX', 'Atlanta, GA', 'V', 2150.5, new Date(Date.UTC(2025, 5, 25)), 'Won'],
+    ['Montréal, QC', 'Toronto, ON', 'V', 1200, new Date(Date.UTC(2025, 5, 26)), 'Lost'],
+    ['Nowhere at all', 'Toronto, ON', 'V', 1200, new Date(Date.UTC(2025, 5, 26)), 'Lost'],
+    ['Total', '', '', 3350.5],
+  ]
+  const workbook = () => {
+    const book = utils.book_new()
+    utils.book_append_sheet(book, utils.aoa_to_sheet([['Read me']]), 'Notes')
+    utils.book_append_sheet(book, utils.aoa_to_sheet(rows, { UTC: true }), 'Quotes')
+    return write(book, { type: 'buffer', compression: true }) as Buffer
+  }
+  const text = rows
+    .map((cells) =>
+      cells.map((cell) => (cell instanceof Date ? cell.toISOString().slice(0, 10) : `"${cell}"`)).join(';'),
+    )
+    .join('\r\n')
+
+  it.each([
+    ['an Excel workbook', workbook()],
+    ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['Windows-1252', Buffer.from(text, 'latin1')],
+  ])('is imported below its title and without its total: %s', async (_, bytes) => {
+    const tenant = await makeTenant(app)
+    const { status, body } = await send(tenant, bytes)
+    expect(status).toBe(202)
+    const run = await ended(tenant, body.import_id)
+    expect([run.status, run.rows_added, run.rows_won, run.rows_refused]).toEqual(['done', 2, 1, 1])
+    expect(run.errors[0]).toMatchObject({ row: 6, column: 'Ship From' })
+    const { lanes } = (await call(app, 'GET', '/api/lanes?outcome=won', { token: tenant.owner })).body
+    expect(lanes).toMatchObject([{ origin: 'Dallas, TX', quoted_rate: 2150.5 }])
+  })
+
+  it('is imported from the sheet that is asked for, and names the sheets otherwise', async () => {
+    const { status, body } = await send(await makeTenant(app), workbook(), '?sheet=Old')
+    expect(status).toBe(422)
+    expect(body.detail).toContain('its sheets are "Notes", "Quotes"')
   })
 })
 

@@ -232,6 +232,7 @@ async function receiveFile(
       caller,
       bytes: body,
       map: query.map,
+      sheet: query.sheet,
       given: { file_name: fileName, dry_run: dryRun, request_digest: digest },
     },
     { database, imports: runner },
@@ -244,12 +245,14 @@ async function begin(
     caller,
     bytes,
     map,
+    sheet,
     given,
     refuse = async () => {},
   }: {
     readonly caller: FileCall['caller']
     readonly bytes: readonly Uint8Array[]
     readonly map?: string | undefined
+    readonly sheet?: string | undefined
     readonly given: Pick<
       Parameters<typeof beginImport>[2],
       'file_name' | 'dry_run' | 'request_digest' | 'is_sample'
@@ -259,7 +262,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns } = await readInTurn(() => openImport(bytes, map)).catch((error: unknown) => {
+  const { csv, columns } = await readInTurn(() => openImport(bytes, map, sheet)).catch((error: unknown) => {
     throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
   })
   const { row, isNew } = await database
@@ -277,7 +280,11 @@ async function begin(
     .catch(conflict)
   // The import is that of the brokerage, also if a team begins to hide customers from the person meanwhile.
   if (isNew)
-    await forBrokerage(async () => runner.start(tenant, row.import_id, bytes, { map, dryRun: given.dry_run }))
+    await forBrokerage(async () => {
+      // A workbook is read once: the import reads its text.
+      const file = csv.workbook === null ? bytes : [csv.workbook.text]
+      runner.start(tenant, row.import_id, file, { map, dryRun: given.dry_run })
+    })
   return { answer: importAnswer(row), isNew }
 }
 

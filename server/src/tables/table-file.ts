@@ -4,8 +4,10 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import Papa from 'papaparse'
-import { csvForm } from '#contract/csv-form.ts'
-import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
+import { importBytesMax, importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
+import { inUtf8, singleByteEncodingOf, utf16Of } from './encoding.ts'
+import { isTotal, tableForm } from './table-form.ts'
+import { readWorkbook } from './workbook.ts'
 
 /** A problem of a whole file. `row` is the line in the file, from 1; null when the problem has no single line. */
 export interface FileProblem {
@@ -35,19 +37,31 @@ function refused(code: FileProblem['code'], detail: string, row: number | null =
  */
 export type FileBytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** A CSV file with a valid encoding and a parsed header. */
-export interface CsvFile {
+/** A table with a valid encoding and a parsed header. */
+export interface TableFile {
+  /** The text of the table in UTF-8. */
   readonly bytes: FileBytes
   /** The unpacked size in bytes. */
   readonly bytesTotal: number
   readonly header: readonly string[]
+  /** The first rows after the header. */
+  readonly samples: readonly (readonly string[])[]
   readonly delimiter: string
   readonly newline: '\n' | '\r'
   /** The first byte and line after the header. */
   readonly rowsStart: { readonly byte: number; readonly line: number }
+  /** The encoding of the file as sent; UTF-16 is marked or detected, so it needs no note. */
+  readonly encoding: 'utf-8' | 'windows-1252'
+  /** The sheet that was read, and all that could be; null for CSV text. */
+  readonly workbook: {
+    readonly sheet: string
+    readonly sheets: readonly string[]
+    /** The sheet as CSV text in UTF-8. */
+    readonly text: Uint8Array
+  } | null
 }
 
-export interface CsvRow {
+export interface TableRow {
   /** The line on which the row begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
@@ -100,37 +114,87 @@ async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** How a file is opened. */
+export interface OpenOptions {
+  /** The number of different known names of columns among the cells of a line, to find the header. */
+  readonly knownNames: (cells: readonly string[]) => number
+  /** The sheet of a workbook; without it, the first one with a header. */
+  readonly sheet?: string | undefined
+}
+
 /**
- * Reads a whole file once, checks its size and encoding, and parses its header. Accepts a byte-order mark; commas,
- * semicolons, tabs and bars as separators; every line ending; and the first line `sep=;` that Excel writes.
+ * Opens a table: checks its size and encoding, and finds its header. A table is CSV text with any usual delimiter, line ending
+ * and encoding (UTF-8, UTF-16, Windows-1252), also compressed with gzip, or an Excel workbook.
  *
- * @throws ImportFileError naming the line and column of the first bytes that are not UTF-8
+ * @throws ImportFileError naming the line and column of the first bytes that are not text
  */
-export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
+export async function openTable(bytes: FileBytes, options: OpenOptions): Promise<TableFile> {
   const { first, bytesTotal, newline, isText } = await survey(bytes)
+  if (startsLike(first, 'PK\u0003\u0004')) return openWorkbook(bytes, { ...options, bytesTotal })
   refuseOtherKinds(first)
+  const utf16 = utf16Of(first)
+  if (utf16 !== null)
+    return openCsv(
+      inUtf8(() => unpacked(bytes), utf16),
+      options,
+    )
+  if (isText || (await singleByteEncodingOf(unpacked(bytes))) === 'broken') {
+    return openText({ bytes, first, bytesTotal, newline, isText }, options)
+  }
+  const decoded = await openCsv(
+    inUtf8(() => unpacked(bytes), 'windows-1252'),
+    options,
+  )
+  return { ...decoded, encoding: 'windows-1252' }
+}
+
+async function openWorkbook(
+  bytes: FileBytes,
+  { bytesTotal, ...options }: OpenOptions & { readonly bytesTotal: number },
+): Promise<TableFile> {
+  if (bytesTotal > workbookBytesMax) {
+    throw refused('file', `A workbook must have at most ${workbookBytesMax / 1024 / 1024} MiB; split it.`)
+  }
+  const whole = new Uint8Array(bytesTotal)
+  let at = 0
+  for await (const piece of unpacked(bytes)) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  const read = await readWorkbook(whole, options.sheet)
+  if ('unreadable' in read) throw refused('file', read.unreadable)
+  const { text, sheet, sheets } = read
+  return { ...(await openCsv([text], options)), workbook: { sheet, sheets, text } }
+}
+
+/** Opens CSV text in UTF-8. @throws ImportFileError */
+async function openCsv(bytes: FileBytes, options: OpenOptions): Promise<TableFile> {
+  return openText({ bytes, ...(await survey(bytes)) }, options)
+}
+
+async function openText(
+  { bytes, first, bytesTotal, newline, isText }: Survey & { readonly bytes: FileBytes },
+  { knownNames }: OpenOptions,
+): Promise<TableFile> {
   const start = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0
   const badLine = isText ? null : await firstBadLine(bytes, newline)
   // The header is parsed as Latin-1, which accepts every byte, so that an encoding error can name its column.
   const head = first
     .subarray(start, start + importHeadBytesMax)
     .toString(badLine === null ? 'utf8' : 'latin1')
-  const { delimiter, skipped } = csvForm(head)
-  const parser = new Papa.Parser({ delimiter, newline, preview: blankLinesMax })
-  const { data } = parser.parse(head.slice(skipped), 0, false) as Parsed
-  const at = data.findIndex((cells) => !isBlank(cells))
-  const header = data[at]
-  if (header === undefined) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
+  const form = tableForm(head, newline, knownNames)
+  if (form === null) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
+  const { delimiter, skipped, headerAt, header, lines: parsed } = form
+  const lines = (skipped === 0 ? 0 : 1) + linesOf(parsed.slice(0, headerAt + 1), newline)
   if (header.length > importColumnsMax) {
-    throw refused('header', `The header must have at most ${importColumnsMax} columns.`, 1)
+    throw refused('header', `The header must have at most ${importColumnsMax} columns.`, lines)
   }
-  const lines = (skipped === 0 ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
   if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
   // Column names are stored, and PostgreSQL cannot store a NUL. A NUL in a value only rejects its row.
   if (header.some((name) => name.includes('\0'))) {
     throw refused(
       'header',
-      'The header must be text; it contains a NUL, as UTF-16 does. Save the file as "CSV UTF-8".',
+      'The header must be text; it contains a NUL. Save the file as "CSV UTF-8".',
       lines,
     )
   }
@@ -139,17 +203,22 @@ export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
     const end = head.indexOf(newline, used)
     used = end < 0 ? head.length : end + 1
   }
+  const samples = parsed.slice(headerAt + 1).filter((cells) => !isBlank(cells))
   return {
     bytes,
     bytesTotal,
     header,
+    samples: samples.slice(0, samplesMax),
     delimiter,
     newline,
     rowsStart: { byte: start + Buffer.byteLength(head.slice(0, used)), line: lines + 1 },
+    encoding: 'utf-8',
+    workbook: null,
   }
 }
 
-const blankLinesMax = 100
+/** The rows after the header that a preview shows. */
+const samplesMax = 5
 
 interface Parsed {
   readonly data: string[][]
@@ -207,17 +276,17 @@ function unfinishedBytes(text: Buffer): number {
   return 0
 }
 
+const startsLike = (first: Buffer, start: string) =>
+  first.subarray(0, start.length).toString('latin1') === start
+
 function refuseOtherKinds(first: Buffer): void {
-  const start = first.subarray(0, 4).toString('latin1')
-  if (start === 'PK\u0003\u0004' || start === '\u00d0\u00cf\u0011\u00e0') {
+  if (startsLike(first, '\u00d0\u00cf\u0011\u00e0')) {
     throw refused(
       'file',
-      'The file must be CSV text; it is a workbook. Save it as "CSV UTF-8" and send that.',
+      'The file is a workbook of Excel 97 (.xls), or one with a password. Save it as .xlsx without a password, and send that file.',
     )
   }
-  if (start.startsWith('\u00ff\u00fe') || start.startsWith('\u00fe\u00ff')) {
-    throw refused('encoding', 'The file must be UTF-8; line 1 is UTF-16. Save it as "CSV UTF-8".', 1)
-  }
+  if (startsLike(first, '%PDF')) throw refused('file', 'The file is a PDF. Export the rows as CSV or .xlsx.')
 }
 
 interface BadLine {
@@ -294,18 +363,19 @@ const pieceBytes = 8 * 1024
 /** The maximum length of a row. A longer one has a double quote that is never closed. */
 const rowLengthMax = 64 * 1024
 
-export interface CsvPiece {
-  readonly rows: readonly CsvRow[]
+export interface TablePiece {
+  readonly rows: readonly TableRow[]
   /** The bytes of the file read so far. */
   readonly bytesRead: number
 }
 
 /**
- * The rows of a file, a few hundred at a time, so that the caller can do other work in between. Blank rows are skipped.
+ * The rows of a file, a few hundred at a time, so that the caller can do other work in between. Blank rows and
+ * totals are skipped.
  * A line with a misplaced double quote becomes a row marked malformed, and parsing resumes at the next line, so that one
  * stray quote does not swallow the rest of the file.
  */
-export async function* csvPieces(file: CsvFile): AsyncGenerator<CsvPiece> {
+export async function* tablePieces(file: TableFile): AsyncGenerator<TablePiece> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let { byte, line } = file.rowsStart
   let skipped = byte
@@ -339,10 +409,10 @@ function changed(): ImportFileError {
  */
 function rowsOf(
   text: string,
-  { file, line: firstLine, isLast }: { file: CsvFile; line: number; isLast: boolean },
-): { rows: CsvRow[]; used: number; nextLine: number } {
+  { file, line: firstLine, isLast }: { file: TableFile; line: number; isLast: boolean },
+): { rows: TableRow[]; used: number; nextLine: number } {
   const { delimiter, newline } = file
-  const rows: CsvRow[] = []
+  const rows: TableRow[] = []
   let line = firstLine
   let used = 0
   while (used < text.length) {
@@ -352,7 +422,7 @@ function rowsOf(
     // The parser reports an empty row after a final line break.
     const { data } = new Papa.Parser({ delimiter, newline }).parse(part, 0, part.endsWith(newline)) as Parsed
     for (const cells of part === '' ? [] : data) {
-      if (!isBlank(cells)) rows.push({ line, cells, malformed: false })
+      if (!isBlank(cells) && !isTotal(cells)) rows.push({ line, cells, malformed: false })
       line += hasQuotes ? linesOf([cells], newline) : 1
     }
     used = end

@@ -1,7 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
-import { type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
+import { knownNames } from '../csv/index.ts'
+import { type FileBytes, ImportFileError, openTable, type TableRow, tablePieces } from './table-file.ts'
+
+const open = (file: FileBytes) => openTable(file, { knownNames })
 
 /** The bytes in pieces of a size that also splits characters. */
 function inPieces(text: string | Buffer, pieceBytes = 64_001): Buffer[] {
@@ -12,8 +15,8 @@ function inPieces(text: string | Buffer, pieceBytes = 64_001): Buffer[] {
 }
 
 async function rowsIn(file: FileBytes) {
-  const rows: CsvRow[] = []
-  for await (const piece of csvPieces(await openCsv(file))) rows.push(...piece.rows)
+  const rows: TableRow[] = []
+  for await (const piece of tablePieces(await open(file))) rows.push(...piece.rows)
   return rows
 }
 
@@ -21,7 +24,7 @@ const rowsOf = (text: string | Buffer) => rowsIn(inPieces(text))
 
 async function problemOf(bytes: Buffer | Buffer[]) {
   try {
-    await openCsv(Array.isArray(bytes) ? bytes : inPieces(bytes, 3))
+    await open(Array.isArray(bytes) ? bytes : inPieces(bytes, 3))
   } catch (error) {
     if (error instanceof ImportFileError) return error.problems[0]
     throw error
@@ -42,7 +45,7 @@ describe('reading a file', () => {
     ["Excel's separator line", 'sep=;\r\na;b\r\n1;2\r\n'],
     ['blank lines', '\n\na,b\n\n1,2\n,\n\n'],
   ])('takes %s', async (_, text) => {
-    expect((await openCsv(inPieces(text, 1))).header.map((name) => name.trim())).toEqual(['a', 'b'])
+    expect((await open(inPieces(text, 1))).header.map((name) => name.trim())).toEqual(['a', 'b'])
     expect((await rowsOf(text)).map(({ cells }) => cells.map((cell) => cell.trim()))).toEqual([['1', '2']])
   })
 
@@ -96,7 +99,7 @@ describe('reading a file', () => {
 describe('refusing a file', () => {
   it('names the line and column of bytes that are not UTF-8', async () => {
     const bytes = Buffer.concat([
-      Buffer.from('id,city\n1,Dallas\n2,Montr'),
+      Buffer.from('id,city\n1,Québec City, Québec\n2,Montr'),
       Buffer.from([0xe9]),
       Buffer.from('al\n'),
     ])
@@ -108,14 +111,14 @@ describe('refusing a file', () => {
     })
   })
 
-  it('reports that UTF-16 and workbooks are not CSV in UTF-8', async () => {
-    expect((await problemOf(Buffer.from('\ufeffa,b\n', 'utf16le')))?.detail).toContain('UTF-16')
-    expect((await problemOf(Buffer.from('PK\u0003\u0004rest', 'latin1')))?.detail).toContain('workbook')
+  it('reports workbooks of Excel 97 and PDFs, with the remedy', async () => {
+    const problem = await problemOf(Buffer.from('\u00d0\u00cf\u0011\u00e0rest', 'latin1'))
+    expect(problem?.detail).toContain('Save it as .xlsx')
+    expect((await problemOf(Buffer.from('%PDF-1.7')))?.detail).toContain('PDF')
   })
 
-  it('rejects a header with a NUL, in UTF-16 without a byte-order mark or anywhere', async () => {
+  it('rejects a header with a NUL', async () => {
     const wanted = { code: 'header', row: 1, detail: expect.stringContaining('a NUL') as string }
-    expect(await problemOf(Buffer.from('a,b\n', 'utf16le'))).toMatchObject(wanted)
     expect(await problemOf(Buffer.from('a,b\0\n1,2\n'))).toMatchObject(wanted)
     expect(await problemOf(Buffer.from('\na,b\0\n1,2\n'))).toMatchObject({ row: 2 })
     expect(await rowsOf('a,b\n1,\0\n')).toHaveLength(1)
@@ -152,7 +155,7 @@ describe('unpacking', () => {
         }
       },
     }
-    const { detail } = (await openCsv(watched).catch(({ problems }: ImportFileError) => problems[0])) as {
+    const { detail } = (await open(watched).catch(({ problems }: ImportFileError) => problems[0])) as {
       detail: string
     }
     expect(detail).toContain('at most 128 MiB when unpacked')
@@ -162,9 +165,9 @@ describe('unpacking', () => {
 
   it('rejects a file that grew or shrank after it was opened', async () => {
     const pieces = inPieces(`a,b\n${'1,2\n'.repeat(9_000)}`)
-    const shorter = await openCsv(pieces)
+    const shorter = await open(pieces)
     const readOn = async (bytes: FileBytes) => {
-      for await (const _ of csvPieces({ ...shorter, bytes }));
+      for await (const _ of tablePieces({ ...shorter, bytes }));
     }
     await expect(readOn(pieces.slice(0, -1))).rejects.toThrow('it was changed')
     await expect(readOn([...pieces, Buffer.from('3,4\n')])).rejects.toThrow('it was changed')
@@ -183,5 +186,85 @@ describe('a line that is not UTF-8', () => {
       row: 2,
       column: null,
     })
+  })
+})
+
+describe('the encoding of a file', () => {
+  const text = 'Origin,Customer\nMontréal,Côté & Fils\nSão Paulo,“Ärzte”\n'
+  const rows = [
+    ['Montréal', 'Côté & Fils'],
+    ['São Paulo', '“Ärzte”'],
+  ]
+  const inWindows1252 = Buffer.from(text.replaceAll('“', '\x93').replaceAll('”', '\x94'), 'latin1')
+  const bigEndian = (of: string) => Buffer.from(of, 'utf16le').swap16()
+  it.each([
+    ['UTF-8', Buffer.from(text)],
+    ['UTF-8 with a byte-order mark', Buffer.from(`\ufeff${text}`)],
+    ['UTF-16, as Excel saves "Unicode text"', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16 without a byte-order mark', Buffer.from(text, 'utf16le')],
+    ['UTF-16 with the high byte first', bigEndian(`\ufeff${text}`)],
+    ['Windows-1252, as Excel saves "CSV"', inWindows1252],
+    ['Windows-1252, compressed', gzipSync(inWindows1252)],
+  ])('is found: %s', async (_, bytes) => {
+    for (const pieceBytes of [1, 7, 64_001]) {
+      const read = await rowsIn(inPieces(bytes, pieceBytes))
+      expect(read.map(({ cells }) => cells)).toEqual(rows)
+    }
+  })
+
+  it('is stated when it was guessed', async () => {
+    expect((await open(inPieces(inWindows1252))).encoding).toBe('windows-1252')
+    expect((await open(inPieces(text))).encoding).toBe('utf-8')
+  })
+
+  it('is not guessed for UTF-8 that was damaged', async () => {
+    const damaged = Buffer.concat([Buffer.from('a,b\né,ü\n1,'), Buffer.from([0xe9, 0x0a])])
+    expect(await problemOf(damaged)).toMatchObject({ code: 'encoding', row: 3 })
+  })
+})
+
+describe('the header of a file', () => {
+  const opened = (text: string) => open(inPieces(text))
+
+  it('is the line with the most known names, below titles and blank lines', async () => {
+    const text = 'Quotes of June;;\n\nPrinted 7/1/2026;;\nOrigin;Destination;Rate\nDallas, TX;Waco, TX;900\n'
+    const { header, rowsStart, samples, delimiter } = await opened(text)
+    expect({ header, samples, delimiter }).toEqual({
+      header: ['Origin', 'Destination', 'Rate'],
+      samples: [['Dallas, TX', 'Waco, TX', '900']],
+      delimiter: ';',
+    })
+    expect(rowsStart.line).toBe(5)
+    expect(await rowsOf(text)).toEqual([
+      { line: 5, cells: ['Dallas, TX', 'Waco, TX', '900'], malformed: false },
+    ])
+  })
+
+  it('is the first line as wide as the table if no name is known', async () => {
+    const { header } = await opened('My loads\n\nOur From,Our To,$\nDallas,Waco,900\n')
+    expect(header).toEqual(['Our From', 'Our To', '$'])
+  })
+
+  it('is the first line if it is as wide as the others', async () => {
+    expect((await opened('x,y\nOrigin,1\n')).header).toEqual(['x', 'y'])
+  })
+
+  it('decides the delimiter, also if its title contains another', async () => {
+    const { delimiter } = await opened('Loads, quotes, and wins\nOrigin\tDestination\nDallas, TX\tWaco, TX\n')
+    expect(delimiter).toBe('\t')
+  })
+})
+
+describe('totals', () => {
+  it.each(['Total,,1200', '"Grand Total",,"$1,200.00"', 'Subtotal:,,(300)', 'Totals (12),,1200,48%'])(
+    'are left out: %s',
+    async (line) => {
+      expect(await rowsOf(`Origin,Destination,Rate,Margin\nDallas,Waco,900\n${line}\n`)).toHaveLength(1)
+    },
+  )
+
+  it('are not loads of a customer or a place whose name begins with Total', async () => {
+    const rows = await rowsOf('Customer,Origin,Rate\nTotal Wine,Dallas,900\nTotal,Dallas,900\n')
+    expect(rows).toHaveLength(2)
   })
 })

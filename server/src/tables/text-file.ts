@@ -1,4 +1,4 @@
-import { ImportFileError } from './csv-file.ts'
+import { ImportFileError } from './table-file.ts'
 
 /** Refuses what a person uploads in place of CSV text: a workbook, a web page saved as .xls, a PDF, or UTF-16 sent as UTF-8. */
 export function refuseOtherText(text: string): void {

@@ -1,0 +1,14 @@
+/**
+ * Tables from files: bytes to rows with line numbers. Finds the encoding, the delimiter and the header of CSV text, and reads
+ * the sheets of Excel workbooks. The meaning of cells is in the room `csv`.
+ */
+
+export {
+  type FileBytes,
+  ImportFileError,
+  openTable,
+  type TableFile,
+  type TableRow,
+  tablePieces,
+} from './table-file.ts'
+export { isWorkbook, refuseOtherText } from './text-file.ts'
