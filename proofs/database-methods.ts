@@ -317,13 +317,10 @@ export const methods: Readonly<Record<string, Method>> = {
       transaction,
       tenant,
       { version: -1, laneId: 0 },
-      { updatedSince: null, laneRef: null, externalId: null },
+      { updatedSince: null, laneRef: null, externalId: null, shipments: true },
       10,
     ),
   ),
-  'pushed-lanes.lanesBookedBefore': returnsResult(async ({ transaction, tenant, ids }) => [
-    ...(await pushed.lanesBookedBefore(transaction, tenant, [ids.lane])),
-  ]),
   'lane-lists.listLanes': returnsCanary(({ transaction, tenant }) =>
     lists.listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 50 }),
   ),

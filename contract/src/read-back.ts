@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { sentLaneRef, time } from './fields.ts'
+import { nullable, sentLaneRef, time } from './fields.ts'
 import { exampleLane, Lane, openLane } from './lane.ts'
 import { changesPageDefault, changesPageMax, cursorLengthMax } from './limits.ts'
 import { externalId } from './push-items.ts'
@@ -20,7 +20,7 @@ const changesQuery = Type.Object({
   external_id: Type.Optional(externalId('Only the quote with this id of yours')),
   limit: Type.Optional(
     Type.Integer({
-      description: 'Lanes per page',
+      description: 'Lanes per page. A page has fewer only at the end of the changes',
       minimum: 1,
       maximum: changesPageMax,
       default: changesPageDefault,
@@ -37,7 +37,13 @@ const version = Type.Integer({
 export const ChangedLane = Type.Object({ version, removed: Type.Literal(false), lane: Lane })
 
 /** A lane that was deleted; among shipments, also one that has no booking any more. */
-export const RemovedLane = Type.Object({ version, removed: Type.Literal(true), lane_id: Type.Integer() })
+export const RemovedLane = Type.Object({
+  version,
+  removed: Type.Literal(true),
+  lane_id: Type.Integer(),
+  lane_ref: nullable(Type.String({ description: 'Null if it was deleted before its names were kept' })),
+  external_id: nullable(Type.String({ description: 'Your id of the quote, if it had one' })),
+})
 
 const changedLanes = Type.Array(Type.Union([ChangedLane, RemovedLane]))
 
@@ -67,7 +73,13 @@ export const readQuotes = endpoint({
     answer: {
       quotes: [
         { version: 412, removed: false, lane: openLane },
-        { version: 413, removed: true, lane_id: 31877214065 },
+        {
+          version: 413,
+          removed: true,
+          lane_id: 31877214065,
+          lane_ref: '48211093999-1-1',
+          external_id: null,
+        },
       ],
       next_cursor: 'WzQxMywzMTg3NzIxNDA2NV0',
       more: false,

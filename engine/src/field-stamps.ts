@@ -8,6 +8,8 @@ export interface Stamp {
   readonly signed: number
   /** The earlier of the signed time and the database's time when the update arrived. */
   readonly effective: number
+  /** What decides between messages of the same second: see `rankOf`. Absent for a rollback. */
+  readonly rank?: number
 }
 
 /** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
@@ -24,18 +26,35 @@ function isAhead({ signed, effective }: Stamp): boolean {
  * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
  * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
  * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
- * tie the later arrival wins.
+ * tie the message with the higher rank wins, whichever arrives first.
  *
  * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
  */
 function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
   const own = stamps.find(({ sender }) => sender === incoming.sender)
-  if (own !== undefined && own.signed > incoming.signed) return false
+  if (own !== undefined && compared(own.signed, incoming.signed, own, incoming) > 0) return false
   const [held] = stamps
   if (held === undefined || held === own) return true
-  return isAhead(held) && isAhead(incoming)
-    ? incoming.signed >= held.signed
-    : incoming.effective >= held.effective
+  const [heldTime, incomingTime] =
+    isAhead(held) && isAhead(incoming) ? [held.signed, incoming.signed] : [held.effective, incoming.effective]
+  return compared(heldTime, incomingTime, held, incoming) <= 0
+}
+
+/** Negative if the incoming message is newer than the held one, or of the same second with a higher rank. */
+function compared(heldTime: number, incomingTime: number, held: Stamp, incoming: Stamp): number {
+  return heldTime - incomingTime || (held.rank ?? 0) - (incoming.rank ?? 0)
+}
+
+/**
+ * The rank of a message among those of the same second: first its class, then a number that its content alone determines (FNV-1a).
+ * So the order of two messages does not depend on which arrives first, and all fields follow the same one.
+ *
+ * @example rankOf('{}', 1) > rankOf('[]', 0) // true
+ */
+export function rankOf(content: string, messageClass: 0 | 1 | 2 | 3): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < content.length; at++) hash = Math.imul(hash ^ content.charCodeAt(at), 0x01000193)
+  return messageClass * 2 ** 32 + (hash >>> 0)
 }
 
 /** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
@@ -44,7 +63,9 @@ function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): Fi
   // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
   if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
   const own = stamps.find(({ sender }) => sender === incoming.sender)
-  return own !== undefined && own.signed >= incoming.signed ? stamps : [...others, incoming]
+  return own !== undefined && compared(own.signed, incoming.signed, own, incoming) >= 0
+    ? stamps
+    : [...others, incoming]
 }
 
 /**
@@ -82,8 +103,9 @@ export interface StampedFields<Field extends string> {
  *
  * @example stampOf(3, 130, 120_500) // { sender: 3, signed: 130, effective: 120 }
  */
-export function stampOf(sender: number, signedAtSeconds: number, now: number): Stamp {
-  return { sender, signed: signedAtSeconds, effective: Math.min(signedAtSeconds, Math.floor(now / 1000)) }
+export function stampOf(sender: number, signedAtSeconds: number, now: number, rank?: number): Stamp {
+  const effective = Math.min(signedAtSeconds, Math.floor(now / 1000))
+  return { sender, signed: signedAtSeconds, effective, ...(rank === undefined ? {} : { rank }) }
 }
 
 /**
@@ -109,9 +131,14 @@ export function stampFields<Field extends string>(
 function sameStamps(one: FieldStamps = [], other: FieldStamps = []): boolean {
   return (
     one.length === other.length &&
-    one.every(({ sender, signed, effective }, index) => {
+    one.every(({ sender, signed, effective, rank }, index) => {
       const same = other[index]
-      return same?.sender === sender && same.signed === signed && same.effective === effective
+      return (
+        same?.sender === sender &&
+        same.signed === signed &&
+        same.effective === effective &&
+        same.rank === rank
+      )
     })
   )
 }

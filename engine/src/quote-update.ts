@@ -1,5 +1,14 @@
-import { type FieldStamps, stampFields, stampOf } from './field-stamps.ts'
-import type { LaneOutcome } from './shipment-update.ts'
+import { type FieldStamps, rankOf, type Stamp, stampFields, stampOf } from './field-stamps.ts'
+import {
+  type HeldBooking,
+  type LaneOutcome,
+  type OutcomeFacts,
+  outcomeFrom,
+  type ReportedOutcome,
+  undecided,
+  withReport,
+  withStatement,
+} from './lane-outcome.ts'
 
 /**
  * The fields of a quote that another system can push, and that converge one by one. `places` is origin, destination and
@@ -31,15 +40,18 @@ export type QuoteStamps = Readonly<Partial<Record<PushedQuoteField, FieldStamps>
 export interface PushedLane {
   readonly stamps: QuoteStamps
   readonly outcome: LaneOutcome
-  readonly outcomeBeforeBooking: LaneOutcome | null
-  /** Whether a customer rate or truck cost is booked. */
-  readonly isBooked: boolean
+  readonly facts: OutcomeFacts
+  readonly booking: HeldBooking
 }
 
 /** A pushed quote: the fields that it carries, and its outcome if `outcome` is among them. */
 export interface PushedQuote {
   readonly carried: readonly PushedQuoteField[]
-  readonly outcome: LaneOutcome | null
+  readonly outcome: ReportedOutcome | null
+  /** When the quote's validity ends, in epoch milliseconds, if it carries `validUntil`. */
+  readonly validUntil: number | null
+  /** The values of the quote as one text, without its names: it decides between quotes of the same second. */
+  readonly content: string
   /** The service token that sent the quote. */
   readonly sender: number
   readonly signedAtSeconds: number
@@ -50,10 +62,21 @@ export interface AppliedQuote {
   readonly written: ReadonlySet<PushedQuoteField>
   readonly stamps: QuoteStamps
   readonly stampsChanged: boolean
-  /** The outcome of the lane and the outcome that a cancellation restores; null if neither changes. */
-  readonly outcome: { readonly outcome: LaneOutcome; readonly beforeBooking: LaneOutcome | null } | null
+  /** The outcome of the lane, and what it follows from; null if neither changes. */
+  readonly outcome: { readonly outcome: LaneOutcome; readonly facts: OutcomeFacts } | null
   /** True if the pushed outcome waits behind a booking: a booked lane is won until the booking is cancelled. */
   readonly outcomeWaits: boolean
+  /** True if a later end of the validity makes an expired quote pending again. */
+  readonly isExtended: boolean
+}
+
+/** Of two outcomes of the same second, a decided one counts. */
+const outcomeClasses = { pending: 0, expired: 1, lost: 2, won: 3 } as const
+
+/** The stamp of a pushed quote that arrives at `now` (epoch milliseconds) of the database's clock. */
+export function stampOfQuote({ outcome, content, sender, signedAtSeconds }: PushedQuote, now: number): Stamp {
+  const rank = rankOf(content, outcome === null ? 0 : outcomeClasses[outcome.outcome])
+  return stampOf(sender, signedAtSeconds, now, rank)
 }
 
 /**
@@ -61,33 +84,48 @@ export interface AppliedQuote {
  *
  * Each field keeps the value with the newest signature, by the same rule as shipment updates (see `stampFields`), so
  * repeated and reordered deliveries end in the same state as deliveries in signed order. A booking is a win: an outcome
- * that is pushed for a booked lane is kept for a cancellation of the booking, which restores it.
+ * that is pushed for a booked lane is a fact that counts when the booking is cancelled (see `outcomeFrom`).
  *
  * @example
- * applyPushedQuote(pendingLane, { carried: ['outcome'], outcome: lost, sender: 3, signedAtSeconds: 1772373600 }, now)
- *   // { written: Set { 'outcome' }, outcome: { outcome: lost, beforeBooking: null }, outcomeWaits: false, ... }
+ * applyPushedQuote(pendingLane, { carried: ['outcome'], outcome: lost, sender: 3, signedAtSeconds: 1772373600, ... }, now)
+ *   // { written: Set { 'outcome' }, outcome: { outcome: lost, facts: ... }, outcomeWaits: false, ... }
  */
-export function applyPushedQuote(
-  lane: PushedLane,
-  { carried, outcome, sender, signedAtSeconds }: PushedQuote,
-  now: number,
-): AppliedQuote {
-  const { written, stamps, changed } = stampFields(
-    lane.stamps,
-    carried,
-    stampOf(sender, signedAtSeconds, now),
-  )
-  const sets = outcome !== null && written.has('outcome')
-  const kept = lane.outcomeBeforeBooking
+export function applyPushedQuote(lane: PushedLane, quote: PushedQuote, now: number): AppliedQuote {
+  const { carried, outcome } = quote
+  const stamp = stampOfQuote(quote, now)
+  const { written, stamps, changed } = stampFields(lane.stamps, carried, stamp)
+  const reported =
+    outcome === null ? lane.facts : withReport(lane.facts, outcome, stamp.effective, written.has('outcome'))
+  const facts = afterValidity(reported, written.has('validUntil') ? quote.validUntil : null, stamps, now)
+  const next = outcomeFrom(facts, lane.booking)
   return {
     written,
     stamps,
     stampsChanged: changed,
-    outcome: !sets
-      ? null
-      : lane.isBooked
-        ? { outcome: lane.outcome, beforeBooking: outcome }
-        : { outcome, beforeBooking: kept },
-    outcomeWaits: sets && lane.isBooked && outcome.outcome !== lane.outcome.outcome,
+    outcome: facts === lane.facts ? null : { outcome: next, facts },
+    outcomeWaits: outcome !== null && written.has('outcome') && next.outcome !== outcome.outcome,
+    isExtended: facts !== reported && facts.stated.outcome === 'pending',
   }
+}
+
+/**
+ * The facts after the end of a quote's validity changed. An expired quote is pending again if it is valid now, with the outcome that
+ * it had; else it expired at the new end.
+ */
+function afterValidity(
+  facts: OutcomeFacts,
+  validUntil: number | null,
+  { outcome: [stamp] = [] }: QuoteStamps,
+  now: number,
+): OutcomeFacts {
+  const { outcome, source } = facts.stated
+  if (validUntil === null || outcome !== 'expired' || source !== 'lanewise') return facts
+  if (validUntil <= now) return withValidity(facts, { ...facts.stated, decidedAt: validUntil })
+  const wasPushed = stamp !== undefined && stamp.sender !== null
+  return withValidity(facts, { ...undecided, source: wasPushed ? 'tms' : null })
+}
+
+/** An expiry does not replace a person's newer decision. */
+function withValidity(facts: OutcomeFacts, stated: LaneOutcome): OutcomeFacts {
+  return { ...withStatement(facts, stated), personIsNewest: facts.personIsNewest }
 }

@@ -10,56 +10,46 @@ import {
 } from './booking-fields.ts'
 import { stampsAfterRollback } from './field-stamps.ts'
 import {
-  applyShipmentUpdate,
-  type BookedLane,
-  isBooked,
+  factsOf,
   type LaneOutcome,
-  outcomeOfBooking,
-  type ShipmentUpdate,
-} from './shipment-update.ts'
+  noFacts,
+  outcomeFrom,
+  undecided,
+  withBooking,
+  withDecision,
+  withImportedBooking,
+  withRollback,
+  withStatement,
+} from './lane-outcome.ts'
+import { applyShipmentUpdate, type BookedLane, isBooked, type ShipmentUpdate } from './shipment-update.ts'
 
-const open: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }
 const lostByAPerson: LaneOutcome = { outcome: 'lost', reason: 'price', source: 'dashboard', decidedAt: 1_000 }
 
 describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
   const won = { outcome: 'won', reason: null, source, decidedAt: 5_000 }
+  const held = { isBooked: true, isSigned: source === 'tms', bookedAt: null }
+  const booked = (facts: typeof noFacts) =>
+    source === 'tms' ? withBooking(facts, 5) : withImportedBooking(facts, 5_000)
 
   test.each([
-    ['an open lane', open],
-    ['a lane that a person marked lost', lostByAPerson],
-    ['a lane that a file marked lost', { ...lostByAPerson, source: 'import' }],
-  ] as const)('wins %s, and names the rule and the outcome from before', (_name, before) => {
-    expect(outcomeOfBooking({ outcome: before, isBooked: false }, source, 5_000)).toEqual({
-      outcome: won,
-      beforeBooking: before,
-      rule: 'booking_is_a_win',
-    })
-  })
-
-  test('does not change an outcome that a person set after an earlier booking', () => {
-    expect(outcomeOfBooking({ outcome: lostByAPerson, isBooked: true }, source, 5_000)).toBeNull()
+    ['an open lane', noFacts],
+    ['a lane that a person marked lost before', withDecision(noFacts, lostByAPerson, 1)],
+    ['a lane that a file marked lost', withStatement(noFacts, { ...lostByAPerson, source: 'import' })],
+  ] as const)('wins %s', (_name, facts) => {
+    expect(outcomeFrom(booked(facts), held)).toEqual(won)
+    expect(outcomeFrom(booked(facts), { ...held, isBooked: false })).toEqual(
+      outcomeFrom(facts, { ...held, isBooked: false }),
+    )
   })
 
   test('keeps the time of a win that a person recorded before the booking', () => {
     const before = { ...lostByAPerson, outcome: 'won', reason: null } as const
-    expect(outcomeOfBooking({ outcome: before, isBooked: false }, source, 5_000)?.outcome.decidedAt).toBe(
-      1_000,
-    )
-  })
-
-  test('changes nothing if the same source or the TMS already set the win', () => {
-    const byTms = { ...won, source: 'tms' } as const
-    expect(
-      outcomeOfBooking({ outcome: { ...won, outcome: 'won' }, isBooked: true }, source, 9_000),
-    ).toBeNull()
-    expect(
-      outcomeOfBooking({ outcome: { ...byTms, outcome: 'won' }, isBooked: true }, source, 9_000),
-    ).toBeNull()
+    expect(outcomeFrom(booked(withDecision(noFacts, before, 1)), held).decidedAt).toBe(1_000)
   })
 })
 
 const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
-const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: open, outcomeBeforeBooking: null }
+const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: undecided, facts: noFacts }
 
 /** Few values per unit, so that equal values occur. Covers every field that an update can carry. */
 const valuesOf = {
@@ -99,7 +89,7 @@ function laneAfter(arrivals: readonly Arrival[], lane = quoted): BookedLane {
   return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, lane)
 }
 
-/** The values of a lane without the time of a cancellation, which depends on the order of arrival. */
+/** The values of a lane, with the time of a cancellation as whether there is one. */
 function values({ booking: { cancelledAt, ...held }, outcome }: BookedLane) {
   return { ...held, isCancelled: cancelledAt !== null, outcome: outcome.outcome }
 }
@@ -232,7 +222,8 @@ describe('the updates of several senders', () => {
     const held = (arrivals: readonly Arrival[]) => laneAfter(arrivals).booking.carrierName
     expect(held([from(1, start + 21), from(2, start + 20)])).toBe('1')
     expect(held([from(2, start + 20), from(1, start + 21)])).toBe('1')
-    expect(held([from(1, start + 20), from(2, start + 20)])).toBe('2')
+    const tie = [from(1, start + 20), from(2, start + 20)]
+    expect(held(tie)).toBe(held(tie.toReversed()))
   })
 
   test('with clocks that are not fast give the same state as in signed order', () => {
@@ -327,11 +318,12 @@ describe('the outcome of a lane', () => {
       fc.property(steps, (taken) => {
         let lane = quoted
         /** The outcome before the booking, and the outcome that a person set since the booking. */
-        let unbooked: LaneOutcome = open
+        let unbooked: LaneOutcome = undecided
         let standing: LaneOutcome | null = null
         for (const [index, step] of taken.entries()) {
           if (step.kind === 'person') {
-            lane = { ...lane, outcome: step.outcome }
+            const facts = withDecision(lane.facts, step.outcome, start + index)
+            lane = { ...lane, outcome: step.outcome, facts }
             if (isBooked(lane.booking)) standing = step.outcome
             else unbooked = step.outcome
           } else {
@@ -352,20 +344,21 @@ describe('the outcome of a lane', () => {
 })
 
 test('a cancellation that is rolled back and sent again restores the outcome from before the booking', () => {
-  const before = fc.constantFrom(open, lostByAPerson, { ...lostByAPerson, source: 'import' as const })
+  const before = fc.constantFrom(undecided, lostByAPerson, { ...lostByAPerson, source: 'import' as const })
   fc.assert(
     fc.property(before, fieldsSent, fc.integer({ min: 0, max: 5 }), (outcome, fields, rate) => {
       const from = (signedAtSeconds: number) => ({ fields: {}, sender: 1, signedAtSeconds })
+      const facts = factsOf({ shown: outcome, kept: null, isBooked: false, cancelledAt: null, stamps: [] })
       const booked = applyShipmentUpdate(
-        { ...quoted, outcome },
+        { ...quoted, outcome, facts },
         { ...from(start), fields: { ...fields, customerRateCents: rate } },
         start * 1000,
       ).lane
       const cancel = (lane: BookedLane, at: number) =>
         applyShipmentUpdate(lane, { ...from(at), cancellation: { reason: null } }, at * 1000).lane
       const cancelled = cancel(booked, start + 1)
-      // The rollback restores the values in the history, which does not include the outcome before the booking.
-      const rolledBack = { ...booked, outcomeBeforeBooking: cancelled.outcomeBeforeBooking }
+      // The rollback restores the values in the history.
+      const rolledBack = { ...booked, facts: withRollback(cancelled.facts, booked.outcome, true, start + 2) }
       expect([cancelled.outcome, cancel(rolledBack, start + 9).outcome]).toEqual([outcome, outcome])
     }),
   )
@@ -449,7 +442,7 @@ describe('a rollback of several fields', () => {
 
 test('an update without effect reports no change, and a stale update only records its stamp', () => {
   const signed = (sender: number, signedAtSeconds: number) => ({
-    fields: { customerRateCents: sender },
+    fields: { carrierName: String(sender) },
     sender,
     signedAtSeconds,
   })
@@ -457,7 +450,7 @@ test('an update without effect reports no change, and a stale update only record
   expect(applyShipmentUpdate(lane, signed(1, start - 1), start * 1000).changed).toBe(false)
   const lost = applyShipmentUpdate(lane, signed(2, start - 1), start * 1000)
   expect([lost.applied, lost.changed]).toEqual([[], true])
-  expect(lost.lane.stamps.customerRateCents).toEqual([
+  expect(lost.lane.stamps.carrierName).toMatchObject([
     { sender: 1, signed: start, effective: start },
     { sender: 2, signed: start - 1, effective: start - 1 },
   ])

@@ -8,90 +8,18 @@ import {
   ofEachBookingField,
   type SentBookingField,
 } from './booking-fields.ts'
-import { type FieldStamps, type Stamp, stampFields, stampOf } from './field-stamps.ts'
-import type { StoredOutcome } from './history.ts'
-
-/** `lanewise` is the service itself. */
-export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
-export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
-
-/** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
-export type OutcomeRule =
-  | 'booking_is_a_win'
-  | 'cancellation_takes_back_the_win'
-  | 'validity_ended'
-  | 'validity_extended'
-
-/** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
-export interface LaneOutcome {
-  readonly outcome: StoredOutcome
-  readonly reason: OutcomeReason | null
-  readonly source: OutcomeSource | null
-  readonly decidedAt: number | null
-}
-
-/** An outcome set by a rule. A cancellation restores `beforeBooking`. */
-export interface RuledOutcome {
-  readonly outcome: LaneOutcome
-  readonly beforeBooking: LaneOutcome | null
-  readonly rule: OutcomeRule
-}
-
-/**
- * The outcome of a lane after a booking, or null if the outcome does not change. The rule is the same for every
- * source: a booking (a booked customer rate or truck cost) is a win and replaces any earlier outcome. An outcome that
- * a person sets after the booking is kept.
- *
- * `isBooked` is whether the lane held a customer rate or truck cost before this booking. A booking replaces the
- * source of the outcome, so a dashboard outcome on a booked lane was set after the booking.
- *
- * @example
- * outcomeOfBooking({ outcome: lostByAPerson, isBooked: false }, 'import', now)
- *   // { outcome: { outcome: 'won', source: 'import', ... }, beforeBooking: lostByAPerson, rule: 'booking_is_a_win' }
- */
-export function outcomeOfBooking(
-  lane: { readonly outcome: LaneOutcome; readonly isBooked: boolean },
-  source: 'tms' | 'import',
-  decidedAt: number,
-): RuledOutcome | null {
-  const { outcome: before, isBooked } = lane
-  if (before.source === 'dashboard' && isBooked) return null
-  // A file that repeats what the TMS booked does not become the source of the win.
-  if (before.outcome === 'won' && (before.source === source || before.source === 'tms')) return null
-  return {
-    outcome: {
-      outcome: 'won',
-      reason: null,
-      source,
-      decidedAt: before.outcome === 'won' ? (before.decidedAt ?? decidedAt) : decidedAt,
-    },
-    beforeBooking: before,
-    rule: 'booking_is_a_win',
-  }
-}
-
-/**
- * The outcome of a lane after a cancellation, or null if the outcome does not change. The cancellation reverts the
- * win from the booking: the lane gets its outcome from before the booking, else `pending`. An outcome that a person
- * set after the booking is kept.
- *
- * `isBooked` is whether the lane held a customer rate or truck cost before the cancellation.
- */
-function outcomeOfCancellation(lane: {
-  readonly outcome: LaneOutcome
-  readonly outcomeBeforeBooking: LaneOutcome | null
-  readonly isBooked: boolean
-}): RuledOutcome | null {
-  const { outcome, outcomeBeforeBooking } = lane
-  if (!lane.isBooked || outcome.outcome !== 'won' || outcome.source === 'dashboard') return null
-  return {
-    outcome: outcomeBeforeBooking ?? { outcome: 'pending', reason: null, source: null, decidedAt: null },
-    // Kept for a rollback of this cancellation: it restores the win, and a later cancellation must revert the win
-    // again.
-    beforeBooking: outcomeBeforeBooking,
-    rule: 'cancellation_takes_back_the_win',
-  }
-}
+import { type FieldStamps, rankOf, stampFields, stampOf } from './field-stamps.ts'
+import {
+  cancelledAtFrom,
+  type HeldBooking,
+  isSame,
+  type LaneOutcome,
+  type OutcomeFacts,
+  type OutcomeRule,
+  outcomeFrom,
+  withBooking,
+  withCancellation,
+} from './lane-outcome.ts'
 
 /** The stamps of each booking field. */
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
@@ -101,8 +29,8 @@ export interface BookedLane {
   readonly booking: Booking
   readonly stamps: BookingStamps
   readonly outcome: LaneOutcome
-  /** The outcome before the booking. A cancellation restores this outcome. */
-  readonly outcomeBeforeBooking: LaneOutcome | null
+  /** What is known about the outcome, from which it follows. */
+  readonly facts: OutcomeFacts
 }
 
 /** A signed update. An absent field leaves the lane's value unchanged. */
@@ -149,39 +77,63 @@ export function applyShipmentUpdate(
   staleWrites: 'reject' | 'apply' = 'reject',
 ): AppliedShipmentUpdate {
   const { sender, signedAtSeconds: signed } = update
-  const stamp = stampOf(sender, signed, now)
-  const fields = carriedFields(lane, update, stamp)
+  const isCancellation = update.cancellation !== undefined
+  const content = JSON.stringify([update.fields, update.cancellation ?? null])
+  const stamp = stampOf(sender, signed, now, rankOf(content, isCancellation ? 1 : 0))
+  const facts = factsAfter(lane.facts, update, stamp.effective)
+  const fields = carriedFields(update, facts)
   const carried = bookingFields.filter((field) => fields[field] !== undefined)
   const { written, stamps } = stampFields(lane.stamps, carried, stamp, staleWrites)
   const merged = { ...lane.booking, ...only(fields, written) }
   // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
   const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
-  const booking = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
+  const settled = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
+  // A message that is older than the cancellation still tells when it was.
+  const isSettled = settled.cancelledAt === null || facts === lane.facts
+  const booking = isSettled ? settled : { ...settled, cancelledAt: cancelledAtFrom(facts) }
   const isCancelled = booking.cancelledAt !== null
   const applied = carried.filter((field) => written.has(field) && booking[field] === fields[field])
-
-  const before = { ...lane, isBooked: isBooked(lane.booking) }
-  const ruled =
-    update.cancellation !== undefined && isCancelled
-      ? outcomeOfCancellation(before)
-      : applied.some((field) => isBookedAmount(field) && booking[field] !== null)
-        ? outcomeOfBooking(before, 'tms', now)
-        : null
+  const held = heldBooking(booking, stamps, lane.outcome)
+  const decides = facts !== lane.facts || written.has('bookedAt') || held.isBooked !== isBooked(lane.booking)
+  const outcome = decides ? outcomeFrom(facts, held) : lane.outcome
   return {
-    lane: {
-      booking,
-      stamps,
-      outcome: ruled?.outcome ?? lane.outcome,
-      outcomeBeforeBooking: ruled === null ? lane.outcomeBeforeBooking : ruled.beforeBooking,
-    },
+    lane: { booking, stamps, outcome, facts },
     applied,
-    updated:
-      update.cancellation !== undefined
-        ? isCancelled
-        : carried.length > 0 &&
-          (applied.length > 0 || carried.every((field) => lane.booking[field] === fields[field])),
-    rule: ruled?.rule ?? null,
-    changed: carried.some((field) => written.has(field) || stamps[field] !== lane.stamps[field]),
+    updated: isCancellation
+      ? isCancelled
+      : carried.length > 0 &&
+        (applied.length > 0 || carried.every((field) => lane.booking[field] === fields[field])),
+    rule: isSame(outcome, lane.outcome)
+      ? null
+      : held.isBooked
+        ? 'booking_is_a_win'
+        : 'cancellation_takes_back_the_win',
+    changed:
+      facts !== lane.facts ||
+      carried.some((field) => written.has(field) || stamps[field] !== lane.stamps[field]),
+  }
+}
+
+/** The facts after an update: a booking carries a customer rate or a truck cost. */
+function factsAfter(
+  facts: OutcomeFacts,
+  { fields, cancellation }: ShipmentUpdate,
+  second: number,
+): OutcomeFacts {
+  if (cancellation !== undefined) return withCancellation(facts, second)
+  return isBooked(fields) ? withBooking(facts, second) : facts
+}
+
+/** The booking of a lane, as far as its outcome follows from it. `shown` is the outcome of the lane before. */
+export function heldBooking(booking: Booking, stamps: BookingStamps, shown: LaneOutcome): HeldBooking {
+  const isSigned = amountFields.some(
+    (field) => booking[field] !== null && (stamps[field]?.[0]?.sender ?? null) !== null,
+  )
+  return {
+    isBooked: isBooked(booking),
+    // A rollback leaves amounts without a sender that the TMS had signed.
+    isSigned: isSigned || (shown.outcome === 'won' && shown.source === 'tms'),
+    bookedAt: booking.bookedAt,
   }
 }
 
@@ -189,11 +141,10 @@ export function applyShipmentUpdate(
  * The field values that an update sets. A cancellation sets the booking fields to null and sets the cancellation
  * time.
  */
-function carriedFields(lane: BookedLane, update: ShipmentUpdate, { effective }: Stamp): Partial<Booking> {
+function carriedFields(update: ShipmentUpdate, facts: OutcomeFacts): Partial<Booking> {
   if (update.cancellation === undefined) return update.fields
   const cancelled: Pick<Booking, CancellationField> = {
-    // A repeated cancellation changes nothing, so the time of the first cancellation is kept.
-    cancelledAt: lane.booking.cancelledAt ?? effective * 1000,
+    cancelledAt: cancelledAtFrom(facts),
     cancelReason: update.cancellation.reason,
   }
   return { ...update.fields, ...ofEachBookingField(clearedBookingFields, () => null), ...cancelled }
@@ -206,9 +157,7 @@ function only(fields: Partial<Booking>, names: ReadonlySet<string>): Partial<Boo
 const cancelFields: ReadonlySet<string> = new Set(cancellationFields)
 const notCancelled = ofEachBookingField(cancellationFields, () => null)
 
-function isBookedAmount(field: BookingField): boolean {
-  return field === 'customerRateCents' || field === 'truckCostCents'
-}
+const amountFields = ['customerRateCents', 'truckCostCents'] as const
 
 /** Whether a customer rate or a truck cost is booked. */
 export function isBooked({ customerRateCents, truckCostCents }: Partial<Booking>): boolean {

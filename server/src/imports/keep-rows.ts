@@ -8,9 +8,11 @@ import {
   differencesForApi,
   findImported,
   findLaneIds,
+  findPushed,
   insertImportedLanes,
   lanesById,
   lockImports,
+  lockPushes,
   type Setter,
   settersOf,
 } from '../database/queries/index.ts'
@@ -99,17 +101,29 @@ export async function keepRows(
     changes: [],
     kept: [],
   }
-  if (!job.dryRun) await lockImports(transaction, tenant)
+  if (!job.dryRun) {
+    await lockImports(transaction, tenant)
+    // A push of the same load must not create a second lane meanwhile.
+    await lockPushes(transaction, tenant)
+  }
   const here = await findImported(
     transaction,
     tenant,
     lanes.map((row) => row.fingerprint),
   )
+  // A load that another system pushed before is the same load.
+  const pushed = await findPushed(
+    transaction,
+    tenant,
+    lanes.flatMap(({ fingerprint, lane }) =>
+      lane.reference === null || here.has(fingerprint.toString('hex')) ? [] : lane.reference,
+    ),
+  )
   const fresh: SettledLane[] = []
   const known: KnownRow[] = []
   for (const row of lanes) {
     count(rows.outcomes, { quote: row.lane, reported: row.lane.reported }, 1)
-    const before = here.get(row.fingerprint.toString('hex'))
+    const before = here.get(row.fingerprint.toString('hex')) ?? pushed.get(row.lane.reference ?? '')
     if (before === undefined) fresh.push(row)
     // A row without an id is identified by all its values.
     else if (row.said === null || row.said === before.said) rows.rowsRepeated++
@@ -199,7 +213,7 @@ async function updateLanes(
         rows.refused.push({
           row: line,
           column: name,
-          detail: `${name} must be "${was}", as in the quote that was imported with this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`,
+          detail: `${name} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`,
         })
       }
       continue

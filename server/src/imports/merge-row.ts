@@ -1,14 +1,17 @@
 import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
+import { isSame, type OutcomeRule, outcomeFrom, withImportedBooking } from '#engine/lane-outcome.ts'
 import { readPlace } from '#engine/place.ts'
+import type { PushedQuoteField } from '#engine/quote-update.ts'
 import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
-import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
+import { heldBooking, isBooked } from '#engine/shipment-update.ts'
 import type { ImportFieldName } from '../csv/index.ts'
 import {
   bookingColumns,
   bookingOf,
   columnValue,
   type NextValues,
+  outcomeFactsOf,
   outcomeOf,
   outcomeValues,
 } from '../database/queries/index.ts'
@@ -30,6 +33,21 @@ const quoteColumns = {
   quotedAt: 'created_at',
 } as const satisfies Record<keyof ReportedQuote, keyof NextValues>
 
+/** The column of a file for each value of a quote, and the field under which another system pushes it: a pushed value stands. */
+const pushedAs: Readonly<Record<keyof ReportedQuote, readonly [ImportFieldName, PushedQuoteField | null]>> = {
+  quotedRateCents: ['quoted_rate', 'quotedRate'],
+  estimatedCostCents: ['estimated_cost', 'estimatedCost'],
+  quotedBasis: ['quoted_basis', 'quotedBasis'],
+  quotedFuelCents: ['quoted_fuel', 'quotedFuel'],
+  quotedAccessorialsCents: ['quoted_accessorials', 'quotedAccessorials'],
+  quotedCharges: ['quoted_charges', 'quotedAccessorials'],
+  quotedCurrency: ['quoted_currency', 'quotedCurrency'],
+  marketRateCents: ['market_rate', null],
+  miles: ['miles', 'places'],
+  pickupDate: ['pickup_date', 'pickupDate'],
+  quotedAt: ['quoted_at', 'quotedAt'],
+}
+
 /** The amounts of a quote that are read on the terms of the rate of their row. */
 const costFields = {
   estimatedCostCents: 'estimated_cost',
@@ -47,7 +65,7 @@ export interface KeptField {
     | 'outcome'
     | 'outcome_reason'
     | (typeof bookingColumns)[keyof ReportedBooking]
-    | (typeof quoteColumns)[keyof typeof costFields]
+    | (typeof quoteColumns)[keyof ReportedQuote]
   readonly fileValue: string | number
   readonly keptValue: string | number | null
   /** Why an amount of the row cannot stand beside the quoted rate of the lane. Absent if a newer value stands. */
@@ -68,7 +86,7 @@ export interface MergedRow {
  * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback, with
  * what it includes; an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
  * booking. A cost or a market rate on other terms than the quoted rate of the lane is listed, too. A booking is a win:
- * `outcomeOfBooking` decides, as for a signed update.
+ * `outcomeFrom` decides, as for a signed update.
  *
  * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say. `assumed` is the default basis.
  *
@@ -84,7 +102,25 @@ export function mergeRow(
   const { quote, kept } = quoteToMerge(lane, row, assumed)
   for (const [field, value] of Object.entries(quote) as [keyof ReportedQuote, string | number][]) {
     const column = quoteColumns[field]
-    if (plain(lane[column]) !== value) values[column] = column === 'created_at' ? new Date(value) : value
+    if (plain(lane[column]) === value) continue
+    const [sent, pushed] = pushedAs[field]
+    if (pushed !== null && (lane.quote_signed_at[pushed]?.[0]?.sender ?? null) !== null) {
+      const shownAs = (one: string | number | null) =>
+        column.endsWith('_cents')
+          ? Number(one) / 100
+          : column === 'created_at'
+            ? new Date(one ?? 0).toISOString()
+            : (one ?? '')
+      const holds = plain(lane[column])
+      kept.push({
+        field: sent,
+        column,
+        fileValue: shownAs(value),
+        keptValue: holds === null ? null : shownAs(holds),
+      })
+      continue
+    }
+    values[column] = column === 'created_at' ? new Date(value) : value
   }
   Object.assign(values, removedByTerms(lane, values as NextValues, assumed))
   for (const [field, value] of Object.entries(row.booking) as [keyof ReportedBooking, string | number][]) {
@@ -108,7 +144,7 @@ export function mergeRow(
   const held = { ...lane, ...values } as LaneRow
   // A booking that the TMS cancelled stays cancelled, so none of its amounts was applied.
   const books = isBooked(row.booking) && isBooked(bookingOf(held))
-  const ended = mergeOutcome(lane, row, books, row.decidedAt ?? decidedAt)
+  const ended = mergeOutcome(lane, row, books ? held : null, row.decidedAt ?? decidedAt)
   return {
     values: { ...values, ...ended.values },
     kept: [...kept, ...ended.kept],
@@ -211,7 +247,13 @@ function amountStands(
   return (row[field] ?? held) !== held || !sameTerms(terms, said, assumed)
 }
 
-function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedAt: number): MergedRow {
+/** @param booked the lane with the booking of the row; null if the row books nothing */
+function mergeOutcome(
+  lane: LaneRow,
+  row: ReportedLane,
+  booked: LaneRow | null,
+  decidedAt: number,
+): MergedRow {
   const nothing: MergedRow = { values: {}, kept: [], rule: null }
   const { outcome, reason } = row
   if (outcome === null) return nothing
@@ -219,14 +261,13 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
     ...nothing,
     kept: [{ field: 'outcome', column: 'outcome', fileValue: outcome, keptValue: lane.outcome }],
   }
-  if (isBooked(row.booking) && !books) return lane.outcome === outcome ? nothing : stands
-  if (books) {
-    const ruled = outcomeOfBooking(
-      { outcome: outcomeOf(lane), isBooked: isBooked(bookingOf(lane)) },
-      'import',
-      decidedAt,
-    )
-    if (ruled !== null) return { values: outcomeValues(ruled), kept: [], rule: ruled.rule }
+  if (isBooked(row.booking) && booked === null) return lane.outcome === outcome ? nothing : stands
+  if (booked !== null) {
+    const shown = outcomeOf(lane)
+    const won = wonByFile(lane, booked, decidedAt)
+    if (!isSame(won.outcome, shown)) {
+      return { values: outcomeValues(won.outcome, won.facts), kept: [], rule: 'booking_is_a_win' }
+    }
     if (lane.outcome !== outcome) return stands
   } else if (lane.outcome !== outcome) {
     const mayReplace =
@@ -266,6 +307,17 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
         : {}),
     },
   }
+}
+
+/** The outcome after the booking of a file. A file that repeats what the TMS booked, or what a file won, changes no outcome. */
+function wonByFile(lane: LaneRow, booked: LaneRow, decidedAt: number) {
+  const shown = outcomeOf(lane)
+  const facts = outcomeFactsOf(lane)
+  const isKnown = shown.outcome === 'won' && (shown.source === 'tms' || shown.source === 'import')
+  const isDecidedByPerson = shown.source === 'dashboard' && isBooked(bookingOf(lane))
+  if (isKnown || isDecidedByPerson) return { outcome: shown, facts }
+  const next = withImportedBooking(facts, decidedAt)
+  return { outcome: outcomeFrom(next, heldBooking(bookingOf(booked), booked.signed_at, shown)), facts: next }
 }
 
 /** The columns in which a row differs from the lane that its id names. Such a row needs its own id. */

@@ -30,7 +30,7 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
     const said = rowDigest(row, 1)
     const saidKey = said.toString('latin1', 0, 12)
     if (row.reference !== null) {
-      const fingerprint = digest(idDomain + row.reference)
+      const fingerprint = fingerprintOfId(row.reference)
       const key = fingerprint.toString('latin1', 0, 12)
       const earlier = ids.get(key)
       if (earlier !== undefined) return { sameIdAt: earlier.line, saysTheSame: earlier.said === saidKey }
@@ -41,6 +41,11 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
     seen.set(saidKey, count)
     return { fingerprint: count === 1 ? said : rowDigest(row, count), said: null }
   }
+}
+
+/** The fingerprint of a row with this id, which is also the external_id of a push of the same load. */
+export function fingerprintOfId(id: string): Buffer {
+  return digest(idDomain + id)
 }
 
 /** The digest of a row with a lane_ref. */

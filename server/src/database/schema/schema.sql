@@ -432,6 +432,9 @@ create table lane_versions (
   lane_id bigint not null,
   version bigint not null,
   changed_at timestamp with time zone not null,
+  removed_ref text,
+  removed_external_id text,
+  removed_shipment boolean,
   constraint lane_versions_pkey PRIMARY KEY (tenant_id, lane_id)
 );
 CREATE INDEX lane_versions_by_version ON lane_versions USING btree (tenant_id, version, lane_id);

@@ -1,9 +1,10 @@
 import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
+import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
-import type { BookingStamps, OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
+import type { BookingStamps } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
   CustomerDistinctionsTable,
@@ -98,6 +99,10 @@ export interface Tables extends PilotTables {
     /** The version of the facts in which the lane was last inserted, updated or deleted. */
     version: number
     changed_at: Moment
+    /** The names of a deleted lane, and whether it had a booking. */
+    removed_ref: string | null
+    removed_external_id: string | null
+    removed_shipment: boolean | null
   }
 }
 
@@ -265,15 +270,6 @@ interface QuoteRequestsTable {
   import_id: number | null
 }
 
-/** The outcome of a lane, in the form of the JSON column. */
-export interface OutcomeBeforeBooking {
-  readonly outcome: StoredOutcome
-  readonly reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
-  readonly source: OutcomeSource | null
-  /** ISO 8601 */
-  readonly decided_at: string | null
-}
-
 /** The advice that the desk showed for a quote, in the form of the JSON column. Amounts in dollars. */
 export interface GivenAdvice {
   readonly win_probability: number
@@ -329,7 +325,8 @@ export interface LanesTable extends BookingColumns {
   decided_at: MaybeMoment
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
   signed_at: ColumnType<BookingStamps, string | undefined, string>
-  outcome_before_booking: ColumnType<OutcomeBeforeBooking | null, string | null | undefined, string | null>
+  /** What the outcome follows from, besides the columns: the newest outcome apart from a booking, and when messages were signed. */
+  outcome_before_booking: ColumnType<StoredFacts | null, string | null | undefined, string | null>
   created_by: number | null
   created_at: Moment
   updated_at: Moment

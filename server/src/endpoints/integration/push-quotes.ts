@@ -11,11 +11,25 @@ import {
   pushOutcomes,
   pushQuotes,
 } from '#contract/push-quotes.ts'
-import { stampFields, stampOf } from '#engine/field-stamps.ts'
+import { stampFields } from '#engine/field-stamps.ts'
+import {
+  type LaneOutcome,
+  noFacts,
+  type OutcomeRule,
+  outcomeApartFromBooking,
+  type ReportedOutcome,
+  undecided,
+  withReport,
+} from '#engine/lane-outcome.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { type AppliedQuote, applyPushedQuote, type PushedQuoteField } from '#engine/quote-update.ts'
+import {
+  applyPushedQuote,
+  type PushedQuote,
+  type PushedQuoteField,
+  stampOfQuote,
+} from '#engine/quote-update.ts'
 import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
-import { isBooked, type LaneOutcome, type OutcomeRule } from '#engine/shipment-update.ts'
+import { heldBooking } from '#engine/shipment-update.ts'
 import { costExpected, type Pricing, pricingOf } from '../../book/index.ts'
 import {
   bookingOf,
@@ -26,7 +40,7 @@ import {
   importedLanes,
   type NewPushedLane,
   type NextValues,
-  outcomeBeforeBooking,
+  outcomeFactsOf,
   outcomeOf,
   outcomeValues,
   pushedLanes,
@@ -171,29 +185,31 @@ function futureErrors(item: Partial<Quote>, now: number): FieldError[] {
   })
 }
 
-/**
- * The outcome that a push sets on a lane with `held`. If the push has the same outcome without a time, the time of the lane
- * stays; another outcome without a time was decided when it was signed.
- */
-function pushedOutcomeOf(
-  { outcome, outcome_reason: reason, decided_at: decided }: Partial<Quote>,
-  held: LaneOutcome | null,
-  signedAtSeconds: number,
-): LaneOutcome | null {
+/** The outcome that a push reports; null if it carries none. */
+function reportedOutcome({
+  outcome,
+  outcome_reason: reason,
+  decided_at: decided,
+}: Partial<Quote>): ReportedOutcome | null {
   if (outcome === undefined) return null
-  const same = held?.outcome === outcome ? held : null
-  const next = {
+  return {
     outcome,
     reason: reason ?? null,
-    decidedAt:
-      outcome === 'pending'
-        ? null
-        : decided === undefined
-          ? (same?.decidedAt ?? signedAtSeconds * 1000)
-          : moment(decided).getTime(),
+    decidedAt: decided === undefined ? null : moment(decided).getTime(),
   }
-  const isSame = same !== null && same.reason === next.reason && same.decidedAt === next.decidedAt
-  return isSame ? same : { ...next, source: 'tms' }
+}
+
+/** A push in the form of the engine. */
+function pushedQuoteOf({ item, columns }: ReadQuote, { caller, signed }: PushedBy): PushedQuote {
+  const { external_id: _, lane_ref: __, ...values } = item as Partial<Quote & Outcome>
+  return {
+    carried: [...columns.keys()],
+    outcome: reportedOutcome(item),
+    validUntil: columns.get('validUntil')?.valid_until?.getTime() ?? null,
+    content: JSON.stringify(Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))),
+    sender: caller.tokenId,
+    signedAtSeconds: signed.timestampSeconds,
+  }
 }
 
 /**
@@ -219,41 +235,28 @@ function onTermsOfRate(
 function mergeQuote(
   lane: LaneRow,
   { item, columns }: ReadQuote,
-  { caller, signed }: PushedBy,
+  by: PushedBy,
   { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
 ): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
-  const booked = isBooked(bookingOf(lane))
-  const before = outcomeBeforeBooking(lane)
-  const outcome = pushedOutcomeOf(item, booked ? before : outcomeOf(lane), signed.timestampSeconds)
-  const applied: AppliedQuote = applyPushedQuote(
+  const quote = pushedQuoteOf({ item, columns }, by)
+  const applied = applyPushedQuote(
     {
       stamps: lane.quote_signed_at,
       outcome: outcomeOf(lane),
-      outcomeBeforeBooking: before,
-      isBooked: booked,
+      facts: outcomeFactsOf(lane),
+      booking: heldBooking(bookingOf(lane), lane.signed_at, outcomeOf(lane)),
     },
-    {
-      carried: [...columns.keys()],
-      outcome,
-      sender: caller.tokenId,
-      signedAtSeconds: signed.timestampSeconds,
-    },
+    quote,
     now.getTime(),
   )
   const written: NextValues = Object.assign(
-    {},
+    quotedEarlier(lane, columns, stampOfQuote(quote, now.getTime()).effective),
     ...[...columns].filter(([field]) => applied.written.has(field)).map(([, values]) => values),
   )
   const values = onTermsOfRate(written, lane, { item, columns }, assumed)
-  const isExtended =
-    applied.outcome === null &&
-    lane.outcome === 'expired' &&
-    lane.outcome_source === 'lanewise' &&
-    (values.valid_until ?? now) > now
   const next: NextValues = Object.assign(
     values,
-    isExtended ? outcomeValues({ outcome: undecided, beforeBooking: before }) : {},
-    applied.outcome === null ? {} : outcomeValues(applied.outcome),
+    applied.outcome === null ? {} : outcomeValues(applied.outcome.outcome, applied.outcome.facts),
     applied.stampsChanged ? { quote_signed_at: applied.stamps } : {},
   )
   const left = [...columns.keys()].filter(
@@ -264,23 +267,39 @@ function mergeQuote(
   )
   return {
     next,
-    rule: isExtended ? 'validity_extended' : null,
+    rule: applied.isExtended ? 'validity_extended' : null,
     kept: left.flatMap((field) => sentNames[field].filter((name) => item[name] !== undefined)),
   }
+}
+
+/** A quote whose time nobody stated was made when its first message was signed, whichever message arrives first. */
+function quotedEarlier(
+  lane: LaneRow,
+  columns: ReadQuote['columns'],
+  second: number,
+): Pick<NextValues, 'created_at'> {
+  const isUnstated =
+    lane.external_id !== null && lane.import_id === null && lane.quote_signed_at.quotedAt === undefined
+  // An outcome alone is no message of the quote: the quote was made before it.
+  const isQuote = columns.size > 1 || !columns.has('outcome')
+  const signedAt = new Date(second * 1000)
+  return isUnstated && isQuote && !columns.has('quotedAt') && signedAt < lane.created_at
+    ? { created_at: signedAt }
+    : {}
 }
 
 /** A new lane from a pushed quote that carries all fields that a new quote needs. */
 function newLane(
   { item, columns }: ReadQuote & { readonly item: Partial<Quote> & { external_id: string } },
-  { caller, signed, now: arrivedAt }: PushedBy,
+  by: PushedBy,
   pricing: Pricing | null,
   now: Date,
 ): NewPushedLane {
   const values = Object.assign({}, ...columns.values()) as NextValues & NewPushedLane['lane']
-  const outcome = pushedOutcomeOf(item, null, signed.timestampSeconds)
-  const stamp = stampOf(caller.tokenId, signed.timestampSeconds, now.getTime())
-  const decided = outcome ?? undecided
-  const quotedAt = values.created_at ?? new Date(Math.min(signed.timestampSeconds * 1000, now.getTime()))
+  const quote = pushedQuoteOf({ item, columns }, by)
+  const stamp = stampOfQuote(quote, now.getTime())
+  const decided = outcomeOfNew(quote.outcome, stamp.effective)
+  const quotedAt = values.created_at ?? new Date(stamp.effective * 1000)
   return {
     customerName: item.customer_name ?? '',
     reference: null,
@@ -291,7 +310,7 @@ function newLane(
     rateType: item.rate_type ?? null,
     validUntil: values.valid_until ?? null,
     stamps: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
-    expected: isRecent(quotedAt, arrivedAt) ? costExpected(pricing, values) : {},
+    expected: isRecent(quotedAt, by.now) ? costExpected(pricing, values) : {},
     lane: {
       ...values,
       outcome: decided.outcome,
@@ -305,7 +324,10 @@ function newLane(
 /** Whether the cost that is expected today was that of a quote, too. */
 const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
 
-const undecided: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }
+/** The outcome of a new quote. The facts are not stored: they follow from the outcome and its stamp. */
+function outcomeOfNew(reported: ReportedOutcome | null, second: number): LaneOutcome {
+  return reported === null ? undecided : outcomeApartFromBooking(withReport(noFacts, reported, second, true))
+}
 
 /** The errors of a new quote that lacks fields. */
 function missingErrors(item: Partial<Quote>): FieldError[] {
@@ -454,9 +476,20 @@ async function push(
   const needsPricing =
     create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
   const pricing = needsPricing ? await pricingOf(parts.books, tenant, by.now) : null
-  return pushItems(read, by, parts, (transaction, valid) =>
-    applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
+  return pushItems(
+    read,
+    by,
+    parts,
+    (transaction, valid) =>
+      applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
+    isSameLane,
   )
+}
+
+/** Whether a quote is of the lane that a file has under the same id: the id of a file may be another number than the id of a load. */
+function isSameLane({ columns }: Pick<ReadQuote, 'columns'>, lane: LaneRow): boolean {
+  const { origin_key, destination_key } = columns.get('places') ?? lane
+  return origin_key === lane.origin_key && destination_key === lane.destination_key
 }
 
 const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }

@@ -8,6 +8,7 @@ import type { ServiceCaller } from '../../access/index.ts'
 import { type NamedLanes, pushedLanes } from '../../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+import { fingerprintOfId } from '../../imports/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
 import type { Signed } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
@@ -139,13 +140,14 @@ export async function pushItems<Checked extends CheckedItem<NamedItem>, Result>(
     transaction: TenantTransaction,
     valid: readonly WithLane<Checked>[],
   ) => Promise<readonly (Result | RefusedItem)[]>,
+  isSameLoad: (item: Checked, lane: LaneRow) => boolean = () => true,
 ): Promise<(Result | RefusedItem)[]> {
   type Results = readonly (Result | RefusedItem)[]
   const applyValid = async (valid: readonly Checked[]): Promise<Results> => {
     try {
       return await parts.database.inTenant(tenant, async (transaction) => {
         await pushedLanes.lockPushes(transaction, tenant)
-        const results = await apply(transaction, await withLanes(transaction, tenant, valid))
+        const results = await apply(transaction, await withLanes(transaction, tenant, valid, isSameLoad))
         if (isCheck) throw new EndOfCheck(results)
         return results
       })
@@ -182,6 +184,7 @@ async function withLanes<Checked extends CheckedItem<NamedItem>>(
   transaction: TenantTransaction,
   tenant: TenantId,
   valid: readonly Checked[],
+  isSameLoad: (item: Checked, lane: LaneRow) => boolean,
 ): Promise<WithLane<Checked>[]> {
   const named: NamedLanes = {
     externalIds: valid.flatMap(({ item }) => item.external_id ?? []),
@@ -192,7 +195,40 @@ async function withLanes<Checked extends CheckedItem<NamedItem>>(
     lanes.set(`lane_ref ${lane.lane_ref}`, lane)
     if (lane.external_id !== null) lanes.set(`external_id ${lane.external_id}`, lane)
   }
+  const unknown = valid.filter(({ item }) => !lanes.has(nameOf(item) as LaneName))
+  for (const [item, lane] of await importedBefore(transaction, tenant, unknown, isSameLoad)) {
+    lanes.set(nameOf(item) as LaneName, lane)
+  }
   return valid.map((one) => ({ ...one, lane: lanes.get(nameOf(one.item) as LaneName) ?? null }))
+}
+
+/**
+ * The lanes that came in a file under the external_id of an item. From now on they have it, so the load is one lane.
+ */
+async function importedBefore<Checked extends CheckedItem<NamedItem>>(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  unknown: readonly Checked[],
+  isSameLoad: (item: Checked, lane: LaneRow) => boolean,
+): Promise<(readonly [item: NamedItem, lane: LaneRow])[]> {
+  const byFingerprint = new Map(
+    unknown.flatMap((one) => {
+      const { external_id: id } = one.item
+      return id === undefined ? [] : [[fingerprintOfId(id).toString('hex'), { one, id }] as const]
+    }),
+  )
+  const fingerprints = [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex'))
+  const known = await pushedLanes.lockImportedLanes(transaction, tenant, fingerprints)
+  const named = known.flatMap((lane) => {
+    const asked = byFingerprint.get(lane.import_fingerprint.toString('hex'))
+    return asked === undefined || !isSameLoad(asked.one, lane) ? [] : [{ ...asked, lane }]
+  })
+  await pushedLanes.nameImportedLanes(
+    transaction,
+    tenant,
+    named.map(({ id, lane }) => ({ laneId: lane.lane_id, externalId: id })),
+  )
+  return named.map(({ one, id, lane }) => [one.item, { ...lane, external_id: id }] as const)
 }
 
 /** Identifies an item of a repeated request. */

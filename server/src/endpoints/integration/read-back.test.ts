@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
+import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
 import {
   call,
   type Integration,
@@ -24,6 +25,8 @@ interface Change {
   version: number
   removed: boolean
   lane_id?: number
+  lane_ref?: string
+  external_id?: string | null
   lane?: { lane_id: number; lane_ref: string; [name: string]: unknown }
 }
 
@@ -150,7 +153,7 @@ describe('quotes', () => {
     const ours = await makeIntegration(app)
     const reader = follower(ours, 'quotes')
     const csv =
-      'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n"Dallas, TX","Atlanta, GA",Van,2150,3/1/2026,Won\n'
+      'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n"Dallas, TX","Atlanta, GA",Van,2150,3/1/2026,Lost\n'
     const ended = async (id: number, status: string) =>
       expect
         .poll(
@@ -169,8 +172,59 @@ describe('quotes', () => {
     expect(reader.lanes.size).toBe(1)
     await call(app, 'POST', `/api/imports/${body.import_id}/undo`, { token: ours.tenant.owner })
     await ended(body.import_id, 'undone')
+    const { changes } = await page(ours, 'quotes')
     expect(await reader.catchUp()).toBe(1)
     expect(reader.lanes.size).toBe(0)
+    expect(changes).toMatchObject([
+      { removed: true, external_id: null, lane_ref: expect.stringMatching(/-1-1$/) },
+    ])
+    // It never had a booking, so a reader of shipments never had it.
+    expect((await page(ours, 'shipments')).changes).toEqual([])
+  })
+})
+
+describe('a reader of shipments', () => {
+  test('a page has as many as the limit says, however many quotes have no booking', async () => {
+    const ours = await makeIntegration(app, everything)
+    const quotes = Array.from({ length: 60 }, (_, nth) => quoteToPush(`Q-${nth}`))
+    await pushSigned(app, ours, pushQuotes, { quotes })
+    const updates = [5, 25, 26, 59].map((nth) => ({ external_id: `Q-${nth}`, customer_rate: 2_000 }))
+    await pushSigned(app, ours, pushShipmentUpdates, { updates: updates.slice(0, 2) })
+    await pushSigned(app, ours, pushShipmentUpdates, { updates: updates.slice(2) })
+    const first = await page(ours, 'shipments', { limit: 3 })
+    expect([first.changes.length, first.more]).toEqual([3, true])
+    const second = await page(ours, 'shipments', { limit: 3, cursor: first.cursor })
+    expect([second.changes.length, second.more]).toEqual([1, false])
+    expect((await page(ours, 'shipments', { limit: 3, cursor: second.cursor })).changes).toEqual([])
+  })
+
+  test('a lane is removed if its booking was rolled back, with its names, and never before it was booked', async () => {
+    const ours = await makeIntegration(app, everything)
+    const ids = Array.from({ length: 30 }, (_, nth) => `R-${nth}`)
+    await pushSigned(app, ours, pushQuotes, { quotes: ids.map((id) => quoteToPush(id)) })
+    let over = false
+    const removed: Change[] = []
+    const reading = (async () => {
+      while (!over) removed.push(...(await page(ours, 'shipments')).changes.filter((one) => one.removed))
+    })()
+    for (const id of ids) {
+      await pushSigned(app, ours, pushShipmentUpdates, {
+        updates: [{ external_id: id, customer_rate: 2_000 }],
+      })
+    }
+    over = true
+    await reading
+    expect(removed).toEqual([])
+    const { changes } = await page(ours, 'shipments', { external_id: 'R-7' })
+    const lane_ref = changes[0]?.lane?.lane_ref ?? ''
+    const rolledBack = await call(app, 'POST', `/api/lanes/${lane_ref}/rollback`, {
+      token: ours.tenant.owner,
+      body: { change_id: 1 },
+    })
+    expect(rolledBack.status).toBe(200)
+    expect((await page(ours, 'shipments', { external_id: 'R-7' })).changes).toMatchObject([
+      { removed: true, lane_ref, external_id: 'R-7' },
+    ])
   })
 })
 

@@ -20,7 +20,7 @@ import {
   bookShipment,
   columnsOf,
   type HeldValues,
-  outcomeBeforeBooking,
+  outcomeFactsOf,
   outcomeOf,
   outcomeValues,
   type ShipmentBooking,
@@ -115,7 +115,7 @@ function bookedLane(lane: BookedLaneRow): BookedLane {
     booking: bookingOf(lane),
     stamps: lane.signed_at,
     outcome: outcomeOf(lane),
-    outcomeBeforeBooking: outcomeBeforeBooking(lane),
+    facts: outcomeFactsOf(lane),
   }
 }
 
@@ -128,7 +128,7 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
     signed_at: next.stamps,
     voided_at: lane.voided_at,
     void_reason: lane.void_reason,
-    ...outcomeValues({ outcome: next.outcome, beforeBooking: next.outcomeBeforeBooking }),
+    ...outcomeValues(next.outcome, next.facts),
   }
 }
 

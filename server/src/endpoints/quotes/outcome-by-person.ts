@@ -25,12 +25,12 @@ export function outcomeByPerson(
   { outcome, reason }: Pick<BodyOf<typeof setOutcome>, 'outcome' | 'reason'>,
   { at, clock }: { readonly at: Date; readonly clock: Date },
 ) {
-  return {
+  const decided = lane.outcome === outcome ? (lane.decided_at ?? at) : at
+  const decision = {
     outcome,
-    outcome_reason: reason ?? null,
-    outcome_source: 'dashboard',
-    decided_at: outcome === 'pending' ? null : lane.outcome === outcome ? (lane.decided_at ?? at) : at,
-    // An outcome that another system signed before and that arrives later does not replace it.
-    ...changes.quoteSetByPerson(lane, ['outcome'], clock),
+    reason: reason ?? null,
+    source: 'dashboard',
+    decidedAt: outcome === 'pending' ? null : decided.getTime(),
   } as const
+  return changes.decisionValues(lane, decision, clock)
 }

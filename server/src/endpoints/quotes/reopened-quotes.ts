@@ -1,5 +1,5 @@
 import { roleAtLeast } from '#contract/endpoint.ts'
-import type { LaneOutcome } from '#engine/shipment-update.ts'
+import type { LaneOutcome } from '#engine/lane-outcome.ts'
 import { isBooked } from '#engine/shipment-update.ts'
 import type { PersonCaller } from '../../access/index.ts'
 import { bookingOf, laneHistory, pricingRules } from '../../database/queries/index.ts'

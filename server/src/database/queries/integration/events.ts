@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { credentialKinds, EventType } from '#contract/event-types.ts'
+import type { OutcomeRule, OutcomeSource } from '#engine/lane-outcome.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import type { OutcomeRule, OutcomeSource } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { insertRows } from '../insert-rows.ts'

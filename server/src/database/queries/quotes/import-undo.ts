@@ -4,6 +4,7 @@ import { quotesChanged, type TenantId, tenantId } from '../../session/index.ts'
 import { databaseClock, lockImports, type NewImportRow, silentSince } from './imports.ts'
 import { changeLane, databaseNow, valuesBefore } from './lane-changes.ts'
 import { lanesById } from './lanes.ts'
+import { inShipments } from './shipment-lists.ts'
 
 /** The import of one brokerage. */
 export interface OneImport {
@@ -198,9 +199,21 @@ async function removeLanes(
   `.execute(transaction)
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
-  const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
+  // Another system pushes a lane with an external_id, too, even if its values are those of the file.
+  const gone = lanes.filter(
+    (lane) =>
+      lane.external_id === null && !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id),
+  )
   const goneIds = gone.map((lane) => lane.lane_id)
   quotesChanged(transaction, goneIds)
+  // Readers that follow changes know the lanes by these names.
+  await sql`
+    update lane_versions as known set removed_ref = lanes.lane_ref, removed_external_id = lanes.external_id,
+      removed_shipment = ${inShipments}
+    from lanes
+    where known.tenant_id = ${tenant} and lanes.tenant_id = known.tenant_id and lanes.lane_id = known.lane_id
+      and known.lane_id = any(${goneIds}::bigint[])
+  `.execute(transaction)
   // An imported request has one lane, and a request that was quoted again is kept, so these requests are empty now.
   await sql`
     delete from lanes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
@@ -259,6 +272,7 @@ async function restoreLanes(
         // The values of a file are unsigned, so the undo does not touch the signing times of fields.
         {
           ...valuesBefore(change.before),
+          // Without the booking of the file, the outcome that is restored says all that the facts did.
           ...(change.rule === 'booking_is_a_win' ? { outcome_before_booking: null } : {}),
         },
         {

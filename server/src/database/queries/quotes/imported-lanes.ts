@@ -47,6 +47,22 @@ export interface ImportedBefore {
   readonly said: string | null
 }
 
+/** The lanes that another system pushed under these ids: external_id -> lane. */
+export async function findPushed(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  externalIds: readonly string[],
+): Promise<Map<string, ImportedBefore>> {
+  if (externalIds.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['external_id', 'lane_id', 'import_said'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`external_id = any(${[...externalIds]}::text[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.external_id ?? '', { laneId: row.lane_id, said: row.import_said }]))
+}
+
 /** The rows that exist already: fingerprint in hex -> lane. */
 export async function findImported(
   transaction: TenantTransaction,

@@ -3,17 +3,21 @@ import type { EventType } from '#contract/event-types.ts'
 import type { quoteFields } from '#contract/events.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import { stampsAfterRollback } from '#engine/field-stamps.ts'
+import {
+  factsOf,
+  type LaneOutcome,
+  type OutcomeFacts,
+  type OutcomeRule,
+  type OutcomeSource,
+  storedFacts,
+  withDecision,
+  withRollback,
+} from '#engine/lane-outcome.ts'
 import type { PushedQuoteField } from '#engine/quote-update.ts'
-import type {
-  BookingStamps,
-  LaneOutcome,
-  OutcomeRule,
-  OutcomeSource,
-  RuledOutcome,
-} from '#engine/shipment-update.ts'
+import { type BookingStamps, isBooked } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../../schema/index.ts'
 import { quotesChanged, type TenantId } from '../../session/index.ts'
-import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
+import { type BookingColumn, bookingColumns, bookingOf, laneOfJson } from './booking-columns.ts'
 
 /** Columns outside the booking and the quote whose changes are in the audit trail. */
 const auditedOutcome = {
@@ -373,31 +377,38 @@ export function outcomeOf(lane: HeldValues): LaneOutcome {
   }
 }
 
-/** The outcome that `lane` had before its booking, in the form of the engine. */
-export function outcomeBeforeBooking({ outcome_before_booking: kept }: HeldValues): LaneOutcome | null {
-  if (kept === null) return null
-  const { outcome, reason, source, decided_at } = kept
-  return { outcome, reason, source, decidedAt: decided_at === null ? null : Date.parse(decided_at) }
+/** What the outcome of `lane` follows from, in the form of the engine. */
+export function outcomeFactsOf(lane: HeldValues & Pick<LaneRow, 'quote_signed_at'>): OutcomeFacts {
+  return factsOf({
+    shown: outcomeOf(lane),
+    kept: lane.outcome_before_booking,
+    isBooked: isBooked(bookingOf(lane)),
+    cancelledAt: lane.cancelled_at?.getTime() ?? null,
+    stamps: lane.quote_signed_at.outcome ?? [],
+  })
 }
 
-/** The columns that an outcome set by a rule changes. The change names the rule: see `ChangeOrigin`. */
-export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'rule'>) {
-  const moment = (at: number | null) => (at === null ? null : new Date(at))
+/** The columns of an outcome, and of what it follows from. */
+export function outcomeValues(
+  outcome: LaneOutcome,
+  facts: OutcomeFacts,
+): Pick<
+  HeldValues,
+  'outcome' | 'outcome_reason' | 'outcome_source' | 'decided_at' | 'outcome_before_booking'
+> {
   return {
     outcome: outcome.outcome,
     outcome_reason: outcome.reason,
     outcome_source: outcome.source,
-    decided_at: moment(outcome.decidedAt),
-    outcome_before_booking:
-      beforeBooking === null
-        ? null
-        : {
-            outcome: beforeBooking.outcome,
-            reason: beforeBooking.reason,
-            source: beforeBooking.source,
-            decided_at: moment(beforeBooking.decidedAt)?.toISOString() ?? null,
-          },
-  } as const satisfies Partial<HeldValues>
+    decided_at: outcome.decidedAt === null ? null : new Date(outcome.decidedAt),
+    outcome_before_booking: storedFacts(facts),
+  }
+}
+
+/** The columns that a person's decision changes, at `clock` of the database's clock: pushes that were signed before are older. */
+export function decisionValues(lane: LaneRow, decision: LaneOutcome, clock: Date): NextValues {
+  const facts = withDecision(outcomeFactsOf(lane), decision, Math.floor(clock.getTime() / 1000))
+  return { ...outcomeValues(decision, facts), ...quoteSetByPerson(lane, ['outcome'], clock) }
 }
 
 /** The values from before a change, in the form that `changeLanes` takes. */
@@ -420,7 +431,25 @@ export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date):
     ...values,
     ...(undone.length === 0 ? {} : { signed_at: signedAt }),
     ...quoteSetByPerson(lane, Object.keys(before), now),
+    ...factsRolledBack(lane, values, seconds),
   }
+}
+
+/** What the outcome follows from after a rollback to `values` in the second `at`. */
+function factsRolledBack(
+  lane: LaneRow,
+  values: NextValues,
+  at: number,
+): Pick<NextValues, 'outcome_before_booking'> {
+  const restored = { ...lane, ...values } as LaneRow
+  const isOutcome = values.outcome !== undefined || values.outcome_source !== undefined
+  const facts = withRollback(
+    outcomeFactsOf(lane),
+    isOutcome ? outcomeOf(restored) : null,
+    isBooked(bookingOf(restored)),
+    at,
+  )
+  return { outcome_before_booking: storedFacts(facts) }
 }
 
 /** The pushed field of a quote that each column belongs to. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { OutcomeSource } from '#engine/shipment-update.ts'
+import type { OutcomeSource } from '#engine/lane-outcome.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { clearedBookingFields } from '#engine/booking-fields.ts'
 import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
-import type { TenantId } from '../../session/index.ts'
+import { quotesChanged, type TenantId } from '../../session/index.ts'
+import { binaryArrays } from '../binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
+import { inShipments } from './shipment-lists.ts'
 
 /**
  * Makes concurrent pushes of one brokerage wait for each other until the end of the transaction: two of them could create the
@@ -16,6 +18,54 @@ export async function lockPushes(transaction: TenantTransaction, tenant: TenantI
 export interface NamedLanes {
   readonly externalIds: readonly string[]
   readonly laneRefs: readonly string[]
+}
+
+/** A lane of a file, and the id under which another system now pushes it. */
+export interface NamedImport {
+  readonly laneId: number
+  readonly externalId: string
+}
+
+/**
+ * Gives lanes of files the external_id under which they are pushed from now on: a load that came in a file is the same load.
+ * The caller holds the lock of pushes and the lanes.
+ */
+export async function nameImportedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  named: readonly NamedImport[],
+): Promise<void> {
+  if (named.length === 0) return
+  const ids = named.map(({ laneId }) => laneId)
+  await sql`
+    update lanes as known set external_id = sent.external_id
+    from tenants as one cross join unnest(
+      ${ids}::bigint[], ${named.map(({ externalId }) => externalId)}::text[]
+    ) as sent (lane_id, external_id)
+    where one.tenant_id = ${tenant} and known.tenant_id = one.tenant_id and known.lane_id = sent.lane_id
+  `.execute(transaction)
+  quotesChanged(transaction, ids)
+}
+
+/** The lanes that files created with these fingerprints and that have no external_id, locked until the end of the transaction. */
+export async function lockImportedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  fingerprints: readonly Buffer[],
+): Promise<(LaneRow & { readonly import_fingerprint: Buffer })[]> {
+  if (fingerprints.length === 0) return []
+  const rows = await transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`import_fingerprint = any(${binaryArrays.byteStrings(fingerprints)}::bytea[])`)
+    .where('external_id', 'is', null)
+    .orderBy('lane_id')
+    .forUpdate()
+    .execute()
+  return rows.flatMap((lane) =>
+    lane.import_fingerprint === null ? [] : [{ ...lane, import_fingerprint: lane.import_fingerprint }],
+  )
 }
 
 /** The lanes with these names, in order of id, locked until the end of the transaction. */
@@ -118,63 +168,147 @@ export interface ChangesFilter {
   readonly externalId: string | null
 }
 
-/** A lane that changed: its row, or null if it was deleted. */
-export interface ChangedLane extends ChangePlace {
-  readonly lane: LaneRow | null
+/** The names of a lane that a reader is told to remove; null if they are not known any more. */
+export interface RemovedNames {
+  readonly laneRef: string | null
+  readonly externalId: string | null
 }
 
+/** A lane that changed: its row, or the names of one to remove. */
+export type ChangedLane = ChangePlace &
+  (
+    | { readonly lane: LaneRow; readonly removed: null }
+    | { readonly lane: null; readonly removed: RemovedNames }
+  )
+
+/** A page of changes, and the place to continue after. */
+export interface ChangesPage {
+  readonly changed: readonly ChangedLane[]
+  readonly end: ChangePlace
+  readonly more: boolean
+}
+
+/** Lanes that one statement looks through for shipments: a few tens of milliseconds. */
+const lanesPerStatement = 5_000
+
 /**
- * The lanes that changed after a place, each once with its newest version, in the order of their versions. One statement
- * reads versions and rows, so a row is never newer than its version.
+ * The lanes that changed after a place, each once with its newest version, in the order of their versions: all quotes, or those that
+ * are shipments. A shipment that has no booking any more is removed, because its booking was rolled back; a lane that never was one
+ * is left out. The page has `limit` lanes if there are so many.
+ *
+ * One statement reads versions, rows and what follows from the history, so nothing is newer than the version.
  */
 export async function readLaneChanges(
   transaction: TenantTransaction,
   tenant: TenantId,
   after: ChangePlace,
-  { updatedSince, laneRef, externalId }: ChangesFilter,
+  filter: ChangesFilter & { readonly shipments: boolean },
   limit: number,
-): Promise<ChangedLane[]> {
+): Promise<ChangesPage> {
   // The index of versions is in the right order; a plan made for a small table would sort all rows.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
     transaction,
   )
+  const changed: ChangedLane[] = []
+  let end = after
+  for (;;) {
+    const last = filter.shipments ? await placeAfter(transaction, tenant, end, lanesPerStatement) : null
+    const left = limit - changed.length
+    const rows = await changesBetween(transaction, tenant, { after: end, last }, filter, left)
+    changed.push(...rows)
+    const full = rows.length === left
+    end = (full || last === null ? rows.at(-1) : last) ?? end
+    if (full || last === null)
+      return { changed, end: { version: end.version, laneId: end.laneId }, more: full }
+  }
+}
+
+/** The place of the `count`-th lane after a place; null if there are fewer. */
+async function placeAfter(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: ChangePlace,
+  count: number,
+): Promise<ChangePlace | null> {
+  const row = await transaction
+    .selectFrom('lane_versions as known')
+    .select(['known.version', 'known.lane_id as laneId'])
+    .where('known.tenant_id', '=', tenant)
+    .where(isAfter(after))
+    .orderBy('known.version')
+    .orderBy('known.lane_id')
+    .offset(count - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+const isAfter = ({ version, laneId }: ChangePlace) =>
+  sql<boolean>`(known.version, known.lane_id) > (${version}::bigint, ${laneId}::bigint)`
+
+async function changesBetween(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { after, last }: { readonly after: ChangePlace; readonly last: ChangePlace | null },
+  { updatedSince, laneRef, externalId, shipments }: ChangesFilter & { readonly shipments: boolean },
+  limit: number,
+): Promise<ChangedLane[]> {
+  const isShipment = sql<boolean>`coalesce(${inShipments}, false)`
   let query = transaction
     .selectFrom('lane_versions as known')
     .leftJoin('lanes', (join) =>
       join.onRef('lanes.tenant_id', '=', 'known.tenant_id').onRef('lanes.lane_id', '=', 'known.lane_id'),
     )
     .selectAll('lanes')
-    .select(['known.version as known_version', 'known.lane_id as known_lane'])
+    .select([
+      'known.version as known_version',
+      'known.lane_id as known_lane',
+      'known.removed_ref',
+      'known.removed_external_id',
+      isShipment.as('is_shipment'),
+    ])
     .where('known.tenant_id', '=', tenant)
-    .where(sql<boolean>`(known.version, known.lane_id) > (${after.version}::bigint, ${after.laneId}::bigint)`)
+    .where(isAfter(after))
     .orderBy('known.version')
     .orderBy('known.lane_id')
     .limit(limit)
+  if (last !== null) {
+    query = query.where(
+      sql<boolean>`(known.version, known.lane_id) <= (${last.version}::bigint, ${last.laneId}::bigint)`,
+    )
+  }
   if (updatedSince !== null) query = query.where('known.changed_at', '>=', updatedSince)
-  if (laneRef !== null) query = query.where('lanes.lane_ref', '=', laneRef)
-  if (externalId !== null) query = query.where('lanes.external_id', '=', externalId)
+  const isNamed = (
+    column: 'lane_ref' | 'external_id',
+    removed: 'removed_ref' | 'removed_external_id',
+    name: string,
+  ) => sql<boolean>`(lanes.${sql.ref(column)} = ${name} or known.${sql.ref(removed)} = ${name})`
+  if (laneRef !== null) query = query.where(isNamed('lane_ref', 'removed_ref', laneRef))
+  if (externalId !== null) query = query.where(isNamed('external_id', 'removed_external_id', externalId))
+  if (shipments) {
+    query = query.where(
+      sql<boolean>`case when lanes.lane_id is null then known.removed_shipment is distinct from false
+        else ${isShipment} or ${wasShipment(tenant)} end`,
+    )
+  }
   const rows = await query.execute()
-  return rows.map(({ known_version, known_lane, ...lane }) => ({
-    version: known_version,
-    laneId: known_lane,
-    lane: lane.lane_id === null ? null : (lane as LaneRow),
-  }))
+  return rows.map(
+    ({ known_version, known_lane, removed_ref, removed_external_id, is_shipment, ...lane }): ChangedLane => {
+      const place = { version: known_version, laneId: known_lane }
+      if (lane.lane_id === null) {
+        return { ...place, lane: null, removed: { laneRef: removed_ref, externalId: removed_external_id } }
+      }
+      const row = lane as LaneRow
+      return shipments && !is_shipment
+        ? { ...place, lane: null, removed: { laneRef: row.lane_ref, externalId: row.external_id } }
+        : { ...place, lane: row, removed: null }
+    },
+  )
 }
 
-/** Which of these lanes had a booking at some time: their history has a change of it. */
-export async function lanesBookedBefore(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  laneIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (laneIds.length === 0) return new Set()
-  const rows = await transaction
-    .selectFrom('lane_changes')
-    .select('lane_id')
-    .distinct()
-    .where('tenant_id', '=', tenant)
-    .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
-    .where(sql<boolean>`after ?| ${clearedBookingFields.map((field) => bookingColumns[field])}::text[]`)
-    .execute()
-  return new Set(rows.map(({ lane_id }) => lane_id))
-}
+/** Whether a lane had a booking at some time: its history has a change of it. */
+const wasShipment = (tenant: TenantId) => sql<boolean>`exists (
+  select from lane_changes as change
+  where change.tenant_id = ${tenant} and change.lane_id = lanes.lane_id
+    and change.after ?| ${clearedBookingFields.map((field) => bookingColumns[field])}::text[]
+)`

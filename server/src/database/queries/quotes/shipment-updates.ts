@@ -1,4 +1,4 @@
-import type { JsonRow } from '../../schema/index.ts'
+import type { JsonRow, LaneRow } from '../../schema/index.ts'
 import { type Database, LockTimeout, type TenantId } from '../../session/index.ts'
 import { laneOfJson } from './booking-columns.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
@@ -11,7 +11,7 @@ export interface RecordedAnswer {
 }
 
 /** The state of a lane that the decision on a signed update is based on. */
-export type BookedLaneRow = HeldValues & { readonly lane_id: number }
+export type BookedLaneRow = HeldValues & Pick<LaneRow, 'lane_id' | 'quote_signed_at'>
 
 /** The effect of a signed update on its lane, and the stored record of the update, applied or not. */
 export interface ShipmentBooking {

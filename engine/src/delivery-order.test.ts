@@ -1,0 +1,250 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
+import {
+  factsOf,
+  isSame,
+  noFacts,
+  outcomeFrom,
+  storedFacts,
+  undecided,
+  withDecision,
+} from './lane-outcome.ts'
+import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
+import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
+
+// Promise: whatever messages arrive about a lane, and in whatever order, the lane ends the same.
+
+const start = 1_000_000
+/** When messages arrive: later than all are signed. */
+const arrival = (start + 1_000) * 1_000
+
+interface Lane extends BookedLane {
+  readonly quoteStamps: QuoteStamps
+  readonly quoted: Readonly<Record<string, unknown>>
+}
+const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
+const quotedLane: Lane = {
+  booking: noBooking,
+  stamps: {},
+  outcome: undecided,
+  facts: noFacts,
+  quoteStamps: {},
+  quoted: {},
+}
+
+type Message =
+  | {
+      readonly kind: 'update'
+      readonly fields: Partial<Booking>
+      readonly cancels: boolean
+      readonly at: number
+    }
+  | { readonly kind: 'quote'; readonly values: Readonly<Record<string, unknown>>; readonly at: number }
+  | { readonly kind: 'person'; readonly outcome: 'won' | 'lost' | 'pending' }
+
+/** A lane as it is read again from the database: its facts go through their stored form. */
+function readAgain(lane: Lane): Lane {
+  const kept = lane.facts === noFacts ? null : JSON.parse(JSON.stringify(storedFacts(lane.facts)))
+  const { booking, outcome, quoteStamps } = lane
+  const facts = factsOf({
+    shown: outcome,
+    kept,
+    isBooked: heldBooking(booking, {}, outcome).isBooked,
+    cancelledAt: booking.cancelledAt,
+    stamps: quoteStamps.outcome ?? [],
+  })
+  return { ...lane, facts }
+}
+
+function after(stored: Lane, message: Message): Lane {
+  const lane = readAgain(stored)
+  if (message.kind === 'person') {
+    const decidedAt = message.outcome === 'pending' ? null : arrival
+    const decision = { outcome: message.outcome, reason: null, source: 'dashboard', decidedAt } as const
+    return { ...lane, outcome: decision, facts: withDecision(lane.facts, decision, arrival / 1_000) }
+  }
+  if (message.kind === 'update') {
+    const cancellation = message.cancels ? { cancellation: { reason: String(message.at % 7) } } : {}
+    const update = { fields: message.fields, ...cancellation, sender: 1, signedAtSeconds: message.at }
+    return { ...lane, ...applyShipmentUpdate(lane, update, arrival).lane }
+  }
+  const { outcome, reason = null, decidedAt = null } = message.values as Record<string, never>
+  const carried = Object.keys(message.values).filter((name) => name !== 'reason' && name !== 'decidedAt')
+  const applied = applyPushedQuote(
+    {
+      stamps: lane.quoteStamps,
+      outcome: lane.outcome,
+      facts: lane.facts,
+      booking: heldBooking(lane.booking, lane.stamps, lane.outcome),
+    },
+    {
+      carried: carried as PushedQuoteField[],
+      outcome: outcome === undefined ? null : { outcome, reason, decidedAt },
+      validUntil: null,
+      content: JSON.stringify(message.values),
+      sender: 1,
+      signedAtSeconds: message.at,
+    },
+    arrival,
+  )
+  const written = Object.entries(message.values).filter(([name]) =>
+    applied.written.has(name as PushedQuoteField),
+  )
+  return {
+    ...lane,
+    quoteStamps: applied.stamps,
+    quoted: { ...lane.quoted, ...Object.fromEntries(written) },
+    ...(applied.outcome ?? {}),
+  }
+}
+
+/** What a caller sees of a lane. */
+function seen({ booking, outcome, quoted }: Lane) {
+  return { ...booking, ...outcome, quoted: Object.fromEntries(Object.entries(quoted).sort()) }
+}
+
+function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  if (items.length <= 1) yield items
+  for (const [index, item] of items.entries()) {
+    for (const rest of ordersOf(items.toSpliced(index, 1))) yield [item, ...rest]
+  }
+}
+
+const endOf = (messages: readonly Message[]) => seen(messages.reduce(after, quotedLane))
+
+/** Seconds: few, so that messages of the same second occur. */
+const second = fc.integer({ min: start, max: start + 5 })
+const time = fc.option(fc.constantFrom(...[-40, -30, 3].map((days) => (start + days) * 1_000)), {
+  nil: undefined,
+})
+const amount = fc.constantFrom(undefined, 200_000, 210_000)
+const given = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+const booking = fc
+  .record({
+    at: second,
+    customerRateCents: amount,
+    truckCostCents: amount,
+    customerName: fc.constantFrom(undefined, 'A', 'B'),
+    bookedAt: time,
+  })
+  .map(({ at, ...fields }): Message => ({ kind: 'update', fields: given(fields), cancels: false, at }))
+const cancellation = second.map((at): Message => ({ kind: 'update', fields: {}, cancels: true, at }))
+const report = fc
+  .record({
+    at: second,
+    outcome: fc.constantFrom('won', 'lost', 'expired', 'pending'),
+    reason: fc.constantFrom(undefined, 'price'),
+    decidedAt: time,
+  })
+  .map(
+    ({ at, outcome, reason, decidedAt }): Message => ({
+      kind: 'quote',
+      at,
+      values: given({
+        outcome,
+        reason: outcome === 'lost' ? reason : undefined,
+        decidedAt: outcome === 'won' || outcome === 'lost' ? decidedAt : undefined,
+      }),
+    }),
+  )
+const correction = fc
+  .record({ at: second, quotedRate: amount, customer: fc.constantFrom(undefined, 'A', 'B') })
+  .map(({ at, ...values }): Message => ({ kind: 'quote', at, values: given(values) }))
+const message = fc.oneof(booking, cancellation, report, report, correction)
+
+describe('the end state of a lane does not depend on the order of delivery', () => {
+  test('for up to four messages of every kind, in all orders', () => {
+    fc.assert(
+      fc.property(fc.array(message, { minLength: 2, maxLength: 4 }), (messages) => {
+        const expected = endOf(messages)
+        for (const order of ordersOf(messages)) expect(endOf(order)).toEqual(expected)
+      }),
+      { numRuns: 1_500 },
+    )
+  })
+
+  test('for up to ten messages with repeats, in random orders', () => {
+    const delivered = fc
+      .array(message, { minLength: 4, maxLength: 10 })
+      .chain((messages) =>
+        fc.tuple(
+          fc.constant(messages),
+          fc.shuffledSubarray([...messages, ...messages], { minLength: 2 * messages.length }),
+        ),
+      )
+    fc.assert(
+      fc.property(delivered, ([messages, order]) => {
+        expect(endOf(order)).toEqual(endOf(messages))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('for a decision of a person among messages that were signed before it', () => {
+    const decision = fc
+      .constantFrom('won', 'lost', 'pending')
+      .map((outcome): Message => ({ kind: 'person', outcome: outcome as 'won' }))
+    fc.assert(
+      fc.property(
+        decision,
+        fc.array(fc.oneof(booking, cancellation), { maxLength: 3 }),
+        (decided, messages) => {
+          const ends = [...ordersOf([decided, ...messages])].map(endOf)
+          for (const end of ends) expect(end).toEqual(ends[0])
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('the win of a booking', () => {
+  const booked = (fields: Partial<Booking>, at = start): Message => ({
+    kind: 'update',
+    fields: { customerRateCents: 200_000, ...fields },
+    cancels: false,
+    at,
+  })
+  const decidedAt = (messages: readonly Message[]) => endOf(messages).decidedAt
+
+  test('is decided when it was booked, else when it was signed, and not when it arrived', () => {
+    expect(decidedAt([booked({ bookedAt: 5_000 })])).toBe(5_000)
+    expect(decidedAt([booked({})])).toBe(start * 1_000)
+    expect(decidedAt([booked({}), booked({ customerRateCents: 210_000 }, start + 9)])).toBe(start * 1_000)
+  })
+
+  test('is corrected by a report that states when the customer decided', () => {
+    const won: Message = { kind: 'quote', values: { outcome: 'won', decidedAt: 7_000 }, at: start + 1 }
+    expect(decidedAt([booked({ bookedAt: 5_000 }), won])).toBe(7_000)
+    expect(decidedAt([won, booked({ bookedAt: 5_000 })])).toBe(7_000)
+  })
+
+  test('is decided at the first booking since the last cancellation', () => {
+    const cancelled: Message = { kind: 'update', fields: {}, cancels: true, at: start + 2 }
+    expect(decidedAt([booked({}), cancelled, booked({}, start + 3), booked({}, start + 4)])).toBe(
+      (start + 3) * 1_000,
+    )
+  })
+
+  test('keeps its time when the same booking is sent every day for a year', () => {
+    const daily = Array.from({ length: 365 }, (_, day) => booked({}, start - 900 + day))
+    const end = daily.reduce(after, quotedLane)
+    expect(end.outcome.decidedAt).toBe((start - 900) * 1_000)
+    expect(end.facts.bookings.length).toBeLessThan(20)
+  })
+
+  test('that was pushed is kept when the booking is cancelled, in all orders', () => {
+    const won: Message = { kind: 'quote', values: { outcome: 'won' }, at: start }
+    const cancelled: Message = { kind: 'update', fields: {}, cancels: true, at: start + 2 }
+    for (const order of ordersOf([won, booked({}, start + 1), cancelled])) {
+      expect(endOf(order)).toMatchObject({ outcome: 'won', source: 'tms', decidedAt: start * 1_000 })
+    }
+  })
+})
+
+test('an outcome follows from the facts alone', () => {
+  const held = { isBooked: false, isSigned: false, bookedAt: null }
+  expect(isSame(outcomeFrom(noFacts, held), undecided)).toBe(true)
+})

@@ -1,0 +1,360 @@
+import type { FieldStamps } from './field-stamps.ts'
+import type { StoredOutcome } from './history.ts'
+
+/**
+ * The outcome of a lane as a function of what is known about it. Messages about a lane arrive in any order: each adds a fact, and
+ * `outcomeFrom` derives the outcome from all facts. So the outcome does not depend on the order of arrival.
+ */
+
+/** `lanewise` is the service itself. */
+export type OutcomeSource = 'dashboard' | 'tms' | 'import' | 'lanewise'
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
+
+/** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
+export type OutcomeRule =
+  | 'booking_is_a_win'
+  | 'cancellation_takes_back_the_win'
+  | 'validity_ended'
+  | 'validity_extended'
+
+/** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
+export interface LaneOutcome {
+  readonly outcome: StoredOutcome
+  readonly reason: OutcomeReason | null
+  readonly source: OutcomeSource | null
+  readonly decidedAt: number | null
+}
+
+export const undecided: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }
+
+/** When another system reported an outcome: times of signatures in epoch seconds, the decision in epoch milliseconds. */
+export interface ReportedTime {
+  /** The earliest signature of a message with this outcome. */
+  readonly first: number
+  /** The newest message that stated when the customer decided, and the time that it stated. */
+  readonly stated: { readonly signed: number; readonly decidedAt: number } | null
+}
+
+/** What is known about the outcome of a lane. */
+export interface OutcomeFacts {
+  /** The newest outcome from another system, a file, or an expiry; pending without any. Its time is `reported` if it was pushed. */
+  readonly stated: LaneOutcome
+  /** The newest decision of a person, and its second on the database's clock. */
+  readonly person: (LaneOutcome & { readonly at: number }) | null
+  /** Whether the person's decision is newer than `stated`. */
+  readonly personIsNewest: boolean
+  readonly reported: Readonly<Partial<Record<StoredOutcome, ReportedTime>>>
+  /** The seconds in which bookings and cancellations were signed, ascending: see `withTime`. */
+  readonly bookings: readonly number[]
+  readonly cancellations: readonly number[]
+  /** When the win that a file booked was decided, in epoch milliseconds. */
+  readonly importedWinAt: number | null
+}
+
+/** The facts of a lane that nothing was reported about. */
+export const noFacts: OutcomeFacts = {
+  stated: undecided,
+  person: null,
+  personIsNewest: false,
+  reported: {},
+  bookings: [],
+  cancellations: [],
+  importedWinAt: null,
+}
+
+/** The booking that a lane holds now. Times in epoch milliseconds. */
+export interface HeldBooking {
+  readonly isBooked: boolean
+  /** Whether the TMS signed a held amount. */
+  readonly isSigned: boolean
+  readonly bookedAt: number | null
+}
+
+/** Times of one kind that a lane keeps: messages of one lane that are sent again daily must not grow it without end. */
+const timesMax = 12
+
+/**
+ * `times` with another time, ascending and each once. Of more than `timesMax` times, one is dropped that decides nothing: the oldest
+ * before `since`, else the newest but one.
+ *
+ * @example withTime([10, 30], 20, 0) // [10, 20, 30]
+ */
+function withTime(times: readonly number[], time: number, since: number): readonly number[] {
+  if (times.includes(time)) return times
+  const all = [...times, time].sort((a, b) => a - b)
+  if (all.length <= timesMax) return all
+  return all.toSpliced((all[0] ?? 0) < since ? 0 : -2, 1)
+}
+
+const newest = (times: readonly number[]) => times.at(-1) ?? Number.NEGATIVE_INFINITY
+
+/** The facts after a signed booking; the same object if it is known. `second` is when it counts: its signed time, at most the time of its arrival. */
+export function withBooking(facts: OutcomeFacts, second: number): OutcomeFacts {
+  const bookings = withTime(facts.bookings, second, newest(facts.cancellations))
+  return bookings === facts.bookings ? facts : { ...facts, bookings }
+}
+
+/** The facts after a signed cancellation; the same object if it is known. */
+export function withCancellation(facts: OutcomeFacts, second: number): OutcomeFacts {
+  const cancellations = withTime(facts.cancellations, second, newest(facts.bookings))
+  return cancellations === facts.cancellations ? facts : { ...facts, cancellations }
+}
+
+/** An outcome that another system reports. */
+export interface ReportedOutcome {
+  readonly outcome: StoredOutcome
+  readonly reason: OutcomeReason | null
+  /** When the customer decided, if the message says so. */
+  readonly decidedAt: number | null
+}
+
+/**
+ * The facts after a reported outcome. `second` is when it counts, and `isNewest` whether no newer outcome is known. An older report
+ * still tells when the outcome was first reported.
+ */
+export function withReport(
+  facts: OutcomeFacts,
+  { outcome, reason, decidedAt }: ReportedOutcome,
+  second: number,
+  isNewest: boolean,
+): OutcomeFacts {
+  const known = facts.reported[outcome]
+  const stated = decidedAt === null ? null : { signed: second, decidedAt }
+  const reported = {
+    ...facts.reported,
+    [outcome]: {
+      first: Math.min(second, known?.first ?? second),
+      stated: newerStatement(known?.stated ?? null, stated),
+    },
+  }
+  if (!isNewest) return { ...facts, reported }
+  return {
+    ...facts,
+    reported,
+    stated: { outcome, reason, source: 'tms', decidedAt: null },
+    personIsNewest: false,
+  }
+}
+
+type Statement = ReportedTime['stated']
+function newerStatement(one: Statement, other: Statement): Statement {
+  if (one === null || other === null) return one ?? other
+  if (one.signed !== other.signed) return one.signed > other.signed ? one : other
+  return one.decidedAt >= other.decidedAt ? one : other
+}
+
+/** The facts after a file booked the lane, whose win was decided at this time (epoch milliseconds). */
+export function withImportedBooking(facts: OutcomeFacts, decidedAt: number): OutcomeFacts {
+  return { ...facts, importedWinAt: facts.importedWinAt ?? decidedAt }
+}
+
+/** The facts after a person set the outcome in the second `at` of the database's clock. */
+export function withDecision(facts: OutcomeFacts, decision: LaneOutcome, at: number): OutcomeFacts {
+  return { ...facts, person: { ...decision, at }, personIsNewest: true }
+}
+
+/** The facts after an outcome without a signature: of a file, or an expiry. */
+export function withStatement(facts: OutcomeFacts, stated: LaneOutcome): OutcomeFacts {
+  return { ...facts, stated, personIsNewest: false }
+}
+
+/**
+ * The outcome of a lane. The rule is the same for every source, and depends on no order of arrival:
+ *
+ * 1. A booked lane is won, unless a person decided while it was booked, and it has not been cancelled since.
+ * 2. Else the newest of what was reported and decided counts: the person's decision, or the reported outcome.
+ *
+ * The win of a booking was decided at the time that a report or a file of the win states, else at `booked_at`, but not after the
+ * first message about it; without `booked_at`, when that message was signed. A reported outcome was decided at the time that its
+ * newest report states, else when it was first reported.
+ *
+ * @example outcomeFrom(factsOfALostQuote, { isBooked: true, isSigned: true, bookedAt: null }) // { outcome: 'won', source: 'tms', ... }
+ */
+export function outcomeFrom(facts: OutcomeFacts, booking: HeldBooking): LaneOutcome {
+  const apart = outcomeApartFromBooking(facts)
+  if (!booking.isBooked) return apart
+  if (facts.person !== null && decidedOnBooking(facts, facts.person.at)) return decisionOf(facts.person)
+  return {
+    outcome: 'won',
+    reason: null,
+    source: booking.isSigned || (apart.outcome === 'won' && apart.source === 'tms') ? 'tms' : 'import',
+    decidedAt: wonAt(facts, apart, booking.bookedAt),
+  }
+}
+
+const decisionOf = ({ at: _, ...outcome }: NonNullable<OutcomeFacts['person']>): LaneOutcome => outcome
+
+/** What a lane's outcome is without a booking: a cancellation restores it. */
+export function outcomeApartFromBooking({
+  stated,
+  person,
+  personIsNewest,
+  reported,
+}: OutcomeFacts): LaneOutcome {
+  if (person !== null && personIsNewest) return decisionOf(person)
+  if (stated.source !== 'tms') return stated
+  const known = reported[stated.outcome]
+  const decidedAt = known?.stated?.decidedAt ?? (known === undefined ? stated.decidedAt : known.first * 1000)
+  return { ...stated, decidedAt: stated.outcome === 'pending' ? null : decidedAt }
+}
+
+/** Whether the lane was booked in a second, by a booking that was not cancelled before it or since. */
+function decidedOnBooking({ bookings, cancellations }: OutcomeFacts, second: number): boolean {
+  const cancelled = newest(cancellations)
+  return cancelled <= second && bookings.some((at) => at > cancelled && at <= second)
+}
+
+function wonAt(facts: OutcomeFacts, apart: LaneOutcome, bookedAt: number | null): number | null {
+  const isWon = apart.outcome === 'won'
+  const statedWin = isWon && apart.source === 'tms' ? facts.reported.won?.stated?.decidedAt : undefined
+  const known = statedWin ?? (isWon && apart.source !== 'tms' ? apart.decidedAt : null) ?? facts.importedWinAt
+  if (known !== null) return known
+  const reported = isWon ? facts.reported.won?.first : undefined
+  const seconds = [firstBooking(facts), reported].filter((second) => second !== undefined)
+  const first = seconds.length === 0 ? null : Math.min(...seconds) * 1000
+  return bookedAt === null || first === null ? (bookedAt ?? first) : Math.min(bookedAt, first)
+}
+
+/** The second of the first booking since the last cancellation. */
+function firstBooking({ bookings, cancellations }: OutcomeFacts): number | undefined {
+  const cancelled = newest(cancellations)
+  return bookings.find((at) => at > cancelled) ?? bookings[0]
+}
+
+/** When the booking was cancelled, epoch milliseconds: the first cancellation since the last booking. Null without any. */
+export function cancelledAtFrom({ bookings, cancellations }: OutcomeFacts): number | null {
+  const booked = newest(bookings)
+  const second = cancellations.find((at) => at >= booked) ?? cancellations.at(-1)
+  return second === undefined ? null : second * 1000
+}
+
+/** The facts as they are stored with a lane. Rows from before the facts have the first four members only, or null. */
+export interface StoredFacts {
+  readonly outcome: StoredOutcome
+  readonly reason: OutcomeReason | null
+  readonly source: OutcomeSource | null
+  /** ISO 8601 */
+  readonly decided_at: string | null
+  readonly person?: OutcomeFacts['person']
+  readonly person_is_newest?: boolean
+  readonly reported?: OutcomeFacts['reported']
+  readonly bookings?: readonly number[]
+  readonly cancellations?: readonly number[]
+  readonly imported_win_at?: number | null
+}
+
+/** What a lane shows and stores, from which its facts are read. Times in epoch milliseconds. */
+export interface StoredLaneOutcome {
+  readonly shown: LaneOutcome
+  readonly kept: StoredFacts | null
+  readonly isBooked: boolean
+  readonly cancelledAt: number | null
+  /** The stamps of the pushed outcome. */
+  readonly stamps: FieldStamps
+}
+
+/**
+ * The facts of a stored lane. What a lane shows is a fact, too: a file, an undo, or a service of before the facts may have written it
+ * without storing why.
+ */
+export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLaneOutcome): OutcomeFacts {
+  const [stamp] = stamps
+  const byPerson = stamps.find(({ sender }) => sender === null)
+  const secondOf = (ms: number | null) => (ms === null ? 0 : Math.floor(ms / 1000))
+  const decision = (outcome: LaneOutcome) => ({
+    ...outcome,
+    at: byPerson?.signed ?? secondOf(outcome.decidedAt),
+  })
+  const before: LaneOutcome | null =
+    kept === null
+      ? null
+      : {
+          outcome: kept.outcome,
+          reason: kept.reason,
+          source: kept.source,
+          decidedAt: kept.decided_at === null ? null : Date.parse(kept.decided_at),
+        }
+  const isPushedWin = isBooked && shown.source === 'tms' && shown.outcome === 'won' && stamp !== undefined
+  const stated = before ?? (!isBooked || (isPushedWin && stamp.sender !== null) ? shown : undecided)
+  const winOf = (source: OutcomeSource) =>
+    isBooked && shown.outcome === 'won' && shown.source === source ? shown.decidedAt : null
+  const tmsWinAt = winOf('tms')
+  const stored: OutcomeFacts = {
+    stated: stated.source === 'dashboard' ? undecided : stated,
+    person: kept?.person ?? (stated.source === 'dashboard' ? decision(stated) : null),
+    personIsNewest: kept?.person_is_newest ?? stated.source === 'dashboard',
+    reported: kept?.reported ?? reportedBefore(stated, stamps),
+    bookings: kept?.bookings ?? (tmsWinAt === null ? [] : [secondOf(tmsWinAt)]),
+    cancellations: kept?.cancellations ?? (cancelledAt === null ? [] : [secondOf(cancelledAt)]),
+    importedWinAt: kept?.imported_win_at ?? winOf('import'),
+  }
+  if (!isBooked) {
+    if (isSame(shown, outcomeApartFromBooking(stored))) return stored
+    return shown.source === 'dashboard'
+      ? withDecision(stored, shown, decision(shown).at)
+      : {
+          ...withStatement(stored, shown),
+          reported: { ...reportedBefore(shown, stamps), ...stored.reported },
+        }
+  }
+  if (shown.source !== 'dashboard' || (stored.person !== null && isSame(shown, decisionOf(stored.person)))) {
+    return stored
+  }
+  // A person decided on a booking without a signature: it counts as booked in that second.
+  const { at } = decision(shown)
+  const isNewest = byPerson !== undefined && stamp === byPerson
+  return { ...withBooking(stored, at), person: { ...shown, at }, personIsNewest: isNewest }
+}
+
+/** When an outcome was reported whose lane does not store it. */
+function reportedBefore(stated: LaneOutcome, [stamp]: FieldStamps): OutcomeFacts['reported'] {
+  if (stated.source !== 'tms' || stamp === undefined || stamp.sender === null) return {}
+  const { effective: first } = stamp
+  const { decidedAt } = stated
+  const isStated = decidedAt !== null && decidedAt !== first * 1000
+  return { [stated.outcome]: { first, stated: isStated ? { signed: first, decidedAt } : null } }
+}
+
+/** The form in which facts are stored. */
+export function storedFacts(facts: OutcomeFacts): StoredFacts {
+  const { outcome, reason, source, decidedAt } = facts.stated
+  return {
+    outcome,
+    reason,
+    source,
+    decided_at: decidedAt === null ? null : new Date(decidedAt).toISOString(),
+    ...(facts.person === null ? {} : { person: facts.person, person_is_newest: facts.personIsNewest }),
+    ...(Object.keys(facts.reported).length === 0 ? {} : { reported: facts.reported }),
+    bookings: facts.bookings,
+    ...(facts.cancellations.length === 0 ? {} : { cancellations: facts.cancellations }),
+    ...(facts.importedWinAt === null ? {} : { imported_win_at: facts.importedWinAt }),
+  }
+}
+
+export function isSame(one: LaneOutcome, other: LaneOutcome): boolean {
+  return (
+    one.outcome === other.outcome &&
+    one.reason === other.reason &&
+    one.source === other.source &&
+    one.decidedAt === other.decidedAt
+  )
+}
+
+/**
+ * The facts after a person's rollback in the second `at`. `restored` is the outcome of the lane afterwards, null if the rollback does
+ * not change it.
+ */
+export function withRollback(
+  facts: OutcomeFacts,
+  restored: LaneOutcome | null,
+  isBooked: boolean,
+  at: number,
+): OutcomeFacts {
+  const inForce = isBooked ? { ...facts, cancellations: [] } : facts
+  if (restored === null) return inForce
+  if (restored.source === 'dashboard') return withDecision(inForce, restored, at)
+  if (!isBooked) return withStatement({ ...inForce, person: null }, restored)
+  // The win is restored: a decision on the booking is undone, and one from before the booking is what a cancellation restores.
+  const stood = inForce.person !== null && decidedOnBooking(inForce, inForce.person.at)
+  return stood ? { ...inForce, person: null, personIsNewest: false } : inForce
+}

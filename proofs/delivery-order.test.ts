@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
+import { pushShipmentUpdates } from '#contract/push-shipment-updates.ts'
+import { seededRandom } from '#server/sample/index.ts'
+import { call, type Integration, makeIntegration, pushSigned, quoteToPush } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/**
+ * Promise: whatever order messages about a load arrive in, the lane ends the same, with all its members.
+ *
+ * How: one load for each order of a set of messages. In each round the next message of every load is pushed, in one call for each
+ * kind and signed time, as a TMS would. The answers of `GET /api/lanes/{lane_ref}` are compared without the names and times that each
+ * load has of its own. `engine/src/delivery-order.test.ts` does the same with the decisions alone, for many more messages.
+ *
+ * Faults: the order of arrival decides a tie; a booking forgets the outcome that was pushed before it; a win is dated on arrival.
+ */
+
+let app: TestApp
+let ours: Integration
+beforeAll(async () => {
+  app = await testApp()
+  ours = await makeIntegration(app, 'integrations:write quotes:write')
+})
+afterAll(() => app.close())
+
+/** A message, and when it is signed: seconds after the first. */
+interface Message {
+  readonly kind: 'quotes' | 'outcomes' | 'updates'
+  readonly at: number
+  readonly body: object
+}
+const outcome = (at: number, body: object): Message => ({ kind: 'outcomes', at, body })
+const update = (at: number, body: object): Message => ({ kind: 'updates', at, body })
+const requote = (at: number, body: object): Message => ({ kind: 'quotes', at, body })
+
+const kinds = {
+  won: (at: number) => outcome(at, { outcome: 'won' }),
+  'won at a stated time': (at: number) =>
+    outcome(at, { outcome: 'won', decided_at: `2026-02-0${1 + (at % 9)}` }),
+  lost: (at: number) => outcome(at, { outcome: 'lost', outcome_reason: 'price' }),
+  expired: (at: number) => outcome(at, { outcome: 'expired' }),
+  pending: (at: number) => outcome(at, { outcome: 'pending' }),
+  booking: (at: number) =>
+    update(at, { customer_rate: 2_000 + at, truck_cost: 1_500, carrier_name: 'Blue Mesa' }),
+  'booking with its time': (at: number) =>
+    update(at, { customer_rate: 2_100, customer_name: `Billed ${at}`, booked_at: '2026-02-03T10:00:00Z' }),
+  cancellation: (at: number) => update(at, { cancelled: true, cancel_reason: `Reason ${at}` }),
+  'corrected rate': (at: number) => requote(at, { quoted_rate: 2_500 + at, customer_name: `Quoted ${at}` }),
+} as const
+type Kind = keyof typeof kinds
+const names = Object.keys(kinds) as Kind[]
+
+function ordersOf<T>(items: readonly T[]): T[][] {
+  if (items.length <= 1) return [[...items]]
+  return items.flatMap((item, index) => ordersOf(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
+}
+
+const endpoints = { quotes: pushQuotes, outcomes: pushOutcomes, updates: pushShipmentUpdates } as const
+let loads = 0
+
+/** Pushes items of one kind and time; asks again for those that a busy machine did not reach. */
+async function pushAll(kind: Message['kind'], at: number, items: readonly object[]): Promise<void> {
+  for (let start = 0; start < items.length; start += 500) {
+    const some = items.slice(start, start + 500)
+    let answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
+    while (answer.status === 503 || answer.status === 429) {
+      answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
+    }
+    const wrong = answer.body.results.filter(({ status }: { status: number }) => status !== 200)
+    expect(wrong).toEqual([])
+  }
+}
+
+/** The answer for one load; asks again while the machine is busy. */
+async function quoteOf(id: string | undefined) {
+  for (;;) {
+    const path = `/api/integrations/quotes?external_id=${id}`
+    const { status, body } = await call(app, 'GET', path, { token: ours.token })
+    if (status === 200) return body
+    expect([429, 503]).toContain(status)
+  }
+}
+
+/** Delivers each order of messages to a load of its own, and returns the ends that differ, each with an order that leads to it. */
+async function endsOf(orders: readonly (readonly Message[])[]): Promise<Map<string, string>> {
+  const first = Math.floor(app.now / 1000) - 100
+  const ids = orders.map(() => `LOAD-${++loads}`)
+  await pushAll(
+    'quotes',
+    first - 10,
+    ids.map((id) => quoteToPush(id, { quoted_at: '2026-02-01T00:00:00Z' })),
+  )
+  const rounds = Math.max(...orders.map(({ length }) => length))
+  for (let round = 0; round < rounds; round++) {
+    const sent = orders.flatMap((order, nth) => {
+      const message = order[round]
+      return message === undefined ? [] : [{ message, item: { external_id: ids[nth], ...message.body } }]
+    })
+    const together = Map.groupBy(sent, ({ message: { kind, at } }) => `${kind} ${at}`)
+    for (const some of together.values()) {
+      const [{ message } = { message: undefined }] = some
+      if (message === undefined) continue
+      await pushAll(
+        message.kind,
+        first + message.at,
+        some.map(({ item }) => item),
+      )
+    }
+  }
+  const ends = new Map<string, string>()
+  for (const [nth, id] of ids.entries()) {
+    const body = await quoteOf(id)
+    const { lane_ref, lane_id, request_id, external_id, updated_at, ...lane } = body.quotes[0].lane
+    ends.set(JSON.stringify(lane), JSON.stringify(orders[nth]))
+  }
+  return ends
+}
+
+const signedTimes = [
+  ['of different seconds', (nth: number) => nth],
+  ['of the same second', () => 0],
+] as const
+
+describe('every order of the messages ends the same', () => {
+  test.each([
+    ['won', 'booking', 'cancellation'],
+    ['booking', 'won', 'cancellation'],
+    ['booking', 'cancellation', 'won'],
+    ['lost', 'won', 'booking', 'cancellation'],
+    ['won', 'booking', 'cancellation', 'booking with its time'],
+    ['won at a stated time', 'booking with its time', 'lost', 'won'],
+    ['booking', 'cancellation', 'cancellation', 'expired'],
+    ['pending', 'won', 'corrected rate', 'corrected rate'],
+  ] as Kind[][])('%s, %s, %s, %s', async (...set) => {
+    for (const [how, at] of signedTimes) {
+      const messages = set.filter(Boolean).map((kind, nth) => kinds[kind](at(nth)))
+      const ends = await endsOf(ordersOf(messages))
+      expect([how, ...ends.values()]).toHaveLength(2)
+    }
+  })
+
+  test('for random sets of three and four messages, and random orders of eight', async () => {
+    const { uniform, pick } = seededRandom(7)
+    const shuffled = <T>(items: readonly T[]) =>
+      items
+        .map((item) => [uniform(), item] as const)
+        .sort(([one], [other]) => one - other)
+        .map(([, item]) => item)
+    const sets = process.env.EVERY_VALUE === undefined ? 4 : 60
+    for (let nth = 0; nth < sets; nth++) {
+      const some = Array.from({ length: 3 + (nth % 2) }, () => kinds[pick(names)](Math.floor(uniform() * 4)))
+      const many = Array.from({ length: 8 }, () => kinds[pick(names)](Math.floor(uniform() * 5)))
+      expect([...(await endsOf(ordersOf(some))).values()]).toHaveLength(1)
+      const orders = Array.from({ length: 20 }, () => shuffled(many))
+      expect([...(await endsOf(orders)).values()]).toHaveLength(1)
+    }
+  })
+})
