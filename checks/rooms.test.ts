@@ -207,7 +207,6 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'agents',
     ],
     outside: [
-      '@fastify/cookie',
       '@fastify/static',
       '@fastify/swagger',
       '@fastify/swagger-ui',

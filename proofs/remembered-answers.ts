@@ -341,7 +341,7 @@ const withoutNotifications = (database: Database): Database => ({
 export const rememberedAnswers: Proof = {
   name: 'cached-answers',
   claim:
-    'After any change in any instance, answers from memory equal those computed from the database, to the last digit: at once in the same instance, within a second in others',
+    'After any change in any instance, answers from a cached book equal those computed from the database, to the last digit: at once in the same instance, within a second in others',
   fault: 'instances are not notified of changes',
   run: (options) => compareAnswers(options),
   // The run ends at the first fault, which may take a few changes.

@@ -1,3 +1,4 @@
+import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import type { Role } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
@@ -15,7 +16,7 @@ import {
   wasIssued,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId, tenantId } from '../database/session/index.ts'
-import { concurrencyLimit, type Log } from '../runtime/index.ts'
+import { andThen, concurrencyLimit, type Log, type NowOrLater } from '../runtime/index.ts'
 import {
   bearerToken,
   invalidToken,
@@ -67,22 +68,13 @@ export interface CallerWatch {
 
 /** Identifies callers. Roles and the validity of tokens come from the database, never from the claims of a token. */
 export interface Callers {
+  /** The caller at once if its token is cached and current; otherwise a promise. Throws and rejects with a Problem. */
   service(
     authorization: string | undefined,
     now: number,
     network: string,
     watch: CallerWatch,
-  ): Promise<ServiceCaller>
-  /**
-   * Like `service`, but synchronous and from the cache only; null if the database must be queried.
-   *
-   * @throws Problem like `service`
-   */
-  serviceFromMemory(
-    authorization: string | undefined,
-    now: number,
-    network: string,
-  ): { readonly caller: ServiceCaller; readonly claims: TokenClaims } | null
+  ): NowOrLater<ServiceCaller>
   person(
     request: FastifyRequest,
     now: number,
@@ -174,29 +166,26 @@ class CachedCallers implements Callers {
     this.#parts = parts
   }
 
-  async service(
+  service(
     authorization: string | undefined,
     now: number,
     network: string,
     watch: CallerWatch,
-  ): Promise<ServiceCaller> {
+  ): NowOrLater<ServiceCaller> {
     const known = this.#knownToken(authorization, now)
     if (known !== null) watch.signedBy(known.tenant, known.claims)
     const { claims, tenant, name } = known ?? this.#verify(authorization, now, signedBy(watch))
-    const live = await this.#parts.memory.getOrRead(tenant, name, now, () => {
-      watch.refuseSpent(tenant)
-      return this.#readToken(tenant, claims.jti, now)
+    const { memory } = this.#parts
+    const live =
+      memory.peek<LiveToken>(tenant, name, now) ??
+      memory.getOrRead(tenant, name, now, () => {
+        watch.refuseSpent(tenant)
+        return this.#readToken(tenant, claims.jti, now)
+      })
+    return andThen(live, (token) => {
+      this.#noteUse(tenant, token, now, network)
+      return serviceCaller(tenant, token)
     })
-    this.#noteUse(tenant, live, now, network)
-    return serviceCaller(tenant, live)
-  }
-
-  serviceFromMemory(authorization: string | undefined, now: number, network: string) {
-    const { claims, tenant, name } = this.#knownToken(authorization, now) ?? this.#verify(authorization, now)
-    const live = this.#parts.memory.peek<LiveToken>(tenant, name, now)
-    if (live === undefined) return null
-    this.#noteUse(tenant, live, now, network)
-    return { caller: serviceCaller(tenant, live), claims }
   }
 
   async person(
@@ -207,7 +196,7 @@ class CachedCallers implements Callers {
   ): Promise<PersonCaller> {
     const { database, tokens } = this.#parts
     const { authorization } = request.headers
-    const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
+    const cookie = cookieAllowed && authorization === undefined ? sessionOf(request) : undefined
     if (cookie !== undefined && isForeign(request)) {
       // Verify the cookie only to record the attempt in the audit log. The answer is the same for any cookie.
       try {
@@ -256,7 +245,7 @@ class CachedCallers implements Callers {
   #verify(
     authorization: string | undefined,
     now: number,
-    onSigned?: (claims: TokenClaims) => void,
+    onSigned: (claims: TokenClaims) => void,
   ): VerifiedToken {
     const claims = this.#parts.tokens.verify('service', bearerToken(authorization), now, onSigned)
     const verified = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
@@ -318,6 +307,11 @@ class CachedCallers implements Callers {
       this.#parts.log.warn({ err: error }, 'last use could not be recorded'),
     )
   }
+}
+
+/** The session token of a request's cookies; undefined if there is none. */
+function sessionOf({ headers }: FastifyRequest): string | undefined {
+  return headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[sessionCookie]
 }
 
 function signedBy(watch: CallerWatch): (claims: TokenClaims) => void {

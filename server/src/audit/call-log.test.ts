@@ -83,8 +83,7 @@ describe('the call log', () => {
   const refusal = problem('quota-exceeded', 'Your brokerage has made 10 requests within a second.')
   function answered(of: TenantId, count: number, why: 'refused' | 'ok' = 'ok'): void {
     for (let index = 0; index < count; index++) {
-      const request = {}
-      log.begin(request, {
+      const begun = log.begin({
         tenant: of,
         jti: '00000000-0000-4000-8000-000000000000',
         endpoint: laneInsight,
@@ -94,8 +93,8 @@ describe('the call log', () => {
         network: '192.0.2.7',
         at: now,
       })
-      if (why === 'refused') log.refuse(request, refusal)
-      log.end(request, { status: why === 'refused' ? 429 : 200, ms: 1, answered: true })
+      if (why === 'refused') begun.refuse(refusal)
+      begun.end({ status: why === 'refused' ? 429 : 200, ms: 1, answered: true })
     }
   }
 
@@ -168,9 +167,8 @@ describe('the call log', () => {
   })
 
   test('a call that cannot be recorded affects only its own entry', async () => {
-    const request = {}
-    log.begin(request, { tenant, url: null } as never)
-    expect(() => log.end(request, { status: 200, ms: 1, answered: true })).not.toThrow()
+    const begun = log.begin({ tenant, url: null } as never)
+    expect(() => begun.end({ status: 200, ms: 1, answered: true })).not.toThrow()
     await log.flush()
     expect(lines).toEqual(['a call could not be recorded in the call log'])
     await log.drain()

@@ -13,17 +13,19 @@ export interface LastMinuteCounts {
   readonly refused: number
 }
 
-/** The log of recent calls to the integration API. `request` is any object that identifies the request. */
-export interface CallLog {
-  begin(request: object, call: BegunCall): void
+/** A call that has begun. It is in the log once it has ended. */
+export interface OpenCall {
   /** Records the parameters of a call as a query string, if they are in its body. */
-  asks(request: object, query: string): void
-  /** Records why a call is refused, also inside an answer of status 200. Ignored for requests without `begin`. */
-  refuse(request: object, why: Problem): void
+  asks(query: string): void
+  /** Records why a call is refused, also inside an answer of status 200. */
+  refuse(why: Problem): void
   /** `answered` is false if the caller closed the connection before the answer. */
-  end(request: object, answer: { status: number; ms: number; answered: boolean }): void
-  /** Records a call that was answered without `begin`, and was not refused. */
-  note(call: BegunCall, answer: { status: number; ms: number; answered: boolean }): void
+  end(answer: { status: number; ms: number; answered: boolean }): void
+}
+
+/** The log of recent calls to the integration API. */
+export interface CallLog {
+  begin(call: BegunCall): OpenCall
   lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts>
   /** Writes all recorded calls to the database. */
   flush(): Promise<void>
@@ -66,9 +68,34 @@ export function callLog(parts: CallLogParts): CallLog & { counts(): CallLogCount
   return new BufferedCallLog(parts)
 }
 
+class CallInProgress implements OpenCall {
+  readonly #record: (call: BegunCall, problem: Problem | null, answer: CallAnswer) => void
+  #call: BegunCall
+  #problem: Problem | null = null
+
+  constructor(
+    call: BegunCall,
+    record: (call: BegunCall, problem: Problem | null, answer: CallAnswer) => void,
+  ) {
+    this.#call = call
+    this.#record = record
+  }
+
+  asks(query: string): void {
+    this.#call = { ...this.#call, url: `?${query}` }
+  }
+
+  refuse(why: Problem): void {
+    this.#problem = why
+  }
+
+  end(answer: CallAnswer): void {
+    this.#record(this.#call, this.#problem, answer)
+  }
+}
+
 class BufferedCallLog implements CallLog {
   readonly #parts: CallLogParts
-  readonly #begun = new WeakMap<object, { call: BegunCall; problem: Problem | null }>()
   readonly #minute = lastMinute()
   readonly #pending = new PendingCalls()
   /** Per tenant: when old calls were last deleted, and how many have been written since. Oldest first. */
@@ -88,29 +115,8 @@ class BufferedCallLog implements CallLog {
     this.#timer.unref()
   }
 
-  begin(request: object, call: BegunCall): void {
-    this.#begun.set(request, { call, problem: null })
-  }
-
-  asks(request: object, query: string): void {
-    const entry = this.#begun.get(request)
-    if (entry !== undefined) entry.call = { ...entry.call, url: `?${query}` }
-  }
-
-  refuse(request: object, why: Problem): void {
-    const entry = this.#begun.get(request)
-    if (entry !== undefined) entry.problem = why
-  }
-
-  end(request: object, answer: CallAnswer): void {
-    const entry = this.#begun.get(request)
-    if (entry === undefined) return
-    this.#begun.delete(request)
-    this.#record(entry.call, entry.problem, answer)
-  }
-
-  note(call: BegunCall, answer: CallAnswer): void {
-    this.#record(call, null, answer)
+  begin(call: BegunCall): OpenCall {
+    return new CallInProgress(call, this.#record)
   }
 
   async lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts> {
@@ -135,7 +141,7 @@ class BufferedCallLog implements CallLog {
     await this.flush()
   }
 
-  #record(call: BegunCall, problem: Problem | null, answer: CallAnswer): void {
+  readonly #record = (call: BegunCall, problem: Problem | null, answer: CallAnswer): void => {
     this.#minute.count(call.tenant, problem?.code === 'quota-exceeded', this.#parts.clock())
     const outcome = this.#pending.add(call, problem, answer)
     if (outcome === 'left out') this.#leftOut++

@@ -11,12 +11,17 @@ export interface CameFrom {
   readonly requestId: string
 }
 
+/** The owner of a token whose signature was verified, whether it is then accepted or not. */
+export interface TokenOwner {
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly jti: string
+}
+
 /** Records refusals in the audit logs of the brokerages that they concern, in the background. */
 export interface Refusals {
-  /** Records the owner of a request's token, once its signature is verified. */
-  signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void
-  /** Counts a refusal for which the audit log has a kind. Ignored for requests without a verified token. */
-  refuse(request: object, why: Problem, from: CameFrom): void
+  /** Counts a refusal for which the audit log has a kind. `signer`: the owner of the request's verified token. */
+  refuse(signer: TokenOwner, why: Problem, from: CameFrom): void
   /** A sign-in of a known user with a wrong password. */
   signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void
   /** A sign-in for an account, known or unknown, that was refused without a check after too many failures. */
@@ -78,7 +83,6 @@ export function refusals(parts: RefusalParts): Refusals {
 
 class CountedRefusals implements Refusals {
   readonly #parts: RefusalParts
-  readonly #signers = new WeakMap<object, { tenant: TenantId; userId: number; jti: string }>()
   readonly #counting = new Map<string, Counted>()
   readonly #timer: NodeJS.Timeout
   #writing: Promise<void> = Promise.resolve()
@@ -90,15 +94,9 @@ class CountedRefusals implements Refusals {
     this.#timer.unref()
   }
 
-  signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void {
-    this.#signers.set(request, signer)
-  }
-
-  refuse(request: object, why: Problem, from: CameFrom): void {
-    const signer = this.#signers.get(request)
+  refuse({ tenant, userId, jti }: TokenOwner, why: Problem, from: CameFrom): void {
     const kind = kindOf[why.code]
-    if (signer === undefined || kind === undefined) return
-    const { tenant, userId, jti } = signer
+    if (kind === undefined) return
     const subject = kind === 'sign-in-failed' ? userId : null
     const about = { problem: why.code }
     const event = auditEvent(userId, { ...from, now: this.#parts.clock() }, kind, { subject, about })

@@ -385,6 +385,8 @@ export function books<Quotes extends Book>({
   }
 
   async function read(tenant: TenantId): Promise<OpenBook<Quotes>> {
+    const current = held(tenant)
+    if (current !== null) return current
     for (let tries = 0; tries < triesMax; tries++) {
       await waitWithinDeadline(() => watch.look())
       const known = held(tenant)

@@ -60,9 +60,6 @@ type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
 /** An endpoint's code: parse, fetch, decide, store, answer. */
 export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
-/** Answers a read synchronously from memory; null when the database is needed. */
-export type FromMemory<E extends Endpoint> = (call: ReadCall<E>, parts: Parts) => AnswerOf<E> | null
-
 /** An admitted request whose body has not been read yet. */
 export interface Arriving<E extends Endpoint> {
   readonly caller: CallerOf<E>
@@ -82,21 +79,17 @@ export interface ServedEndpoint {
   readonly endpoint: Endpoint
   readonly beforeBody?: (arriving: never, parts: Parts) => Promise<() => void>
   readonly handler: (call: never, parts: Parts) => Promise<unknown>
-  readonly fromMemory?: (call: never, parts: Parts) => unknown
 }
 
 /** Ties an endpoint's contract to its code. */
 export function serve<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
-  { fromMemory, beforeBody }: { fromMemory?: FromMemory<E>; beforeBody?: BeforeBody<E> } = {},
+  { beforeBody }: { beforeBody?: BeforeBody<E> } = {},
 ): ServedEndpoint {
   return {
     endpoint,
     handler: handler as ServedEndpoint['handler'],
-    ...(fromMemory === undefined
-      ? {}
-      : { fromMemory: fromMemory as NonNullable<ServedEndpoint['fromMemory']> }),
     ...(beforeBody === undefined
       ? {}
       : { beforeBody: beforeBody as NonNullable<ServedEndpoint['beforeBody']> }),

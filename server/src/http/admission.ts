@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem, problem } from '#contract/errors.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
@@ -11,11 +11,18 @@ import {
 } from '../database/session/index.ts'
 import type { Call, CsvFile, Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { type DashboardShare, quotaExceeded } from '../limits/index.ts'
-import { onBehalfOf } from '../runtime/index.ts'
+import { andThen, type NowOrLater, onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
 import { refuseTooLittleRight } from './caller-rights.ts'
 import { bodyBytesMaxOf, hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The result of admission; null before it. */
+    admitted: Admitted | null
+  }
+}
 
 /** State that all routes of one process share. */
 export interface Gates {
@@ -65,7 +72,6 @@ export class Admission {
   readonly #own: OwnChecks
   readonly #bytesMax: number
   readonly #isLimited: boolean
-  readonly #admitted = new WeakMap<FastifyRequest, Admitted>()
 
   constructor(endpoint: Endpoint, parts: Parts, gates: Gates, own: OwnChecks = {}) {
     this.#endpoint = endpoint
@@ -76,40 +82,56 @@ export class Admission {
     this.#isLimited = underTenantLimit(endpoint)
   }
 
-  /** The route's first hook. Throws the Problem of the first check that fails, before the body is read. */
-  readonly admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const network = callerNetwork(request.ip)
+  /**
+   * The route's first hook. Answers with the Problem of the first check that fails, before the body is read. A request whose
+   * token and limit are known in memory is admitted at once; another one waits for the database.
+   */
+  readonly admit: onRequestHookHandler = (request, reply, done) => {
+    const admitted = this.#run(request, new RequestDeadline(), (deadline) =>
+      this.#check(request, reply, deadline),
+    )
+    if (admitted instanceof Promise) admitted.then(() => done(), done)
+    else done()
+  }
+
+  #check(request: FastifyRequest, reply: FastifyReply, deadline: RequestDeadline): NowOrLater<void> {
+    const network = request.record?.network ?? callerNetwork(request.ip)
     const now = this.#parts.clock()
-    refuseEmptyPart(request)
     refuseDuplicateHeaders(request)
-    const deadline = new RequestDeadline()
-    const caller = await this.#run(request, deadline, () => this.#callerOf(request, reply, { now, network }))
-    if (caller.kind !== 'anyone' && this.#isLimited) {
-      const { tenant } = caller
-      applyPermit(await this.#run(request, deadline, () => this.#parts.tenantLimit.admit(tenant)), reply)
-    }
-    refuseTooLittleRight(this.#endpoint, caller)
-    this.#own.refuse?.(request)
-    if (hasBody(request)) refuseUnreadableBody(this.#endpoint, request, this.#bytesMax)
-    const { beforeBody } = this.#own
-    const end =
-      beforeBody === undefined
-        ? nothingReserved
-        : await this.#run(request, deadline, () => beforeBody(request, { caller, now }))
-    if (reply.raw.closed) end()
-    else reply.raw.once('close', end)
-    sendContinue(request, reply)
-    this.#admitted.set(request, { caller, now, network, deadline, end })
+    return andThen(this.#callerOf(request, reply, { now, network }), (caller) =>
+      andThen(this.#takePermit(caller, reply), () => {
+        refuseTooLittleRight(this.#endpoint, caller)
+        this.#own.refuse?.(request)
+        if (hasBody(request)) refuseUnreadableBody(this.#endpoint, request, this.#bytesMax)
+        const end = this.#own.beforeBody?.(request, { caller, now }) ?? nothingReserved
+        return andThen(end, (end) => {
+          if (end !== nothingReserved) {
+            if (reply.raw.closed) end()
+            else reply.raw.once('close', end)
+          }
+          sendContinue(request, reply)
+          request.admitted = { caller, now, network, deadline, end }
+        })
+      }),
+    )
+  }
+
+  /** Takes one of the tenant's permits, if the endpoint has a limit. @throws Problem quota-exceeded */
+  #takePermit(caller: Admitted['caller'], reply: FastifyReply): NowOrLater<void> {
+    if (caller.kind === 'anyone' || !this.#isLimited) return
+    const { tenantLimit } = this.#parts
+    const permit = tenantLimit.admitNow(caller.tenant) ?? tenantLimit.admit(caller.tenant)
+    return andThen(permit, (permit) => applyPermit(permit, reply))
   }
 
   admitted(request: FastifyRequest): Admitted {
-    const found = this.#admitted.get(request)
-    if (found === undefined) throw new Error('The request was not admitted.')
+    const found = request.admitted
+    if (found === null) throw new Error('The request was not admitted.')
     return found
   }
 
   /** Runs work for an admitted request, within its deadline and its trace. */
-  run<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  run<T>(request: FastifyRequest, work: () => NowOrLater<T>): NowOrLater<T> {
     return this.#run(request, this.admitted(request).deadline, work)
   }
 
@@ -117,18 +139,9 @@ export class Admission {
    * Runs the work of a request whose body has arrived, and then releases what `beforeBody` reserved. The work goes on, and
    * holds the body, after the caller has hung up: a caller that sends files and hangs up must not pile them up.
    */
-  async holding<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+  holding<T>(request: FastifyRequest, reply: FastifyReply, work: () => NowOrLater<T>): NowOrLater<T> {
     const { end } = this.admitted(request)
-    // Nobody waits for the answer, and the next file of the caller may already have the place of this one.
-    if (end !== nothingReserved && reply.raw.closed) {
-      throw problem('malformed-request', 'The connection was closed while the request arrived.')
-    }
-    reply.raw.off('close', end)
-    try {
-      return await work()
-    } finally {
-      end()
-    }
+    return end === nothingReserved ? work() : holding(end, reply, work)
   }
 
   /**
@@ -136,10 +149,10 @@ export class Admission {
    *
    * @throws BrokerageBusy
    */
-  inTurn<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  inTurn<T>(request: FastifyRequest, work: () => NowOrLater<T>): NowOrLater<T> {
     const { caller } = this.admitted(request)
     if (caller.kind === 'anyone' || this.#isLimited) return work()
-    return this.run(request, () => this.#gates.share.run(caller.tenant, work))
+    return this.run(request, () => this.#gates.share.run(caller.tenant, async () => work()))
   }
 
   /** Runs work that does not yield, such as writing an answer, on the account of a dashboard request's brokerage. */
@@ -155,7 +168,7 @@ export class Admission {
     request: FastifyRequest,
     { endpoint, handler }: ServedEndpoint,
     sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed']: unknown },
-  ): Promise<unknown> {
+  ): NowOrLater<unknown> {
     const { caller, now, network } = this.admitted(request)
     // An agent's message is admitted once. It may then call other endpoints.
     refuseTooLittleRight(endpoint, caller)
@@ -168,36 +181,48 @@ export class Admission {
     }
     const answer = () =>
       this.run(request, () =>
-        withViewer(viewerOf(caller), async () => {
-          const result = await handler(call as never, this.#parts)
+        withViewer(viewerOf(caller), () => {
+          const result = handler(call as never, this.#parts)
           // A file is made while it is sent.
           if (endpoint.answerKind !== 'csv') return result
-          const file = result as CsvFile
-          return { ...file, text: keepingViewer(file.text) }
+          return result.then((file) => ({
+            ...(file as CsvFile),
+            text: keepingViewer((file as CsvFile).text),
+          }))
         }),
       )
     return caller.kind === 'anyone' ? answer() : onBehalfOf(caller.tenant, answer)
   }
 
-  #run<T>(request: FastifyRequest, deadline: RequestDeadline, work: () => Promise<T>): Promise<T> {
-    return this.#parts.traces.within(request.record?.span ?? null, () => withDeadline(deadline, work))
+  #run<T>(
+    request: FastifyRequest,
+    deadline: RequestDeadline,
+    work: (deadline: RequestDeadline) => NowOrLater<T>,
+  ): NowOrLater<T> {
+    const { traces } = this.#parts
+    return traces.within(request.record?.span ?? null, () => withDeadline(deadline, () => work(deadline)))
   }
 
-  async #callerOf(
+  #callerOf(
     request: FastifyRequest,
     reply: FastifyReply,
     { now, network }: { now: number; network: string },
-  ) {
+  ): NowOrLater<Admitted['caller']> {
     const { kind } = this.#endpoint.who
     if (kind === 'anyone') return { kind } as const
     const { callers } = this.#gates
     const watch = this.#callerWatch(request, reply, { now, network })
-    try {
-      return kind === 'service'
-        ? await callers.service(request.headers.authorization, now, network, watch)
-        : await callers.person(request, now, !this.#isLimited, watch)
-    } catch (error) {
+    const refused = (error: unknown): never => {
       throw countedRefusal(error, network, this.#gates, this.#parts)
+    }
+    try {
+      const caller =
+        kind === 'service'
+          ? callers.service(request.headers.authorization, now, network, watch)
+          : callers.person(request, now, !this.#isLimited, watch)
+      return caller instanceof Promise ? caller.catch(refused) : caller
+    } catch (error) {
+      return refused(error)
     }
   }
 
@@ -208,21 +233,23 @@ export class Admission {
     { now, network }: { now: number; network: string },
   ): CallerWatch {
     const endpoint = this.#endpoint
-    const { calls, refusals, tenantLimit } = this.#parts
+    const { calls, tenantLimit } = this.#parts
     return {
       signedBy: (tenant, claims) => {
+        const { record } = request
+        if (record == null) return
         const { jti, user_id: userId } = claims
-        if (request.record) request.record.tenant = tenant
-        refusals.signedBy(request, { tenant, userId, jti })
+        record.signer = { tenant, userId, jti }
         if (endpoint.who.kind === 'service') reply.headers(expiryHeaders(claims, now))
         if (!this.#isLimited) return
         const { id: requestId, method } = request
         const url = request.raw.url ?? ''
-        calls.begin(request, { tenant, jti, endpoint, method, url, requestId, network, at: now })
+        const call = calls.begin({ tenant, jti, endpoint, method, url, requestId, network, at: now })
+        record.call = call
         // 'close' is the only event when the caller disconnects before the answer.
         reply.raw.once('close', () => {
           const { statusCode: status, headersSent: answered } = reply.raw
-          calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
+          call.end({ status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
         })
       },
       refuseSpent: (tenant) => {
@@ -230,6 +257,20 @@ export class Admission {
         if (refusal !== null) applyPermit(refusal, reply)
       },
     }
+  }
+}
+
+/** Runs `work`, and then releases what was reserved. @throws Problem malformed-request if the caller has hung up */
+async function holding<T>(end: () => void, reply: FastifyReply, work: () => NowOrLater<T>): Promise<T> {
+  // Nobody waits for the answer, and the next file of the caller may already have the place of this one.
+  if (reply.raw.closed) {
+    throw problem('malformed-request', 'The connection was closed while the request arrived.')
+  }
+  reply.raw.off('close', end)
+  try {
+    return await work()
+  } finally {
+    end()
   }
 }
 
@@ -256,19 +297,14 @@ function countedRefusal(
   })
 }
 
-/** Rejects an address with an empty parameter, such as `/api/lanes/`. */
-function refuseEmptyPart(request: FastifyRequest): void {
-  if (Object.values(request.params as Record<string, string>).includes('')) {
-    throw problem('route-not-found', 'There is nothing at this address.')
-  }
-}
-
 /** Headers that two parties could read differently when repeated. Node silently keeps the first. */
 const singleHeaders = new Set(['authorization', 'content-type', 'content-length', 'host'])
 
 function refuseDuplicateHeaders(request: FastifyRequest): void {
-  const seen = new Set<string>()
   const raw = request.raw.rawHeaders
+  // As many names as lines: no header was sent twice.
+  if (Object.keys(request.raw.headers).length * 2 === raw.length) return
+  const seen = new Set<string>()
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? ''
     if (!singleHeaders.has(name)) continue

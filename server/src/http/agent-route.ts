@@ -113,7 +113,7 @@ function toolCaller(
   )
   return (request) =>
     async ({ name, status }, query) => {
-      parts.calls.asks(request, `tool=${name}&${query}`)
+      request.record?.call?.asks(`tool=${name}&${query}`)
       try {
         const read = reads.get(name)
         if (read === undefined) throw new Error(`No code serves ${name}.`)

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
-import { setImmediate as immediate } from 'node:timers/promises'
-import cookie from '@fastify/cookie'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -73,10 +71,9 @@ import { dashboardShare } from '../limits/index.ts'
 import { slidingWindow, trustedProxies } from '../security/index.ts'
 import { recordRequests } from '../watching/index.ts'
 import { agentRoute } from './agent-route.ts'
-import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { standardHeaders } from './answer-headers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
-import { endSockets, leaveInPeace, type RequestBegun } from './drain-connections.ts'
+import { endSockets, leaveInPeace } from './drain-connections.ts'
 import { answerProblem, answerRawError, fromFramework, notFound } from './problem-answers.ts'
 import { hasBody, limitArrival } from './request-body.ts'
 import { serveEndpoint } from './serve-endpoint.ts'
@@ -141,11 +138,10 @@ const serverOptions = {
 /** Builds the application: every route, and one place for errors. */
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const isProxy = trustedProxies(parts.config.trustProxy)
-  const early: EarlyAnswers = { fromMemory: () => false, begun: () => {} }
-  const app = newFastify(parts, logger, { isProxy, early })
+  const app = newFastify(parts, logger, isProxy)
   recordRequests(app, parts)
   leaveInPeace(app)
-  await app.register(cookie)
+  app.decorateRequest('admitted', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -156,8 +152,9 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
       ? dashboard.sendPage(reply.code(404))
       : answerProblem(notFound(request), request, reply, parts)
   checkFirst(app, parts, answerNotFound)
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    answerProblem(fromFramework(error, request.routeOptions), request, reply, parts)
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    await parsed
+    return answerProblem(fromFramework(error, request.routeOptions), request, reply, parts)
   })
   app.setNotFoundHandler(answerNotFound)
 
@@ -166,11 +163,6 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     callers: callers(parts),
     share: dashboardShare(),
   }
-  early.fromMemory = answerFromMemory(servedEndpoints, parts, gates.callers, {
-    isProxy,
-    isLeaving: () => app.isLeaving(),
-    standardHeaders,
-  })
   refuseUnserved()
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   agentRoute(app, servedEndpoints, parts, gates)
@@ -179,41 +171,28 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
-  early.begun = endSockets(app)
+  endSockets(app)
   routeExpectations(app)
   return app
-}
-
-/** What sees a request before the framework. Set once the application exists. */
-interface EarlyAnswers {
-  fromMemory: AnswerFromMemory
-  begun: RequestBegun
 }
 
 function newFastify(
   parts: Parts,
   logger: FastifyBaseLogger,
-  { isProxy, early }: { isProxy: (address: string) => boolean; early: EarlyAnswers },
+  isProxy: (address: string) => boolean,
 ): FastifyInstance {
   return fastify({
-    // Cached reads are answered before the framework, which would take longer than the answer itself.
-    serverFactory: (handler) =>
-      createServer(serverOptions, (request, response) => {
-        const regular = {
-          begun: () => early.begun(request, response),
-          answer: () => handler(request, response),
-        }
-        if (early.fromMemory(request, response, regular)) return
-        regular.begun()
-        regular.answer()
-      }),
+    serverFactory: (handler) => createServer(serverOptions, handler),
     loggerInstance: logger,
+    // Nothing is logged through the request's logger, and making one takes longer than routing.
+    childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: isProxy,
     bodyLimit: bodyBytesMax,
     // A path parameter may be as long as the URL, so that an odd lane_ref is answered "no such lane", not "no route".
-    routerOptions: { maxParamLength: uriBytesMax },
+    // The queries of endpoints are read by `query-parameters.ts`, which reports errors.
+    routerOptions: { maxParamLength: uriBytesMax, querystringParser: () => ({}) },
     requestTimeout: serverOptions.requestTimeout,
     // While the service stops, requests on open connections are answered, and each connection is closed afterwards.
     return503OnClosing: false,
@@ -229,14 +208,20 @@ function newFastify(
   })
 }
 
+/**
+ * Resolves once Node has parsed all bytes that arrived together with the head of a request. If they are not well-formed,
+ * the parser's own answer is then the only one.
+ */
+const parsed = Promise.resolve()
+
 /** Adds the hooks of every request: standard headers, Host, framing, URL, the time limits of body and answer. */
 function checkFirst(
   app: FastifyInstance,
   parts: Parts,
   answerNotFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...standardHeaders, 'Request-Id': request.id })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(standardHeaders).header('Request-Id', request.id)
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw problem('malformed-request', 'The header Host is missing.', { headers: { Connection: 'close' } })
     }
@@ -251,17 +236,27 @@ function checkFirst(
     limitArrival(request, reply, parts)
     // The router also matches an empty parameter: /quotes/ is not the page of a quote. Answering here keeps the framework
     // from reading the body of a request that no route serves.
-    if (request.is404 || Object.values(request.params as Record<string, string>).includes('')) {
-      // A body sent together with its headers arrives within this turn, so the connection can stay open.
-      if (hasBody(request)) await immediate()
-      await answerNotFound(request, reply)
-      return reply
+    if (!request.is404 && !hasEmptyParameter(request)) {
+      if (hasBody(request)) void parsed.then(() => done())
+      else done()
+      return
     }
+    // A body sent together with its headers arrives within this turn, so the connection can stay open.
+    if (hasBody(request)) setImmediate(() => answerNotFound(request, reply))
+    else void parsed.then(() => answerNotFound(request, reply))
   })
   // Node's own time-outs cover only what arrives. This one covers callers that do not read their answers.
-  app.addHook('onSend', async ({ raw }) => {
+  app.addHook('onSend', ({ raw }, _reply, payload, done) => {
     raw.socket.setTimeout?.(answerStallSecondsMax * 1000)
+    done(null, payload)
   })
+}
+
+function hasEmptyParameter({ params }: FastifyRequest): boolean {
+  for (const name in params as Record<string, string>) {
+    if ((params as Record<string, string>)[name] === '') return true
+  }
+  return false
 }
 
 function refuseUnserved(): void {

@@ -9,8 +9,6 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Stops keeping connections: for some seconds requests are still answered, each with Connection: close. */
     leave(): Promise<void>
-    /** True from the beginning of `leave` on. */
-    isLeaving(): boolean
   }
 }
 
@@ -26,16 +24,16 @@ export function leaveInPeace(app: FastifyInstance): void {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  app.addHook('onRequest', async (request, reply) => {
-    if (!leaving) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!leaving) return done()
     reply.header('Connection', 'close')
     if (request.routeOptions.url === '/readyz') {
       throw problem('unavailable', 'This node is stopping. Use another one.', {
         headers: { 'Retry-After': '1', Connection: 'close' },
       })
     }
+    done()
   })
-  app.decorate('isLeaving', () => leaving)
   app.decorate('leave', async () => {
     if (leaving || open.size === 0) return
     leaving = true
@@ -43,15 +41,12 @@ export function leaveInPeace(app: FastifyInstance): void {
   })
 }
 
-/** Called for each request that is not answered at once. */
-export type RequestBegun = (request: IncomingMessage, response: ServerResponse) => void
-
 /**
  * The second half of a stop: after the port is closed, connections without a request in flight are closed. Node closes only
  * connections that have had a request. A browser opens more connections than it uses, and an unused one would delay the
  * stop until its time-out. Requests in flight may finish, for at most `stopSecondsMax`.
  */
-export function endSockets(app: FastifyInstance): RequestBegun {
+export function endSockets(app: FastifyInstance): void {
   const inFlight = new Map<Socket, number>()
   let closing = false
   const endIfUnused = (socket: Socket) => {
@@ -70,12 +65,12 @@ export function endSockets(app: FastifyInstance): RequestBegun {
     }, stopSecondsMax * 1000)
     app.server.once('close', () => clearTimeout(late))
   })
-  return ({ socket }, response) => {
+  app.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1)
     response.once('close', () => {
       const left = (inFlight.get(socket) ?? 1) - 1
       if (!socket.destroyed) inFlight.set(socket, left)
       endIfUnused(socket)
     })
-  }
+  })
 }

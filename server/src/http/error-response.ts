@@ -61,8 +61,8 @@ export function asProblem(error: unknown, isRead: boolean): Problem {
 export function recordRefusal(
   request: FastifyRequest,
   why: Problem,
-  parts: Pick<Parts, 'calls' | 'log' | 'metrics'>,
+  parts: Pick<Parts, 'log' | 'metrics'>,
 ): void {
-  parts.calls.refuse(request, why)
+  request.record?.call?.refuse(why)
   recordProblem(request, why, parts)
 }

@@ -1,5 +1,5 @@
 /**
- * The HTTP application: admission, routes, error responses, the dashboard's files, and answers from memory.
+ * The HTTP application: admission, routes, error responses, and the dashboard's files.
  */
 export { buildApp } from './app.ts'
 export { operationPaths } from './service-routes.ts'

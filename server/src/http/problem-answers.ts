@@ -76,7 +76,8 @@ export function answerProblem(
   reply: FastifyReply,
   parts: Parts,
 ): FastifyReply {
-  parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
+  const { signer = null, network = callerNetwork(request.ip) } = request.record ?? {}
+  if (signer !== null) parts.refusals.refuse(signer, answer, { network, requestId: request.id })
   recordRefusal(request, answer, parts)
   return reply
     .code(answer.status)

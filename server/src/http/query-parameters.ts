@@ -52,53 +52,13 @@ function decoded(text: string): string {
  */
 export type ReadQuery = (url: string, ignored: string[]) => Record<string, unknown>
 
-/** The number of cached `name=value` parts: about five megabytes at the maximum length of a part. */
-export const keptPartsMax = 20_000
-const keptPartLengthMax = 150
-
-/**
- * Makes the reader of an endpoint's queries. It caches up to `keepMax` validated `name=value` parts, so that a repeated
- * part is not decoded and validated again. This is safe because each parameter is validated independently of the others.
- */
-export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): ReadQuery {
+/** Makes the reader of an endpoint's queries. */
+export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
   const check = shape(schema, 'parameter')
-  const required = schema.required?.length ?? 0
-  const validated = new Map<
-    string,
-    { readonly name: string; readonly value: unknown; readonly isRequired: boolean }
-  >()
-
-  function readAgain(url: string): Record<string, unknown> | null {
-    const values: Record<string, unknown> = {}
-    let found = 0
-    for (const part of url.slice(url.indexOf('?') + 1).split('&')) {
-      const known = validated.get(part)
-      if (known === undefined || values[known.name] !== undefined) return null
-      values[known.name] = known.value
-      if (known.isRequired) found++
-    }
-    return found === required ? values : null
-  }
-
-  function keep(parts: readonly string[], values: Readonly<Record<string, unknown>>): void {
-    for (const part of parts) {
-      if (part.length > keptPartLengthMax) continue
-      const [name] = readPart(part)
-      if (!check.names.has(name)) continue
-      if (validated.size >= keepMax) validated.clear()
-      // A substring keeps the whole URL in memory, so the part is copied.
-      const own = Buffer.from(part, 'latin1').toString('latin1')
-      if (own !== part) continue
-      validated.set(own, { name, value: values[name], isRequired: schema.required?.includes(name) ?? false })
-    }
-  }
-
   return (url, ignored) => {
-    const again = validated.size === 0 ? null : readAgain(url)
-    if (again !== null) return again
     const sent: Record<string, string> = {}
-    const parts = sentParts(url)
-    for (const [name, value] of parts.map(readPart)) {
+    for (const part of sentParts(url)) {
+      const [name, value] = readPart(part)
       if (!check.names.has(name)) {
         ignored.push(name)
         continue
@@ -113,7 +73,6 @@ export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): Rea
     const values = readParameters(schema, sent)
     const errors = check.errors(values)
     if (errors.length > 0) throw invalid(errors)
-    if (keepMax > 0) keep(parts, values)
     return values
   }
 }

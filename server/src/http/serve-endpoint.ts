@@ -8,6 +8,7 @@ import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '
 import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
+import { andThen } from '../runtime/index.ts'
 import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
 import { Admission, type Admitted, type Gates } from './admission.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -41,6 +42,7 @@ export function serveEndpoint(
   })
   const signs = signsOf(endpoint)
   const readRequest = requestReader(endpoint)
+  const headers = answerHeaders(endpoint)
 
   const route: RouteOptions = {
     method: endpoint.method,
@@ -56,12 +58,15 @@ export function serveEndpoint(
       const admitted = admission.admitted(request)
       // What was reserved is released before the answer is sent: the caller may send its next request as soon as it has it.
       const result = await admission.holding(request, reply, () =>
-        admission.inTurn(request, async () => {
+        admission.inTurn(request, () => {
           const signed =
             signs === null
               ? undefined
-              : await admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
-          return admission.handle(request, served, { ...readRequest(request, reply), signed })
+              : admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
+          return andThen(signed, (signed) => {
+            const { params, query, body } = readRequest(request, reply)
+            return admission.handle(request, served, { params, query, body, signed })
+          })
         }),
       )
       if (endpoint.answerKind === 'csv') {
@@ -71,7 +76,7 @@ export function serveEndpoint(
       if (result instanceof Reply) reply.headers(result.headers)
       return reply
         .code(endpoint.status)
-        .headers(answerHeaders(endpoint))
+        .headers(headers)
         .send(admission.charge(request, () => JSON.stringify(body)))
     },
   }
@@ -98,7 +103,7 @@ function sendFile(
 ): Promise<FastifyReply> {
   const onCut = (error: unknown) => {
     const { code, cause } = asProblem(error, true)
-    const tenant = request.record?.tenant ?? null
+    const tenant = request.record?.signer?.tenant ?? null
     parts.log.error(
       { request_id: request.id, tenant_id: tenant, code, err: cause },
       'a CSV answer ended early',

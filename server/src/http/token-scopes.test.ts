@@ -78,7 +78,7 @@ describe.each(tokenScopeNames)('a token with the scope %s', (scope) => {
     'calls %s only if the scope permits it',
     async (name, endpoint) => {
       app.now += 2_000
-      // Twice, because a read may be answered from memory the second time.
+      // Twice, because the second read finds the token in the cache.
       for (const _ of ['first', 'second']) {
         const answer = await ask(tokens.get(scope) ?? '', endpoint)
         const body = await answer.text()

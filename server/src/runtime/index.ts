@@ -3,6 +3,7 @@
  */
 export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
 export type { Log } from './log.ts'
+export { andThen, type NowOrLater } from './now-or-later.ts'
 export { late, orLate } from './or-late.ts'
 export { runInOrder } from './run-in-order.ts'
 export { version } from './version.ts'

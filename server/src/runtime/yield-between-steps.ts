@@ -8,7 +8,7 @@ const sliceMs = 3
 const current = new AsyncLocalStorage<unknown>()
 
 /** Runs a request for an owner. Its long work takes turns with that of other owners (see `yieldBetweenSteps`). */
-export function onBehalfOf<T>(owner: unknown, work: () => Promise<T>): Promise<T> {
+export function onBehalfOf<T>(owner: unknown, work: () => T): T {
   return current.run(owner, work)
 }
 

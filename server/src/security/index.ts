@@ -34,5 +34,5 @@ export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-
 export { type SignUps, signUpLimit } from './sign-up-limit.ts'
 export { newSigningSecret } from './signing-secret.ts'
 export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
-export { callerAddress, isNetwork, trustedProxies } from './trusted-proxies.ts'
+export { isNetwork, trustedProxies } from './trusted-proxies.ts'
 export { newWebhookSecret, webhookSignature } from './webhook-signature.ts'

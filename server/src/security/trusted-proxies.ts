@@ -42,28 +42,3 @@ export function trustedProxies(networks: readonly string[]): (address: string) =
     return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
-
-/**
- * The client address of a request: the last address in X-Forwarded-For that is not a trusted proxy, or the first if all are.
- * The same as Fastify's `request.ip`, for code that runs before Fastify.
- */
-export function callerAddress(
-  {
-    socket,
-    headers,
-  }: {
-    readonly socket: { readonly remoteAddress?: string | undefined }
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  },
-  isProxy: (address: string) => boolean,
-): string {
-  const nearest = socket.remoteAddress ?? ''
-  const forwarded = headers['x-forwarded-for']
-  if (forwarded === undefined || !isProxy(nearest)) return nearest
-  const farther = String(forwarded)
-    .split(',')
-    .map((address) => address.replace(/^[ \t]+|[ \t]+$/g, ''))
-    .filter((address) => address !== '')
-    .reverse()
-  return farther.find((address) => !isProxy(address)) ?? farther.at(-1) ?? nearest
-}

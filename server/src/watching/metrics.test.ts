@@ -13,19 +13,17 @@ const answer = { endpoint: 'markup', method: 'GET', status: 200, seconds: 0.02 }
 const numberOf = (scrape: string, sample: string) =>
   Number(new RegExp(`^${sample.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(scrape)?.[1])
 
-test('answers from memory are counted as requests, and also separately', async () => {
+test('each scrape reports the same counts', async () => {
   const metrics = serviceMetrics()
-  const count = metrics.fromMemory(laneInsight)
   const { name } = laneInsight
   metrics.answered({ ...answer, endpoint: name })
-  count(0.00004)
-  count(0.00004)
+  metrics.answered({ ...answer, endpoint: name, seconds: 0.00004 })
+  metrics.answered({ ...answer, endpoint: name, seconds: 0.00004 })
   for (let times = 0; times < 2; times++) {
     const scrape = await metrics.read()
     expect(
       numberOf(scrape, `lanewise_http_requests_total{endpoint="${name}",method="GET",status="200"}`),
     ).toBe(3)
-    expect(numberOf(scrape, `lanewise_http_requests_from_memory_total{endpoint="${name}"}`)).toBe(2)
     expect(numberOf(scrape, `lanewise_http_request_duration_seconds_count{endpoint="${name}"}`)).toBe(3)
     expect(
       numberOf(scrape, `lanewise_http_request_duration_seconds_bucket{le="0.0005",endpoint="${name}"}`),
@@ -48,7 +46,7 @@ test('a counted limit behaves like the original limit', async () => {
   const scrape = await metrics.read()
   for (const name of ['tenant', 'signature-check'])
     expect(numberOf(scrape, `lanewise_limit_total{limit="${name}",outcome="admitted"}`)).toBe(2)
-  expect(numberOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="refused"}')).toBe(1)
+  expect(numberOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="refused"}')).toBe(2)
 })
 
 describe('the port for metrics', () => {

@@ -14,7 +14,7 @@ export interface ServiceMetrics extends Metrics {
   read(): Promise<string>
 }
 
-/** The buckets of answers, from an answer from memory (some 40 us) to the longest wait for the database. */
+/** The buckets of answers, from one without the database (some 100 us) to the longest wait for it. */
 const answerSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const transactionSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
@@ -77,25 +77,16 @@ function readOnScrape(registry: Registry): ReadOnScrape {
 }
 
 /** Counts and times requests. */
-function requestMetrics(
-  registry: Registry,
-  onScrape: ReadOnScrape,
-): Pick<Metrics, 'answered' | 'fromMemory'> {
+function requestMetrics(registry: Registry, onScrape: ReadOnScrape): Pick<Metrics, 'answered'> {
   const registers = [registry]
-  /** Answers from memory, counted in plain numbers for speed. A scrape adds the new ones to the others. */
-  const fromMemory = new Map<string, { readonly status: string; count: number; added: number }>()
-  const requests = new Counter({
-    name: 'lanewise_http_requests_total',
-    help: 'Answered requests, by endpoint of the contract, method and status (499: the caller disconnected).',
-    labelNames: ['endpoint', 'method', 'status'],
-    registers,
-    collect() {
-      for (const [endpoint, answers] of fromMemory) {
-        this.inc({ endpoint, method: 'GET', status: answers.status }, answers.count - answers.added)
-        answers.added = answers.count
-      }
-    },
-  })
+  /** Counted in plain numbers, because the library hashes the labels of each count. */
+  const counts = new Map<string, { readonly labels: Record<string, string>; count: number }>()
+  onScrape.total(
+    'lanewise_http_requests_total',
+    'Answered requests, by endpoint of the contract, method and status (499: the caller disconnected).',
+    ['endpoint', 'method', 'status'],
+    () => [...counts.values()].map(({ labels, count }) => [labels, count]),
+  )
   const durations = new Histogram({
     name: 'lanewise_http_request_duration_seconds',
     help: 'Duration of requests, by endpoint of the contract.',
@@ -103,25 +94,22 @@ function requestMetrics(
     buckets: answerSeconds,
     registers,
   })
-  onScrape.total(
-    'lanewise_http_requests_from_memory_total',
-    'Requests answered from memory, without the database, by endpoint.',
-    ['endpoint'],
-    () => [...fromMemory].map(([endpoint, { count }]) => [{ endpoint }, count]),
-  )
+  const durationOf = new Map<string, ReturnType<typeof durations.labels>>()
   return {
-    answered({ endpoint, method, status, seconds }) {
-      requests.inc({ endpoint, method: methods.has(method) ? method : 'other', status })
-      if (seconds !== null) durations.observe({ endpoint }, seconds)
-    },
-    fromMemory({ name, status }) {
-      const answers = { status: String(status), count: 0, added: 0 }
-      fromMemory.set(name, answers)
-      const duration = durations.labels({ endpoint: name })
-      return (seconds) => {
-        answers.count++
-        duration.observe(seconds)
+    answered({ endpoint, method: sent, status: code, seconds }) {
+      const status = String(code)
+      const method = methods.has(sent) ? sent : 'other'
+      const key = `${endpoint} ${method} ${status}`
+      const counted = counts.get(key)
+      if (counted === undefined) counts.set(key, { labels: { endpoint, method, status }, count: 1 })
+      else counted.count++
+      if (seconds === null) return
+      let duration = durationOf.get(endpoint)
+      if (duration === undefined) {
+        duration = durations.labels({ endpoint })
+        durationOf.set(endpoint, duration)
       }
+      duration.observe(seconds)
     },
   }
 }
@@ -190,8 +178,7 @@ function limitMetrics(onScrape: ReadOnScrape): Pick<Metrics, 'counting' | 'count
       return {
         admitNow(tenant) {
           const admission = limit.admitNow(tenant)
-          // A refusal here is not counted: the regular handler repeats the check and counts it.
-          return admission?.admitted === true ? counted(admission) : admission
+          return admission === null ? null : counted(admission)
         },
         admit: async (tenant) => counted(await limit.admit(tenant)),
         refusedNow(tenant) {

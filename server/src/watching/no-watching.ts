@@ -3,7 +3,6 @@ import type { Metrics, Traces } from './watching.ts'
 /** Used when metrics are off. */
 export const noMetrics: Metrics = {
   answered: () => {},
-  fromMemory: () => () => {},
   refused: () => {},
   counting: (_name, limit) => limit,
   countingTenants: (limit) => limit,

@@ -108,7 +108,7 @@ function memoryMetrics(metrics: ReadOnScrape, { memory, watch }: Counted): void 
   )
   metrics.total(
     'lanewise_version_looks_failed_total',
-    'Failed polls. Until the next successful poll, nothing is answered from memory.',
+    'Failed polls. Until the next successful poll, every read queries the database.',
     [],
     () => one(watch().failed),
   )

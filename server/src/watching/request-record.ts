@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import { databaseFailure, type TenantId } from '../database/session/index.ts'
+import type { OpenCall, TokenOwner } from '../audit/index.ts'
+import { databaseFailure } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { callerNetwork } from '../security/index.ts'
 import type { Metrics, RequestSpan, Traces } from './watching.ts'
@@ -23,8 +24,12 @@ declare module 'fastify' {
 /** What is known about a request so far, for its log line, metrics and span. */
 export interface RequestRecord {
   readonly span: RequestSpan | null
-  /** The tenant of the token, after its signature was verified. */
-  tenant: TenantId | null
+  /** The caller's network: an IPv4 address or an IPv6 /64. */
+  readonly network: string
+  /** The owner of the token, after its signature was verified. */
+  signer: TokenOwner | null
+  /** The entry of the call log, for a call to the integration API with a verified token. */
+  call: OpenCall | null
   problem: ProblemCode | null
 }
 
@@ -37,30 +42,30 @@ export function recordRequests(
   { log, metrics, traces }: { log: Log; metrics: Metrics; traces: Traces },
 ): void {
   app.decorateRequest('record', null)
-  app.addHook('onRequest', async (request) => {
-    request.record = { span: traces.begin(request.headers), tenant: null, problem: null }
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.record = {
+      span: traces.begin(request.headers),
+      network: callerNetwork(request.ip),
+      signer: null,
+      call: null,
+      problem: null,
+    }
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { method, id: requestId } = request
-    const { span = null, tenant = null, problem = null } = request.record ?? {}
+    const { span = null, signer = null, problem = null, network } = request.record ?? {}
+    const tenant = signer?.tenant ?? null
     const route = request.routeOptions.url ?? null
     const endpoint = endpointOf(request)
     const status = reply.raw.headersSent ? reply.statusCode : goneStatus
-    metrics.answered({ endpoint, method, status, seconds: reply.elapsedTime / 1000 })
-    span?.end({ endpoint, method, route, status, requestId, tenant, problem, fromMemory: false })
-    log.info(
-      {
-        request_id: requestId,
-        tenant_id: tenant,
-        method,
-        route,
-        status,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        network: callerNetwork(request.ip),
-        ...(span === null ? {} : { trace_id: span.traceId }),
-      },
-      'request',
-    )
+    const tookMs = reply.elapsedTime
+    metrics.answered({ endpoint, method, status, seconds: tookMs / 1000 })
+    span?.end({ endpoint, method, route, status, requestId, tenant, problem })
+    const ms = Math.round(tookMs * 10) / 10
+    const line = { request_id: requestId, tenant_id: tenant, method, route, status, ms, network }
+    log.info(span === null ? line : { ...line, trace_id: span.traceId }, 'request')
+    done()
   })
 }
 
@@ -72,7 +77,7 @@ export function recordProblem(
 ): void {
   if (request.record) request.record.problem = why.code
   metrics.refused(why.code)
-  const about = { request_id: request.id, tenant_id: request.record?.tenant ?? null, code: why.code }
+  const about = { request_id: request.id, tenant_id: request.record?.signer?.tenant ?? null, code: why.code }
   const failure = databaseFailure(why.cause)
   // The database works, and other brokerages are served: nothing that an operator must repair at once.
   if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)

@@ -128,14 +128,13 @@ export function serviceTraces(
 }
 
 function endRequest(span: Span, answer: Parameters<RequestSpan['end']>[0]): void {
-  const { endpoint, method, route, status, requestId, tenant, problem, fromMemory } = answer
+  const { endpoint, method, route, status, requestId, tenant, problem } = answer
   span.updateName(endpoint)
   span.setAttributes({
     'http.request.method': method,
     'http.response.status_code': status,
     'lanewise.endpoint': endpoint,
     'lanewise.request_id': requestId,
-    'lanewise.from_memory': fromMemory,
     ...(route === null ? {} : { 'http.route': route }),
     ...(tenant === null ? {} : { 'lanewise.tenant_id': tenant }),
     ...(problem === null ? {} : { 'lanewise.problem': problem }),

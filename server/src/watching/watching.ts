@@ -1,4 +1,3 @@
-import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProblemCode } from '#contract/errors.ts'
 import type { TenantId, TransactionWatch } from '../database/session/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
@@ -6,13 +5,8 @@ import type { RateLimit } from '../security/index.ts'
 
 /** Metrics of the service. No label contains a tenant, a person or an address. */
 export interface Metrics {
-  /** Counts a request that was answered by the regular handler. `seconds` is null when its start is unknown. */
+  /** Counts an answered request. `seconds` is null when its start is unknown. */
   answered(request: { endpoint: string; method: string; status: number; seconds: number | null }): void
-  /**
-   * Makes the function that counts an endpoint's answers from memory. It is made once, because it runs on the fastest
-   * path.
-   */
-  fromMemory(endpoint: Endpoint): (seconds: number) => void
   refused(code: ProblemCode): void
   /** Wraps a limit, to count what it admits and refuses. */
   counting(name: 'signature-check', limit: RateLimit): RateLimit
@@ -29,7 +23,6 @@ export interface AnsweredRequest {
   readonly requestId: string
   readonly tenant: TenantId | null
   readonly problem: ProblemCode | null
-  readonly fromMemory: boolean
 }
 
 /** The span of a request in progress. */

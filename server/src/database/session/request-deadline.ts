@@ -30,7 +30,7 @@ export class RequestDeadline {
 const current = new AsyncLocalStorage<RequestDeadline | null>()
 
 /** Runs work for a request: everything that it waits for in the database counts against the deadline. */
-export function withDeadline<T>(deadline: RequestDeadline, work: () => Promise<T>): Promise<T> {
+export function withDeadline<T>(deadline: RequestDeadline, work: () => T): T {
   return current.run(deadline, work)
 }
 

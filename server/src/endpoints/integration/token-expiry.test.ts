@@ -33,7 +33,7 @@ test('in its last thirty days, each answer to a service token has its expiry', a
   expect(await headerOf(lane)).toEqual([200, null])
   app.now = noticeAt
   expect(await headerOf(lane)).toEqual([200, end])
-  // The same again from memory, which is another code path.
+  // The same again, from a cached book.
   const before = app.logLines.length
   expect(await headerOf(lane)).toEqual([200, end])
   expect(app.logLines.slice(before).join('')).not.toContain('error')

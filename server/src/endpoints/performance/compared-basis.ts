@@ -28,20 +28,15 @@ export function basisAnswer({ basis, convertedBy, keptApart, keptApartInCad }: B
 export const basisHeaders = ['Basis', 'Currency'] as const
 export const basisCells = (basis: RateBasis): [RateBasis, 'USD'] => [basis, 'USD']
 
-/** The basis of an answer from the book, without a query; null if some amounts are on the other basis and must be counted. */
-export function basisFromMemory({ settings }: OpenBook<BrokerageBook>): ComparedBasis | null {
-  return settings.mixed ? null : basisAnswer({ basis: settings.basis, ...noneConverted })
-}
-
 /** The basis of an answer about a lane: counts are of the exact city pair, and of the equipment if one was asked about. */
 export async function basisOfLane(
-  open: OpenBook<BrokerageBook>,
+  { settings }: OpenBook<BrokerageBook>,
   { places: { origin, destination }, equipmentCode }: AskedLane,
   tenant: TenantId,
   { database }: Pick<Parts, 'database'>,
 ): Promise<ComparedBasis> {
-  const known = basisFromMemory(open)
-  if (known !== null) return known
+  // Without amounts on the other basis, there is nothing to count.
+  if (!settings.mixed) return basisAnswer({ basis: settings.basis, ...noneConverted })
   const filter: LaneFilter = {
     originKey: origin.key,
     destinationKey: destination.key,

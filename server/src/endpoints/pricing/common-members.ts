@@ -5,7 +5,7 @@ import type { BrokerageBook, OpenBook } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { type AskedLane, type FindClosest, type unknownEnds, unknownPlaces } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
-import { basisFromMemory, basisOfLane } from '../performance/compared-basis.ts'
+import { basisOfLane } from '../performance/compared-basis.ts'
 
 /** The members that `include` can add to markup and lane insight alike. An answer has none that were not asked for. */
 export interface CommonMembers {
@@ -28,37 +28,14 @@ export function isPlain(include: ReadonlySet<string>): boolean {
 
 /** @param unknown the ends that may be typing errors */
 export async function commonMembers(
-  ask: AskedInsight,
+  { include, query, asked, closest }: AskedInsight,
   unknown: ReturnType<typeof unknownEnds>,
   open: OpenBook<BrokerageBook>,
   tenant: TenantId,
   parts: Pick<Parts, 'database'>,
 ): Promise<CommonMembers> {
-  return membersOf(
-    ask,
-    unknown,
-    ask.include.has('basis') ? await basisOfLane(open, ask.asked, tenant, parts) : null,
-  )
-}
-
-/** The same without a query; null if the database must count the quotes on another basis. */
-export function commonMembersFromMemory(
-  ask: AskedInsight,
-  unknown: ReturnType<typeof unknownEnds>,
-  open: OpenBook<BrokerageBook>,
-): CommonMembers | null {
-  if (!ask.include.has('basis')) return membersOf(ask, unknown, null)
-  const basis = basisFromMemory(open)
-  return basis === null ? null : membersOf(ask, unknown, basis)
-}
-
-function membersOf(
-  { include, query, asked, closest }: AskedInsight,
-  unknown: ReturnType<typeof unknownEnds>,
-  basis: ComparedBasis | null,
-): CommonMembers {
   return {
-    ...(basis === null ? {} : { basis }),
+    ...(include.has('basis') ? { basis: await basisOfLane(open, asked, tenant, parts) } : {}),
     ...(include.has('places') ? { unknown_places: unknownPlaces(query, asked, unknown, closest) } : {}),
   }
 }

@@ -22,13 +22,7 @@ import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import {
-  type AskedInsight,
-  type CommonMembers,
-  commonMembers,
-  commonMembersFromMemory,
-  isPlain,
-} from './common-members.ts'
+import { type AskedInsight, type CommonMembers, commonMembers } from './common-members.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 /** True for the lane's own quotes, whose rates need no scaling by miles. */
@@ -220,20 +214,5 @@ export async function insightOfLane(
 const laneInsightHandler = (call: ReadCall<typeof laneInsight>, parts: Parts) =>
   insightOfLane(call.query, readAskedLane(call.query), call, parts)
 
-/** The answer when the book is in memory and every count is cached or cheap; null otherwise. */
-function insightFromMemory(
-  { caller, query, now }: ReadCall<typeof laneInsight>,
-  { books }: Parts,
-): AnswerOf<typeof laneInsight> | null {
-  const include = includedIn(query.include)
-  const open = isPlain(include) ? books.peek(caller.tenant) : null
-  if (open === null) return null
-  const asked = readAskedLane(query)
-  const read = readBook(open.quotes, asked, now).next()
-  if (read.done !== true) return null
-  const common = commonMembersFromMemory({ include, query, asked }, read.value.unknown, open)
-  return common === null ? null : answer(query, asked, read.value, { common })
-}
-
-export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })
+export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler)
 export const laneAdviceEndpoint = serve(laneAdvice, laneInsightHandler)

@@ -19,13 +19,7 @@ import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { partiesOf } from './applied-rules.ts'
-import {
-  type AskedInsight,
-  type CommonMembers,
-  commonMembers,
-  commonMembersFromMemory,
-  isPlain,
-} from './common-members.ts'
+import { type AskedInsight, type CommonMembers, commonMembers, isPlain } from './common-members.ts'
 import { readEvidenceQuotes } from './evidence-quotes.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 import { offerCustomer } from './offer-customer.ts'
@@ -252,24 +246,7 @@ async function markupAnswer(
   })
 }
 
-/** The advice when the book is in memory and the rates of the lane are cached or cheap; null otherwise. */
-function adviceFromMemory(
-  { caller, query, now }: ReadCall<typeof markup>,
-  { books }: Parts,
-): AnswerOf<typeof markup> | null {
-  const include = includedIn(query.include)
-  const open = isPlain(include) && query.reference !== 'market' ? books.peek(caller.tenant) : null
-  if (open === null) return null
-  const asked = readAskedLane(query)
-  const lane = pricedLane(open, asked, now).next()
-  if (lane.done !== true) return null
-  const common = commonMembersFromMemory({ include, query, asked }, lane.value.unknown, open)
-  return common === null ? null : answer(query, lane.value, { common })
-}
-
-export const markupEndpoint = serve(markup, (call, parts) => markupAnswer(call, parts, null), {
-  fromMemory: adviceFromMemory,
-})
+export const markupEndpoint = serve(markup, (call, parts) => markupAnswer(call, parts, null))
 export const quoteAdviceEndpoint = serve(quoteAdvice, (call, parts) =>
   markupAnswer(call, parts, call.caller.userId),
 )
