@@ -117,7 +117,7 @@ describe('every file', () => {
             .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'password'),
         ]),
       )
-      expect(readConfig({ ...environment, ...secrets }).redisUrl).toBe('redis://:password@valkey:6379')
+      expect(readConfig({ ...environment, ...secrets }).unused).toEqual([])
     }
   })
 

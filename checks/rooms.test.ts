@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   limits: {
     rooms: ['runtime', 'security', 'database/session', 'database/queries', 'cache'],
-    outside: ['@redis/client', 'contract/src/', 'node:'],
+    outside: ['contract/src/', 'node:'],
   },
   audit: {
     rooms: ['runtime', 'csv', 'database/schema', 'database/session', 'database/queries'],
@@ -232,15 +232,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'imports',
       'agents',
     ],
-    outside: [
-      '@modelcontextprotocol/server',
-      '@redis/client',
-      'cli-progress',
-      'contract/src/',
-      'engine/src/',
-      'node:',
-      'pg',
-    ],
+    outside: ['@modelcontextprotocol/server', 'cli-progress', 'contract/src/', 'engine/src/', 'node:', 'pg'],
   },
   '': {
     rooms: [

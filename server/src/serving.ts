@@ -5,21 +5,14 @@ import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
 import { brokenCalibrations, takePermit } from './database/queries/index.ts'
-import { type Database, replicaReads, runInBackground } from './database/session/index.ts'
+import { type Database, runInBackground } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { readAskedLane } from './lanes/index.ts'
-import {
-  ownLimit,
-  sharedLimit,
-  sharedRedis,
-  type TakePermit,
-  type TenantLimit,
-  tenantWindow,
-} from './limits/index.ts'
+import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
 import { marketAdapters } from './market-adapters/index.ts'
 import { pilotKeeper, pilotReports } from './pilot/index.ts'
 import { runInOrder } from './runtime/index.ts'
@@ -85,12 +78,9 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
   const log = logger
   const watch = tenantWatch({ database, monotonic, log })
   const heads = chainHeads({ database, log })
-  const replica = await connectReplica(options)
-  const { limit, redis } = await limitOf(options, watch)
   const { parts, drain } = connectParts(options, {
     watch,
-    replica,
-    limit,
+    limit: limitOf(options, watch),
     books: booksOf(options, watch),
     refusals: refusalsOf({ database, clock, log }),
     calls: callLog({ database, clock, log }),
@@ -98,19 +88,11 @@ async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain
     imports: importRunner({ database, log }),
     expirer: quoteExpirer({ database, log }),
     keeper: pilotKeeper({ database, clock, log }),
-    backtests: backtestRunner({ database, staleReads: replica ?? database, clock, log }),
+    backtests: backtestRunner({ database, clock, log }),
   })
   return {
     parts,
-    drain: () =>
-      runInOrder([
-        drain,
-        () => heads.drain(),
-        () => watch.stop(),
-        async () => redis?.close(),
-        async () => replica?.close(),
-        () => watching.stop(),
-      ]),
+    drain: () => runInOrder([drain, () => heads.drain(), () => watch.stop(), () => watching.stop()]),
   }
 }
 
@@ -129,7 +111,7 @@ export function booksOf(
 }
 
 /** The parts that a test makes with options of its own. */
-interface ConnectedParts extends Pick<Parts, 'replica' | 'books' | 'refusals'> {
+interface ConnectedParts extends Pick<Parts, 'books' | 'refusals'> {
   readonly watch: TenantWatch
   readonly limit: TenantLimit
   readonly calls: ReturnType<typeof callLog>
@@ -146,7 +128,7 @@ export function connectParts(
   { watch, limit, events, expirer, keeper, ...made }: ConnectedParts,
 ): { parts: Parts; drain: () => Promise<void> } {
   const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
-  const { replica, books, refusals, calls, imports, backtests } = made
+  const { books, refusals, calls, imports, backtests } = made
   const memory = tenantMemory(watch, credentialBytesMax)
   watching.lookUp({
     connections: database.connections,
@@ -154,20 +136,18 @@ export function connectParts(
     books: books.counts,
     watch: () => watch.counts(),
     calls: () => calls.counts(),
-    replica,
     workers: database.workersLastSeen,
     imports: imports.counts,
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
     brokenCalibrations: () => runInBackground(() => database.outsideTenants(brokenCalibrations)),
-    readiness: () => readiness({ database, clock, migrations, replica }),
+    readiness: () => readiness({ database, clock, migrations }),
   })
   const adapters = marketAdapters({ config, database, secretKeys, clock, monotonic, log: logger })
   const parts: Parts = {
     ...made,
     config,
     database,
-    staleReads: replica ?? database,
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),
@@ -198,45 +178,15 @@ export function connectParts(
   return { parts, drain: () => runInOrder(background.map((part) => () => part.drain())) }
 }
 
-/** Connects to the read replica; null when none is configured. */
-async function connectReplica({ config, database, monotonic, logger }: ServingOptions) {
-  if (config.databaseReplicaUrl === null) return null
-  const replica = replicaReads({
-    connection: { connectionString: config.databaseReplicaUrl },
-    primary: database,
-    monotonic,
-    warn: (fields, message) => logger.warn(fields, message),
-  })
-  await replica.look()
-  return replica
-}
-
-/** The rate limit of tenants: of this process alone, or shared through Redis or the database. */
-async function limitOf(
-  { config, database, instance, monotonic, logger }: ServingOptions,
-  watch: TenantWatch,
-) {
+/** The rate limit of tenants: of this process alone, or shared in the database. */
+function limitOf({ database, instance, monotonic }: ServingOptions, watch: TenantWatch): TenantLimit {
   const own = tenantLimit()
-  const permitInDatabase: TakePermit = (tenant, alreadyAdmitted) =>
-    takePermit(database, tenant, { ...tenantWindow, alreadyAdmitted })
-  const redis =
-    config.redisUrl === null
-      ? null
-      : await sharedRedis(config.redisUrl, {
-          fallback: permitInDatabase,
-          onTenantChanged: (tenant, versions) => watch.applyVersions(tenant, versions),
-          monotonic,
-          log: logger,
-        })
-  if (redis !== null) database.onVersionsMoved(redis.publish)
-  const limit =
-    instance === null
-      ? ownLimit(own, monotonic)
-      : sharedLimit({
-          own,
-          watch,
-          monotonic,
-          takePermit: redis?.takePermit ?? permitInDatabase,
-        })
-  return { limit, redis }
+  if (instance === null) return ownLimit(own, monotonic)
+  return sharedLimit({
+    own,
+    watch,
+    monotonic,
+    takePermit: (tenant, alreadyAdmitted) =>
+      takePermit(database, tenant, { ...tenantWindow, alreadyAdmitted }),
+  })
 }

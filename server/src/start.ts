@@ -4,14 +4,7 @@ import { keyCheckPlace, keyCheckText } from './access/index.ts'
 import { type Config, secretKeysOf } from './configuration/index.ts'
 import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
-import {
-  type Database,
-  databaseSafety,
-  openDatabase,
-  openReplica,
-  replicaFaults,
-  watchedDatabase,
-} from './database/session/index.ts'
+import { type Database, databaseSafety, openDatabase, watchedDatabase } from './database/session/index.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { joinInstances } from './limits/index.ts'
@@ -50,6 +43,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = Date.now, say = () => {} } = options
   const logger = serviceLog(config.logLevel)
+  for (const line of config.unused) logger.warn({}, line)
   const monotonic = () => performance.now()
   const undo: (() => Promise<unknown>)[] = []
   // The database stops last.
@@ -68,8 +62,6 @@ export async function startService(
     const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
     await refuseUnsafe(database, logger)
     database.onWorkerBack(() => void checkAgain(database, logger, options.onUnsafe))
-
-    if (config.databaseReplicaUrl !== null) await refuseUnsafeReplica(config.databaseReplicaUrl, opened)
 
     const signer = tokens(...secretKeys)
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
@@ -143,21 +135,6 @@ async function checkAgain(
   } catch (error) {
     log.warn({ err: error }, 'a worker came back and could not be checked yet')
     setTimeout(() => void checkAgain(database, log, onUnsafe), checkAgainMs).unref()
-  }
-}
-
-/** Refuses a reachable replica that is not safe to read from. An unreachable replica is tried again later. */
-async function refuseUnsafeReplica(url: string, primary: Database): Promise<void> {
-  const replica = await openReplica({ connectionString: url }).catch(() => null)
-  if (replica === null) return
-  try {
-    const faults = await replicaFaults(primary, replica)
-    if (faults.length === 0) return
-    throw new StartRefused(
-      `The replica is not safe to read from:\n${faults.map((line) => `  - ${line}`).join('\n')}`,
-    )
-  } finally {
-    await replica.close()
   }
 }
 

@@ -7,7 +7,7 @@ import { tenantWatch } from '#server/cache/index.ts'
 import { type Config, readConfig } from '#server/configuration/index.ts'
 import { writeEventsOn } from '#server/database/queries/index.ts'
 import { migrationNames } from '#server/database/schema/index.ts'
-import { type Database, openDatabase, type Replica, watchedDatabase } from '#server/database/session/index.ts'
+import { type Database, openDatabase, watchedDatabase } from '#server/database/session/index.ts'
 import { eventSender } from '#server/events/index.ts'
 import { quoteExpirer } from '#server/expiry/index.ts'
 import { buildApp } from '#server/http/index.ts'
@@ -65,8 +65,6 @@ export interface TestAppOptions {
   secretKeys?: SecretKeys
   /** The size of the service's connection pool. */
   connectionsMax?: number
-  /** Makes a replica for the database that the service uses. */
-  replica?: (database: Database) => Replica
   /** Wraps the database, for example to inject failures. */
   wrapDatabase?: (database: Database) => Database
   /** Wraps the database for the call log only, which writes after the response. */
@@ -112,7 +110,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const wrapped = options.wrapDatabase?.(opened) ?? opened
   const watching = (await options.watching?.(logger)) ?? unwatched
   const database = watching.transaction === null ? wrapped : watchedDatabase(wrapped, watching.transaction)
-  const replica = options.replica?.(database) ?? null
   let stepping = 0
   const app: Omit<TestApp, 'inject'> = {
     url: '',
@@ -155,7 +152,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     },
     {
       watch,
-      replica,
       limit: ownLimit(tenantLimit(), monotonic),
       books: booksOf({ config, database, monotonic: realMonotonic }, watch),
       refusals: app.refusals,
@@ -168,7 +164,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       keeper,
       imports: importRunner({ database, log: logger }, { resumeEveryMs: options.resumeUndosEveryMs ?? null }),
       backtests: backtestRunner(
-        { database, staleReads: replica ?? database, clock, log: logger },
+        { database, clock, log: logger },
         options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
       ),
     },
@@ -188,7 +184,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       await drain()
       await watch.stop()
       await watching.stop()
-      await replica?.close()
       await opened.close()
     },
   })

@@ -2,13 +2,7 @@ import { problem } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { findTenant, minimumOf, readVersions } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import {
-  type Database,
-  forBrokerage,
-  runInBackground,
-  type StaleReads,
-  type TenantId,
-} from '../database/session/index.ts'
+import { type Database, forBrokerage, runInBackground, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
 import { backtestInThread } from './backtest-thread.ts'
@@ -78,7 +72,6 @@ export interface BacktestCounts {
 
 interface RunnerParts {
   readonly database: Database
-  readonly staleReads: StaleReads
   readonly clock: () => number
   readonly log: Log
 }
@@ -205,7 +198,7 @@ class BackgroundBacktests implements BacktestRunner {
 
   /** Reads the facts and their version in one transaction, so that the version is that of these facts. */
   #readFacts(tenant: TenantId, now: number) {
-    return this.#parts.staleReads.inTenant(tenant, async (transaction) => ({
+    return this.#parts.database.inTenant(tenant, async (transaction) => ({
       madeFrom: await inputsOf(transaction, tenant, now),
       facts: await readBacktestFacts(transaction, tenant, { now }),
     }))

@@ -9,16 +9,14 @@ export interface Config {
   readonly host: string
   /** Null for the embedded database in `dataDirectory`. */
   readonly databaseUrl: string | null
-  /** A read replica of `databaseUrl`, for long reads that may be some seconds old; null if there is none. */
-  readonly databaseReplicaUrl: string | null
-  /** The Redis in which instances share the rate limit; null to share it in the database. */
-  readonly redisUrl: string | null
   /** Concurrent transactions of one brokerage in this process. */
   readonly transactionsPerBrokerage: number
   /** The connection of the schema owner, for migrations at start; null to run `npm run migrate` separately. */
   readonly migrationDatabaseUrl: string | null
   /** A superuser's connection to the coordinator of Citus. Only `npm run rebalance` reads it. */
   readonly clusterDatabaseUrl: string | null
+  /** Sentences about variables that are set and no longer used. */
+  readonly unused: readonly string[]
   readonly dataDirectory: string
   /** Null only with the embedded database: the key is generated once and kept in the data folder. */
   readonly secretKeys: SecretKeys | null
@@ -93,7 +91,8 @@ export function readConfig(env: Environment): Config {
     host: settings.text('HOST') ?? '127.0.0.1',
     metrics: metricsOf(settings, port),
     databaseUrl,
-    ...databasesOf(settings, databaseUrl),
+    ...databasesOf(settings),
+    unused: unusedVariables(settings),
     transactionsPerBrokerage: transactionsPerBrokerageOf(settings, databaseUrl),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
@@ -215,33 +214,24 @@ function metricsOf(settings: Settings, servicePort: number): Config['metrics'] {
   return { port, host }
 }
 
-function databasesOf(
-  settings: Settings,
-  databaseUrl: string | null,
-): Pick<Config, 'databaseReplicaUrl' | 'migrationDatabaseUrl' | 'clusterDatabaseUrl' | 'redisUrl'> {
-  const databaseReplicaUrl = settings.postgresUrl('DATABASE_REPLICA_URL')
-  if (databaseReplicaUrl !== null && databaseUrl === null) {
-    settings.problems.push(
-      'DATABASE_REPLICA_URL is for a replica of DATABASE_URL. Leave it out with the embedded database.',
-    )
-  }
-  const redisUrl = settings.text('REDIS_URL') ?? null
-  if (redisUrl !== null && (!URL.canParse(redisUrl) || !/^rediss?:$/.test(new URL(redisUrl).protocol))) {
-    settings.problems.push(
-      'REDIS_URL must be a URL such as redis://user:password@host:6379, or rediss:// for TLS.',
-    )
-  }
-  if (redisUrl !== null && databaseUrl === null) {
-    settings.problems.push(
-      'REDIS_URL is for several instances on one DATABASE_URL. Leave it out with the embedded database.',
-    )
-  }
+function databasesOf(settings: Settings): Pick<Config, 'migrationDatabaseUrl' | 'clusterDatabaseUrl'> {
   return {
-    databaseReplicaUrl,
     migrationDatabaseUrl: settings.postgresUrl('MIGRATION_DATABASE_URL'),
     clusterDatabaseUrl: settings.postgresUrl('CLUSTER_DATABASE_URL'),
-    redisUrl,
   }
+}
+
+/** Variables of earlier versions, and why nothing is lost without them. */
+const formerVariables = {
+  REDIS_URL: 'Instances share the rate limit in the database.',
+  DATABASE_REPLICA_URL: 'Each process keeps the quotes in memory, and reads the rest from DATABASE_URL.',
+} as const
+
+/** A sentence for each variable that is set and no longer used. A service with such a variable starts all the same. */
+function unusedVariables(settings: Settings): string[] {
+  return Object.entries(formerVariables).flatMap(([name, why]) =>
+    settings.text(name) === undefined ? [] : [`${name} is no longer used: remove it. ${why}`],
+  )
 }
 
 function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretKeys | null {

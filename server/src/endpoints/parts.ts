@@ -3,7 +3,7 @@ import type { BacktestRunner } from '../backtests/index.ts'
 import type { Books, BrokerageBook } from '../book/index.ts'
 import type { TenantMemory } from '../cache/index.ts'
 import type { Config } from '../configuration/index.ts'
-import type { Database, Replica, StaleReads } from '../database/session/index.ts'
+import type { Database } from '../database/session/index.ts'
 import type { ImportRunner } from '../imports/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
 import type { MarketAdapters } from '../market-adapters/index.ts'
@@ -16,10 +16,6 @@ import type { Metrics, Traces } from '../watching/index.ts'
 export interface Parts {
   readonly config: Config
   readonly database: Database
-  /** For long reads that may be some seconds old: the replica, or the database when there is none. */
-  readonly staleReads: StaleReads
-  /** Null when none is configured. */
-  readonly replica: Replica | null
   readonly tokens: Tokens
   readonly secretKeys: SecretKeys
   /** The names of this version's migrations. */

@@ -6,12 +6,10 @@ export { inBatches, inHundreds, permitsLeftByPushes } from './batch-lanes.ts'
 export { type DashboardShare, dashboardShare } from './dashboard-share.ts'
 export { joinInstances } from './instance-heartbeat.ts'
 export { sharedLimit } from './shared-limit.ts'
-export { sharedRedis } from './shared-redis.ts'
 export {
   ownLimit,
   quotaExceeded,
   retryAfterSeconds,
-  type TakePermit,
   type TenantLimit,
   tenantWindow,
 } from './tenant-limit.ts'

@@ -5,7 +5,7 @@ import { examine, type Finding } from './doctor.ts'
 
 const usage = `npm run doctor -- [--json]
 
-Checks the configuration, the database, tenant isolation, the secret key, clocks, connections and Redis. It changes nothing,
+Checks the configuration, the database, tenant isolation, the secret key, clocks and connections. It changes nothing,
 reports problems with remedies, and exits with 1 when there is a problem.
 `
 

@@ -151,10 +151,17 @@ test('a database from before the baseline is refused with the commands that move
   await asOwner(`delete from schema_migrations where name = '0001-facts.sql'`)
 })
 
-test('an unreachable Redis is a note', async () => {
-  const findings = await found({ ...healthy, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
-  expect(wrongs(findings)).toEqual([])
-  expect(findings.at(-1)).toMatchObject({ about: 'Redis', state: 'note' })
+test('variables of earlier versions are notes that name what to remove', async () => {
+  const findings = await found({
+    ...healthy,
+    REDIS_URL: 'redis://127.0.0.1:1',
+    DATABASE_REPLICA_URL: 'postgres://127.0.0.1:1/lanewise',
+  })
+  const notes = findings.filter(({ about, state }) => about === 'configuration' && state === 'note')
+  expect(notes.map(({ says }) => says)).toEqual([
+    expect.stringContaining('REDIS_URL is no longer used'),
+    expect.stringContaining('DATABASE_REPLICA_URL is no longer used'),
+  ])
 })
 
 test('reports a database without upper and lower case', async () => {
@@ -174,19 +181,6 @@ test('reports a database without upper and lower case', async () => {
   } finally {
     await asMaker(cluster.makerUrl, (maker) => maker.query(`drop database ${name} with (force)`))
   }
-})
-
-test('an unreachable replica is a note; a replica without tenant isolation is wrong', async () => {
-  const of = async (url: string) => {
-    const findings = await found({ ...healthy, DATABASE_REPLICA_URL: url })
-    return findings.find(({ about }) => about === 'replica')
-  }
-  const away = await of(`postgres://lanewise_service@127.0.0.1:${await freePort()}/lanewise`)
-  expect([away?.state, away?.says]).toEqual(['note', expect.stringContaining('cannot be reached')])
-  const itself = await of(database.serviceUrl)
-  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is not a replica')])
-  const above = await of(databaseUrl(cluster.makerUrl, database.name))
-  expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
 })
 
 test('with the embedded database, the folder is checked and nothing is started', async () => {

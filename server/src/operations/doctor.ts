@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
-import { createClient } from '@redis/client'
 import pg from 'pg'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { type Config, ConfigError } from '../configuration/index.ts'
@@ -10,9 +9,6 @@ import {
   type Database,
   databaseSafetyFaults,
   openDatabase,
-  openReplica,
-  replicaFaults,
-  replicaReads,
   transferFaults,
   type Worker,
   workersAway,
@@ -74,9 +70,9 @@ export async function examine(
     return findings
   }
   say('configuration', ok('every variable can be read'))
+  for (const line of config.unused) say('configuration', note(line, 'Remove the variable.'))
   if (config.databaseUrl === null) await examineEmbedded(config, say)
   else await examineDatabase(config, config.databaseUrl, clock, say)
-  if (config.redisUrl !== null) say('Redis', await redisAt(config.redisUrl))
   return findings
 }
 
@@ -177,9 +173,6 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     }
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
-    if (config.databaseReplicaUrl !== null) {
-      say('replica', await replicaAt(config.databaseReplicaUrl, database))
-    }
   } finally {
     await database.close()
   }
@@ -356,51 +349,4 @@ function workersAnswer(workers: readonly Worker[]): Told {
 async function instances(database: Database): Promise<Told> {
   const { others } = await database.changedTenants(null)
   return ok(others ? 'at least one uses this database' : 'none uses this database')
-}
-
-async function replicaAt(url: string, primary: Database): Promise<Told> {
-  const connection = { connectionString: url }
-  let replica: Database
-  try {
-    replica = await openReplica(connection)
-  } catch (error) {
-    const { message } = (
-      error instanceof Error && error.cause instanceof Error ? error.cause : error
-    ) as Error
-    return note(
-      `it cannot be reached: ${message}`,
-      'Start it, or correct DATABASE_REPLICA_URL. Until then the database answers in its place.',
-    )
-  }
-  const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
-  try {
-    const faults = await replicaFaults(primary, replica)
-    if (faults.length > 0) {
-      return wrong(faults.join(' '), 'Fix it as described: the service does not start.')
-    }
-    const { up, detail } = await reads.look()
-    return up
-      ? ok('it is up to date, and tenant isolation is enforced on it')
-      : note(detail ?? '', 'Check its replication. Until then the database answers in its place.')
-  } finally {
-    await Promise.all([replica.close(), reads.close()])
-  }
-}
-
-async function redisAt(url: string): Promise<Told> {
-  const client = createClient({ url, socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false } })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const version = /^(?:valkey|redis)_version:(.+)$/m.exec(await client.info('server'))?.[1]?.trim()
-    await client.eval('return 1')
-    return ok(`reached, version ${version ?? 'unknown'}`)
-  } catch (error) {
-    return note(
-      `it cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      'Start it, or correct REDIS_URL. Until then instances share the limit in the database.',
-    )
-  } finally {
-    if (client.isOpen) client.destroy()
-  }
 }

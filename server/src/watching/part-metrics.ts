@@ -3,7 +3,7 @@ import type { BacktestCounts } from '../backtests/index.ts'
 import type { BookCounts } from '../book/index.ts'
 import type { MemoryCounts, WatchCounts } from '../cache/index.ts'
 import type { EventQueue } from '../database/queries/index.ts'
-import type { Connections, Replica, Worker } from '../database/session/index.ts'
+import type { Connections, Worker } from '../database/session/index.ts'
 import type { EventCounts } from '../events/index.ts'
 import type { ImportCounts } from '../imports/index.ts'
 import { each, one, type ReadOnScrape } from './read-on-scrape.ts'
@@ -16,8 +16,6 @@ export interface Counted {
   readonly books: () => BookCounts
   readonly watch: () => WatchCounts
   readonly calls: () => CallLogCounts
-  /** Null when no read replica is configured. */
-  readonly replica: Pick<Replica, 'counts' | 'state'> | null
   /** The workers of Citus at the last check; empty without Citus. */
   readonly workers: () => readonly Worker[]
   readonly imports: () => ImportCounts
@@ -35,7 +33,6 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   bookMetrics(metrics, counted)
   memoryMetrics(metrics, counted)
   callLogMetrics(metrics, counted)
-  replicaMetrics(metrics, counted)
   workerMetrics(metrics, counted)
   importMetrics(metrics, counted)
   backtestMetrics(metrics, counted)
@@ -126,30 +123,6 @@ function callLogMetrics(metrics: ReadOnScrape, { calls }: Counted): void {
   )
   metrics.level('lanewise_call_log_waiting', 'Calls that wait to be written to the call log.', [], () =>
     one(calls().waiting),
-  )
-}
-
-function replicaMetrics(metrics: ReadOnScrape, { replica }: Counted): void {
-  metrics.total(
-    'lanewise_stale_reads_total',
-    'Reads that may be some seconds old, by where they were served; counted with DATABASE_REPLICA_URL.',
-    ['from'],
-    () => (replica === null ? [] : each('from', replica.counts())),
-  )
-  metrics.level(
-    'lanewise_replica_up',
-    'Whether the read replica was in use at the last check (1), or the database in its place (0); -1: none configured.',
-    [],
-    () => one(replica === null ? -1 : Number(replica.state().up)),
-  )
-  metrics.level(
-    'lanewise_replica_behind_seconds',
-    'Maximum age of the data of the read replica at the last check; -1: unknown.',
-    [],
-    () => {
-      const behindMs = replica?.state().behindMs ?? null
-      return one(behindMs === null ? -1 : behindMs / 1000)
-    },
   )
 }
 

@@ -1,8 +1,8 @@
-import { type Database, type Replica, workersAway } from '../database/session/index.ts'
+import { type Database, workersAway } from '../database/session/index.ts'
 
 /** A condition for sending requests to this node. */
 export interface Check {
-  readonly name: 'database' | 'clock' | 'migrations' | 'replica' | 'workers'
+  readonly name: 'database' | 'clock' | 'migrations' | 'workers'
   /** Null when the check was not run because an earlier one failed. */
   readonly holds: boolean | null
   /** The reason of a failure, without internal details. */
@@ -22,12 +22,10 @@ export async function readiness({
   database,
   clock,
   migrations,
-  replica = null,
 }: {
   database: Database
   clock: () => number
   migrations: readonly string[]
-  replica?: Replica | null
 }): Promise<readonly Check[]> {
   let answer: Awaited<ReturnType<typeof database.ping>>
   try {
@@ -55,15 +53,8 @@ export async function readiness({
       holds: missing.length === 0,
       detail: missing.length === 0 ? null : `The database lacks ${missing.join(', ')}.`,
     },
-    ...(replica === null ? [] : [await replicaCheck(replica)]),
     ...(await workersCheck(database)),
   ]
-}
-
-/** The replica check is optional, because the database answers in place of the replica. */
-async function replicaCheck(replica: Replica): Promise<Check> {
-  const { up, detail } = await replica.look()
-  return { name: 'replica', holds: up, detail, optional: true }
 }
 
 /**

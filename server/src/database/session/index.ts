@@ -13,14 +13,6 @@ export {
 export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
-  openReplica,
-  type Replica,
-  replicaBehindMaxMs,
-  replicaFaults,
-  replicaReads,
-  type StaleReads,
-} from './replica.ts'
-export {
   deadlineLeftMs,
   RequestDeadline,
   runInBackground,

@@ -101,8 +101,6 @@ export interface DatabaseOptions {
   /** The id of this instance of the service; absent with the embedded database. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
-  /** For a replica: every transaction is read-only. */
-  readonly readOnly?: boolean
 }
 
 /**
@@ -127,7 +125,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const connections = fairConnections(pool, options.transactionsPerBrokerage)
   const versions = versionsListeners()
   const transactions = new Transactions(connections, versions.notify)
-  const begin = options.readOnly === true ? 'begin read only' : 'begin'
+  const begin = 'begin'
 
   const inTenant: InTenant = (tenant, work) =>
     // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
@@ -140,7 +138,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     transactions.run(null, (timeouts) => `${begin}; select ${settingTimeouts(timeouts)}`, work)
 
   const { key, isDistributed } = await repeatTimeouts(async () => {
-    if (options.readOnly !== true) await outsideTenants(makeInstallation)
+    await outsideTenants(makeInstallation)
     return { key: await outsideTenants(installationKey), isDistributed: await outsideTenants(hasWorkers) }
   })
   transactions.isDistributed = isDistributed

@@ -284,12 +284,12 @@ const customersCsvLines = (rows: readonly ListedCustomer[], basis: RateBasis) =>
   csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
 
 export const customerEndpoints: ServedEndpoint[] = [
-  serve(listCustomers, async ({ caller: { tenant }, query }, { staleReads }) => {
+  serve(listCustomers, async ({ caller: { tenant }, query }, { database }) => {
     const order = listOrder(query)
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
     const { limit = pageSizeDefault } = query
-    const { customers, total, next, basis } = await staleReads.inTenant(tenant, (transaction) =>
+    const { customers, total, next, basis } = await database.inTenant(tenant, (transaction) =>
       customersPage(transaction, tenant, { ...order, q: query.q, cursor, limit }),
     )
     return {
@@ -300,10 +300,10 @@ export const customerEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { staleReads }) => ({
+  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { database }) => ({
     fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
     text: csvPages(customersCsvHead(), async (cursor: performance.PerformanceCursor | null) => {
-      const page = await staleReads.inTenant(tenant, (transaction) =>
+      const page = await database.inTenant(tenant, (transaction) =>
         customersPage(transaction, tenant, {
           ...listOrder(query),
           q: query.q,
@@ -315,10 +315,8 @@ export const customerEndpoints: ServedEndpoint[] = [
     }),
   })),
 
-  serve(getCustomer, async ({ caller: { tenant }, query, now }, { staleReads }) =>
-    staleReads.inTenant(tenant, (transaction) =>
-      customerPage(transaction, tenant, query.name, new Date(now)),
-    ),
+  serve(getCustomer, async ({ caller: { tenant }, query, now }, { database }) =>
+    database.inTenant(tenant, (transaction) => customerPage(transaction, tenant, query.name, new Date(now))),
   ),
 
   serve(changeCustomer, async (call, { database }) => {
@@ -453,8 +451,8 @@ export const customerEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(listCustomerVariants, async ({ caller: { tenant } }, { staleReads }) => {
-    const { found, apart } = await staleReads.inTenant(tenant, async (transaction) => ({
+  serve(listCustomerVariants, async ({ caller: { tenant } }, { database }) => {
+    const { found, apart } = await database.inTenant(tenant, async (transaction) => ({
       found: await customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
       apart: await customers.customerDistinctions(transaction, tenant),
     }))

@@ -23,7 +23,7 @@ import {
   type PackedLanes,
   readBasisCounts,
 } from '../../database/queries/index.ts'
-import type { StaleReads, TenantId } from '../../database/session/index.ts'
+import type { Database, TenantId } from '../../database/session/index.ts'
 import { marketPairs, measuredMiles } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
@@ -74,11 +74,15 @@ const pairsOf = (lane: StandingLane) =>
   ).map((pair) => nameOfPair(pair, lane.equipment))
 
 /** Compares every lane and day of the selection with the market rate of its day. */
-async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query): Promise<WholeStanding> {
+async function standingOf(
+  database: Pick<Database, 'inTenant'>,
+  tenant: TenantId,
+  query: Query,
+): Promise<WholeStanding> {
   const { filter } = readSelection(query, tenant)
   const since =
     filter.from === undefined ? null : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
-  const { compared, packed, stored } = await staleReads.inTenant(tenant, async (transaction) => ({
+  const { compared, packed, stored } = await database.inTenant(tenant, async (transaction) => ({
     packed: await marketRates.standingLanes(transaction, tenant, filter),
     stored: await marketRates.storedPairs(transaction, tenant),
     compared: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
@@ -87,13 +91,13 @@ async function standingOf(staleReads: StaleReads, tenant: TenantId, query: Query
   // Between two transactions: this work waits for its turn, and a transaction would keep its connection meanwhile.
   const lanes = await yieldBetweenSteps(lanesWithPairs(packed, named))
   const wanted = [...new Set(lanes.flatMap(({ pairs }) => pairs))].flatMap((name) => named.get(name) ?? [])
-  const { conversions, rates } = await staleReads.inTenant(tenant, async (transaction) => {
+  const { conversions, rates } = await database.inTenant(tenant, async (transaction) => {
     const found =
       wanted.length === 0 ? [] : await marketRates.marketRatesSince(transaction, tenant, wanted, since)
     return { rates: found, conversions: await rateConversions(transaction, tenant, found) }
   })
   // The default basis changed between the two.
-  if (conversions.basis !== compared.amounts) return standingOf(staleReads, tenant, query)
+  if (conversions.basis !== compared.amounts) return standingOf(database, tenant, query)
   const histories = await yieldBetweenSteps(historiesOf(rates, conversions))
   const sums = await yieldBetweenSteps(compare(lanes, histories))
   return { ...sums, compared }
@@ -287,16 +291,20 @@ const csvColumns: readonly (readonly [header: string, cell: Cell])[] = [
   ['Market as of', ({ as_of }) => as_of.slice(0, 10)],
 ]
 
-async function* csvOf(staleReads: StaleReads, tenant: TenantId, query: Query): AsyncGenerator<string, void> {
-  const { lanes, compared } = await standingOf(staleReads, tenant, query)
+async function* csvOf(
+  database: Pick<Database, 'inTenant'>,
+  tenant: TenantId,
+  query: Query,
+): AsyncGenerator<string, void> {
+  const { lanes, compared } = await standingOf(database, tenant, query)
   const rows = shown(lanes, query.show).map(laneAnswer)
   yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
     csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(compared.amounts)]))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
-  serve(getMarketStanding, async ({ caller, query }, { staleReads }) => {
-    const { compared, lanes, months, totals, without } = await standingOf(staleReads, caller.tenant, query)
+  serve(getMarketStanding, async ({ caller, query }, { database }) => {
+    const { compared, lanes, months, totals, without } = await standingOf(database, caller.tenant, query)
     const rows = shown(lanes, query.show)
     return {
       basis: compared.amounts,
@@ -309,8 +317,8 @@ export const marketStandingEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(exportMarketStanding, async ({ caller, query, now }, { staleReads }) => ({
+  serve(exportMarketStanding, async ({ caller, query, now }, { database }) => ({
     fileName: `lanewise-against-the-market-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(staleReads, caller.tenant, query),
+    text: csvOf(database, caller.tenant, query),
   })),
 ]

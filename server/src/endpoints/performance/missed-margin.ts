@@ -132,7 +132,7 @@ const csvColumns: readonly (readonly [string, (quote: Quote) => string | number 
 
 async function csvOf(
   { query, tenant, now }: { query: Selection; tenant: TenantId; now: number },
-  { backtests, staleReads }: Pick<Parts, 'backtests' | 'staleReads'>,
+  { backtests, database }: Pick<Parts, 'backtests' | 'database'>,
 ): Promise<AsyncGenerator<string, void>> {
   const filter = filterOf(query, tenant)
   const state = await backtests.look(tenant, now)
@@ -148,7 +148,7 @@ async function csvOf(
   const { kind } = query
   const head = csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
   return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
-    const { quotes, next, basis } = await staleReads.inTenant(tenant, async (transaction) => ({
+    const { quotes, next, basis } = await database.inTenant(tenant, async (transaction) => ({
       ...(await quotesPage(transaction, tenant, missed, {
         kind,
         filter,
@@ -191,7 +191,7 @@ function readQuoteCursor(text: string | undefined, of: string): missedMargin.Lis
 }
 
 export const missedMarginEndpoints: ServedEndpoint[] = [
-  serve(getMissedMargin, async ({ caller: { tenant }, query, now }, { backtests, staleReads }) => {
+  serve(getMissedMargin, async ({ caller: { tenant }, query, now }, { backtests, database }) => {
     const order = `${query.by}.${query.kind}`
     const [filter, cursor] = [filterOf(query, tenant), readRowCursor(query.cursor, order)]
     const limit = query.limit ?? pageSizeDefault
@@ -200,7 +200,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     const { result, asOf, current } = state
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
-    return staleReads.inTenant(tenant, async (transaction) => {
+    return database.inTenant(tenant, async (transaction) => {
       const asked = { by: query.by, kind: query.kind, filter, cursor, limit: limit + 1 }
       const found = await missedMargin.missedBy(transaction, tenant, result.missed, asked)
       const page = found.rows.slice(0, limit)
@@ -219,7 +219,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(listMissedQuotes, async ({ caller: { tenant }, query, now }, { backtests, staleReads }) => {
+  serve(listMissedQuotes, async ({ caller: { tenant }, query, now }, { backtests, database }) => {
     const order = `quotes.${query.kind}`
     const [filter, cursor] = [filterOf(query, tenant), readQuoteCursor(query.cursor, order)]
     const state = await backtests.look(tenant, now)
@@ -234,7 +234,7 @@ export const missedMarginEndpoints: ServedEndpoint[] = [
       limit: query.limit ?? pageSizeDefault,
       withTotals: true,
     }
-    return staleReads.inTenant(tenant, async (transaction) => {
+    return database.inTenant(tenant, async (transaction) => {
       const { next, ...page } = await quotesPage(transaction, tenant, result.missed, asked)
       return {
         ...read,

@@ -16,7 +16,7 @@ import {
   userNames,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import type { StaleReads, TenantId } from '../../database/session/index.ts'
+import type { Database, TenantId } from '../../database/session/index.ts'
 import { laneAnswers, readEquipment } from '../../lanes/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
@@ -258,13 +258,13 @@ export async function* csvPages<Cursor>(
 }
 
 function csvOf(
-  staleReads: StaleReads,
+  database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
   asked: Pick<AskedRows, 'query' | 'filter'>,
 ): AsyncGenerator<string, void> {
   const { by } = asked.query
   return csvPages(performanceCsvHead(by), async (cursor: performance.PerformanceCursor | null) => {
-    const { rows, next, basis } = await staleReads.inTenant(tenant, (transaction) =>
+    const { rows, next, basis } = await database.inTenant(tenant, (transaction) =>
       performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
     )
     return { lines: performanceCsvLines(by, rows, basis.amounts), next }
@@ -272,7 +272,7 @@ function csvOf(
 }
 
 export const performanceEndpoints: ServedEndpoint[] = [
-  serve(getPerformance, async ({ caller, query }, { staleReads }) => {
+  serve(getPerformance, async ({ caller, query }, { database }) => {
     const { filter, period } = readSelection(query, caller.tenant)
     const limit = query.limit ?? pageSizeDefault
     const { name } = orderOf(query)
@@ -281,7 +281,7 @@ export const performanceEndpoints: ServedEndpoint[] = [
       next,
       lastQuoted: _,
       ...page
-    } = await staleReads.inTenant(caller.tenant, (transaction) =>
+    } = await database.inTenant(caller.tenant, (transaction) =>
       performancePage(transaction, caller.tenant, { query, filter, cursor, limit }),
     )
     return {
@@ -292,16 +292,16 @@ export const performanceEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(exportPerformance, async ({ caller, query, now }, { staleReads }) => ({
+  serve(exportPerformance, async ({ caller, query, now }, { database }) => ({
     fileName: `lanewise-performance-by-${query.by}-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(staleReads, caller.tenant, { query, filter: readSelection(query, caller.tenant).filter }),
+    text: csvOf(database, caller.tenant, { query, filter: readSelection(query, caller.tenant).filter }),
   })),
 
-  serve(listMarginGaps, async ({ caller, query }, { staleReads }) => {
+  serve(listMarginGaps, async ({ caller, query }, { database }) => {
     const { filter, period } = readSelection(query, caller.tenant)
     const limit = query.limit ?? pageSizeDefault
     const cursor = readGapCursor(query.cursor)
-    return staleReads.inTenant(caller.tenant, async (transaction) => {
+    return database.inTenant(caller.tenant, async (transaction) => {
       const rows = await performance.listMarginGaps(transaction, caller.tenant, filter, {
         cursor,
         limit: limit + 1,

@@ -19,7 +19,7 @@ import {
   readComparedBasis,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import type { StaleReads, TenantId } from '../../database/session/index.ts'
+import type { Database, TenantId } from '../../database/session/index.ts'
 import { laneAnswers, laneCsvHead, laneCsvLines, readEquipment, readPlaceKey } from '../../lanes/index.ts'
 import { type CsvFile, type ReadCall, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
@@ -39,7 +39,7 @@ const dayMs = 86_400_000
 
 async function findingOf(
   kind: NonNullable<LaneSelection['finding']>,
-  database: Pick<StaleReads, 'inTenant'>,
+  database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
 ): Promise<lists.LaneFinding> {
   return database.inTenant(tenant, async (transaction) => {
@@ -53,7 +53,7 @@ async function findingOf(
 /** The selected lanes. The rules are read only if the selection depends on them. */
 async function laneFilter(
   { caller: { tenant }, query, now }: LaneCall,
-  database: Pick<StaleReads, 'inTenant'>,
+  database: Pick<Database, 'inTenant'>,
 ): Promise<lists.LaneFilter> {
   const errors: FieldError[] = []
   const { pending_days: pendingDays } = query
@@ -133,14 +133,14 @@ export const lanesExportedAtOnce = 1_000
  * connection. A lane that changes meanwhile is exported in its old or new state; no lane is missing or repeated.
  */
 async function* csvOf(
-  staleReads: StaleReads,
+  database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
   filter: lists.LaneFilter,
 ): AsyncGenerator<string, void> {
   let head = laneCsvHead
   let cursor: lists.LaneCursor | null = null
   for (;;) {
-    const page: { lines: string; next: lists.LaneCursor | null } = await staleReads.inTenant(
+    const page: { lines: string; next: lists.LaneCursor | null } = await database.inTenant(
       tenant,
       async (transaction) => {
         const rows = await lists.listLanes(transaction, tenant, filter, {
@@ -212,22 +212,18 @@ export const laneListEndpoints: ServedEndpoint[] = [
     )
   }),
 
-  serve(exportLanes, async ({ caller, query, now }, { staleReads }) =>
-    csvFile(
-      'lanes',
-      csvOf(staleReads, caller.tenant, await laneFilter({ caller, query, now }, staleReads)),
-      now,
-    ),
+  serve(exportLanes, async ({ caller, query, now }, { database }) =>
+    csvFile('lanes', csvOf(database, caller.tenant, await laneFilter({ caller, query, now }, database)), now),
   ),
 
   serve(listShipments, shipments),
   serve(searchShipments, shipments),
 
-  serve(exportShipments, async ({ caller, query, now }, { staleReads }) =>
+  serve(exportShipments, async ({ caller, query, now }, { database }) =>
     csvFile(
       'shipments',
-      csvOf(staleReads, caller.tenant, {
-        ...(await laneFilter({ caller, query, now }, staleReads)),
+      csvOf(database, caller.tenant, {
+        ...(await laneFilter({ caller, query, now }, database)),
         booked: true,
       }),
       now,
