@@ -181,7 +181,11 @@ function charges(lane: LaneToQuote) {
 }
 
 /** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
-function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof createQuoteRequest>): Buffer {
+export function requestDigest({
+  customer_name,
+  reference,
+  lanes: asked,
+}: BodyOf<typeof createQuoteRequest>): Buffer {
   const quoted = asked.map((lane) => [
     lane.origin,
     lane.destination,
@@ -281,7 +285,7 @@ export async function makeQuoteRequest(
   const make = async (transaction: TenantTransaction) => {
     await refuseHiddenCustomer(transaction, tenant, body.customer_name)
     const key = body.request_key
-    const digest = bodyDigest(body)
+    const digest = requestDigest(body)
     const made = key === undefined ? null : await lanes.findQuoteRequestByKey(transaction, tenant, key)
     if (made !== null) {
       // Requests stored before digests were introduced have none.
