@@ -90,6 +90,14 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: ['runtime', 'database/schema', 'database/session', 'database/queries'],
     outside: ['contract/src/', 'engine/src/', 'node:'],
   },
+  pilot: {
+    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'audit', 'book'],
+    outside: ['contract/src/', 'engine/src/', 'node:'],
+  },
+  entering: {
+    rooms: ['database/schema', 'database/session', 'database/queries', 'lanes', 'book', 'pilot'],
+    outside: ['contract/src/', 'engine/src/', 'node:', 'typebox'],
+  },
   imports: {
     rooms: [
       'runtime',
@@ -100,16 +108,13 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'database/queries',
       'lanes',
       'audit',
+      'entering',
     ],
     outside: ['contract/src/', 'engine/src/', 'geography/src/', 'node:', 'papaparse'],
   },
   expiry: {
     rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
     outside: [],
-  },
-  pilot: {
-    rooms: ['runtime', 'database/schema', 'database/session', 'database/queries', 'audit', 'book'],
-    outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   events: {
     rooms: [
@@ -185,6 +190,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'backtests',
       'imports',
       'pilot',
+      'entering',
       'market-adapters',
       'watching',
     ],

@@ -10,6 +10,7 @@ import {
   lanes,
   laneLists as lists,
   missedMargin,
+  newLanes,
   packedQuotes as packed,
   people,
   performance,
@@ -345,9 +346,26 @@ export const methods: Readonly<Record<string, Method>> = {
   'lane-record.pointsOfCorridor': returnsCanary(({ transaction, tenant }) =>
     record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
   ),
-  'lanes.insertQuoteRequests': returnsResult(async ({ database, transaction, tenant, ids, now }) =>
+  'new-lanes.insertRequests': changesRows(async ({ database, transaction, tenant, ids, now }) => {
+    const made = await newLanes.insertRequests(transaction, tenant, database.identifiers, [
+      {
+        customerName: 'New',
+        reference: null,
+        createdBy: ids.owner,
+        createdAt: now,
+        importId: null,
+        lanes: [{ ...newLane, external_id: 'pushed by no system' }],
+      },
+    ])
+    // Without the generated identifiers.
+    return made.length
+  }),
+  'new-lanes.lockRequest': changesRows(({ transaction, tenant, lane }) =>
+    newLanes.lockRequest(transaction, tenant, lane),
+  ),
+  'new-lanes.insertQuoteRequests': returnsResult(async ({ database, transaction, tenant, ids, now }) =>
     withoutIdentifiers(
-      await lanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
+      await newLanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
         {
           customerName: 'New',
           reference: null,
@@ -377,9 +395,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.lockedLaterWon': returnsResult(({ transaction, tenant, lane }) =>
     lanes.lockedLaterWon(transaction, tenant, { ...lane, quote_count: lane.quote_count - 1 }),
   ),
-  'lanes.insertRequote': returnsResult(async ({ database, transaction, tenant, ids, lane, now }) =>
+  'new-lanes.insertRequote': returnsResult(async ({ database, transaction, tenant, ids, lane, now }) =>
     withoutIdentifiers([
-      await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {
+      await newLanes.insertRequote(transaction, tenant, database.identifiers, lane, {
         ...noCosts,
         quoted_rate_cents: 1,
         estimated_cost_cents: null,

@@ -1,6 +1,5 @@
 import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
-import { newImportedLane } from './new-lanes.ts'
 import { importRequestOf } from './seeded-tenants.ts'
 
 const progress = {
@@ -21,32 +20,6 @@ export const importMethods: Readonly<Record<string, Method>> = {
   'imported-lanes.findImported': returnsResult(async ({ transaction, tenant, fingerprint }) => [
     ...(await imported.findImported(transaction, tenant, [fingerprint])),
   ]),
-  'imported-lanes.insertImportedLanes': changesRows(({ database, transaction, tenant, ids, now }) =>
-    imported.insertImportedLanes(
-      transaction,
-      tenant,
-      database.identifiers,
-      { importId: ids.import, createdBy: ids.owner },
-      [{ ...newImportedLane, createdAt: now, said: null }],
-    ),
-  ),
-  'imported-lanes.insertPushedLanes': changesRows(async ({ database, transaction, tenant, now }) => {
-    const made = await imported.insertPushedLanes(transaction, tenant, database.identifiers, [
-      {
-        ...newImportedLane,
-        createdAt: now,
-        externalId: 'pushed by no system',
-        createdBy: null,
-        repName: null,
-        rateType: null,
-        validUntil: null,
-        stamps: {},
-        expected: {},
-      },
-    ])
-    // Without the generated identifiers.
-    return made.length
-  }),
   'imports.insertImport': returnsResult(async ({ transaction, tenant, ids }) => {
     // The result without its times, which differ between two calls.
     const { import_id, created_by } = await imports.insertImport(transaction, tenant, {

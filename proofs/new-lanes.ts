@@ -1,4 +1,4 @@
-import type { lanes } from '#server/database/queries/index.ts'
+import type { newLanes } from '#server/database/queries/index.ts'
 
 export const noCosts = {
   expected_cost_cents: null,
@@ -7,7 +7,7 @@ export const noCosts = {
   expected_basis: null,
 }
 /** A lane to insert. */
-export const newLane: lanes.NewLane = {
+export const newLane: newLanes.NewLane = {
   ...noCosts,
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
@@ -25,7 +25,3 @@ export const newLane: lanes.NewLane = {
   miles: 780,
   pickup_date: null,
 }
-
-const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
-/** A row of a file that has not been imported. */
-export const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }

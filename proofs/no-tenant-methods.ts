@@ -45,7 +45,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'customers.ofCustomer': 'returns part of a query',
   'lane-lists.matching': 'returns part of a query',
   'lane-lists.sortKeyKind': 'returns part of a query',
-  'lanes.laneRef': 'computes a value without a query',
+  'new-lanes.laneRef': 'computes a value without a query',
   'packed-quotes.int8At': 'computes a value without a query',
   'packed-quotes.viewOf': 'computes a value without a query',
   'people.minimumOf': 'converts the values that it receives',

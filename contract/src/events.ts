@@ -38,7 +38,7 @@ export const bookedFields = [
 ] as const
 
 /** The fields of the quote that `changed` in quote.updated can list, by their names in the history of a lane. */
-export const quoteFields = [
+export const changedQuoteFields = [
   'origin',
   'destination',
   'equipment',
@@ -75,7 +75,9 @@ export const QuoteUpdated = Type.Object({
   lane,
   change_id: changeId,
   source,
-  changed: Type.Array(Type.Enum([...quoteFields]), { description: 'The fields of the quote that changed' }),
+  changed: Type.Array(Type.Enum([...changedQuoteFields]), {
+    description: 'The fields of the quote that changed',
+  }),
   before: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
     description: 'The values of these fields before the change, as in the history of the lane',
   }),

@@ -9,29 +9,13 @@ import {
   withReport,
   withStatement,
 } from './lane-outcome.ts'
+import type { QuoteStampGroup } from './quote-fields.ts'
 
 /**
- * The fields of a quote that another system can push, and that converge one by one. `places` is origin, destination and
- * miles together; `outcome` is the outcome, its reason and its time together.
+ * The fields of a quote that another system can push, and that converge one by one: the groups of the table of fields, and `outcome`,
+ * which is the outcome, its reason and its time together.
  */
-export const pushedQuoteFields = [
-  'places',
-  'equipment',
-  'quotedRate',
-  'estimatedCost',
-  'quotedBasis',
-  'quotedCurrency',
-  'quotedFuel',
-  'quotedAccessorials',
-  'customer',
-  'rep',
-  'quotedAt',
-  'validUntil',
-  'rateType',
-  'pickupDate',
-  'outcome',
-] as const
-export type PushedQuoteField = (typeof pushedQuoteFields)[number]
+export type PushedQuoteField = QuoteStampGroup | 'outcome'
 
 /** The stamps of each pushed field of a quote. */
 export type QuoteStamps = Readonly<Partial<Record<PushedQuoteField, FieldStamps>>>

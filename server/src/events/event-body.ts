@@ -1,7 +1,7 @@
 import type { askApproval } from '#contract/approvals.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { testEventType } from '#contract/event-types.ts'
-import { type bookedFields, type EventBody, quoteFields } from '#contract/events.ts'
+import { type bookedFields, changedQuoteFields, type EventBody } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import {
@@ -56,7 +56,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
       return { type, timestamp, data: { lane: laneOf(about) } }
     case 'quote.updated': {
       const before = auditedForApi(about.before ?? {})
-      const changed = quoteFields.filter((field) => before[field] !== undefined)
+      const changed = changedQuoteFields.filter((field) => before[field] !== undefined)
       return {
         type,
         timestamp,

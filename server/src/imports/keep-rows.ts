@@ -1,15 +1,12 @@
 import type { Outcome } from '#engine/history.ts'
 import { formatDollars } from '#engine/money.ts'
 import {
-  type ChangingLane,
-  changeLanes,
   databaseNow,
   defaultBasisOf,
   differencesForApi,
   findImported,
   findLaneIds,
   findPushed,
-  insertImportedLanes,
   lanesById,
   lockImports,
   lockPushes,
@@ -18,6 +15,7 @@ import {
 } from '../database/queries/index.ts'
 import type { KeptValue, LaneRow, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
+import { type Entry, enter } from '../entering/index.ts'
 import type { Columns } from './columns.ts'
 import { type KeptField, mergeRow, otherLane } from './merge-row.ts'
 import type { ImportedBooking, ImportedLane, ReportedLane } from './rows.ts'
@@ -134,20 +132,18 @@ export async function keepRows(
   }
   rows.rowsAdded += fresh.length
   if (!job.dryRun) {
-    await insertImportedLanes(
-      transaction,
-      tenant,
-      database.identifiers,
-      job,
-      fresh.map(({ lane, fingerprint, said }) => ({
+    const entries = fresh.map(({ lane, fingerprint, said }): Entry => {
+      const request = {
         customerName: lane.customerName,
         reference: lane.reference,
+        createdBy: job.createdBy,
         createdAt: new Date(lane.quotedAt),
-        fingerprint,
-        said,
-        lane: lane.lane,
-      })),
-    )
+        importId: job.importId,
+        lanes: [{ ...lane.lane, import_fingerprint: fingerprint, import_said: said }],
+      }
+      return { kind: 'create', request }
+    })
+    await enter(transaction, entries, { ...job, identifiers: database.identifiers })
   }
   const refs = await findLaneIds(
     transaction,
@@ -169,12 +165,13 @@ export async function keepRows(
       })
     }
   }
-  if (known.length > 0) await updateLanes(transaction, job, known, rows)
+  if (known.length > 0) await updateLanes(transaction, database, job, known, rows)
   return rows
 }
 
 async function updateLanes(
   transaction: TenantTransaction,
+  database: Database,
   job: Job,
   known: readonly KnownRow[],
   rows: KeptRows,
@@ -187,11 +184,12 @@ async function updateLanes(
   const lanes = new Map(
     (await lanesById(transaction, tenant, laneIds, { lock: !dryRun })).map((lane) => [lane.lane_id, lane]),
   )
-  const changing: ChangingLane[] = []
+  const changing: Extract<Entry, { kind: 'change' }>[] = []
   const kept: { readonly line: number; readonly lane: LaneRow; readonly field: KeptField }[] = []
   async function write(): Promise<void> {
-    for (const lane of await changeLanes(transaction, tenant, changing.splice(0), now)) {
-      lanes.set(lane.lane_id, lane)
+    const by = { tenant, identifiers: database.identifiers, changedAt: now }
+    for (const { row } of await enter(transaction, changing.splice(0), by)) {
+      if (row !== null) lanes.set(row.lane_id, row)
     }
   }
   for (const { line, laneId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
@@ -238,6 +236,7 @@ async function updateLanes(
     if (dryRun) lanes.set(laneId, { ...lane, ...next })
     else {
       changing.push({
+        kind: 'change',
         lane,
         next,
         origin: {

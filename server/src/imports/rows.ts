@@ -23,7 +23,7 @@ import {
   readText,
   readYesNo,
 } from '../csv/index.ts'
-import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
+import { bookedColumns, columnValue, type NewLane } from '../database/queries/index.ts'
 import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -70,7 +70,7 @@ export interface ImportedLane {
   /** The file's own id of the row, if any. It identifies the row in later files. */
   readonly reference: string | null
   readonly quotedAt: number
-  readonly lane: NewImportedLane['lane']
+  readonly lane: NewLane
   /** The row as an update of a lane that an earlier file added under the same reference. */
   readonly reported: ReportedLane
   /** All values of the row as one text: equal for rows with equal values. */
@@ -317,6 +317,8 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
     outcome_source: outcome === 'pending' ? null : 'import',
     decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, cells.createdAt)),
     ...bookedColumns((field) => (won && isSent(field) ? columnValue(field, end[field]) : null)),
+    // The customer in a file is the customer of the quote.
+    customer_name: null,
     truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
   }
 }

@@ -3,5 +3,5 @@
  */
 export { pilotKeeper } from './pilot-keeper.ts'
 export { type PilotReports, pilotReports } from './pilot-reports.ts'
-export { quoteToForecast, repOf, sealForecasts } from './seal-forecasts.ts'
+export { type QuoteToForecast, quoteToForecast, repOf, sealForecasts } from './seal-forecasts.ts'
 export { switchExperiment, switchPilot } from './switch-pilot.ts'

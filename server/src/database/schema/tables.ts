@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
+import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
@@ -291,34 +292,32 @@ interface UnitColumns {
 /** The columns of a booking, derived from the table of booking fields. */
 type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
 
-export interface LanesTable extends BookingColumns {
+type IsNeeded<F extends QuoteField> = (typeof quoteTable)[F]['needed']
+type QuoteColumnType<F extends QuoteField> =
+  QuoteUnitOf<F> extends 'time'
+    ? IsNeeded<F> extends true
+      ? Moment
+      : MaybeMoment
+    : IsNeeded<F> extends true
+      ? QuoteValue<F>
+      : QuoteValue<F> | null
+/** The columns of a quote, derived from the table of its fields. */
+type QuoteColumns = { [F in QuoteField as QuoteName<'column', F>]: QuoteColumnType<F> }
+
+export interface LanesTable extends BookingColumns, QuoteColumns {
   tenant_id: number
   lane_id: number
   lane_ref: string
   request_id: number
   lane_number: number
   quote_count: number
-  origin: string
-  destination: string
   origin_key: string
   destination_key: string
   origin_state: string
   destination_state: string
   origin_market: string | null
   destination_market: string | null
-  equipment: string
   equipment_code: string
-  quoted_customer_name: string
-  quoted_rate_cents: number
-  estimated_cost_cents: number | null
-  quoted_basis: RateBasis | null
-  quoted_fuel_cents: number | null
-  quoted_accessorials_cents: number | null
-  quoted_currency: ColumnType<Currency | null, Currency | null | undefined, Currency | null>
-  quoted_charges: ColumnType<string | null, string | null | undefined, string | null>
-  market_rate_cents: number | null
-  miles: number | null
-  pickup_date: string | null
   outcome: Generated<StoredOutcome>
   outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
   outcome_source: OutcomeSource | null
@@ -328,24 +327,17 @@ export interface LanesTable extends BookingColumns {
   /** What the outcome follows from, besides the columns: the newest outcome apart from a booking, and when messages were signed. */
   outcome_before_booking: ColumnType<StoredFacts | null, string | null | undefined, string | null>
   created_by: number | null
-  created_at: Moment
   updated_at: Moment
   import_id: number | null
   import_fingerprint: Buffer | null
   /** A digest of the last row of a file that was imported for this lane. */
   import_said: ColumnType<string | null, string | null | undefined, string | null>
   external_id: string | null
-  /** The rep, as the system that pushed the quote names them. */
-  rep_name: string | null
-  rate_type: 'spot' | 'contract' | null
-  valid_until: MaybeMoment
   quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
   voided_at: MaybeMoment
   void_reason: ColumnType<string | null, string | null | undefined, string | null>
   /** The advice that the desk showed when the quote was saved. */
   advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
-  /** The lower rate that the customer named instead of this quote. */
-  counter_rate_cents: Generated<number | null>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>

@@ -25,8 +25,8 @@ import {
   outcomeValues,
   type ShipmentBooking,
 } from '../../database/queries/index.ts'
+import { accessorialCents, chargesErrors, storedCharges } from '../../entering/index.ts'
 import { Reply, serve } from '../endpoint-call.ts'
-import { accessorialCents, chargesErrors, storedCharges } from '../quotes/charges-errors.ts'
 import { noLane } from '../quotes/named-lane.ts'
 
 /** The fields of an update besides the name of its lane. */

@@ -7,13 +7,12 @@ import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { type BrokerageBook, type OpenBook, ownScope, type QuoteParties } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+import { chargesErrors, quotedTerms } from '../../entering/index.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import { itemErrors } from '../integration/item-errors.ts'
 import type { Parts } from '../parts.ts'
-import { chargesErrors } from '../quotes/charges-errors.ts'
-import { quotedCharges } from '../quotes/make-quotes.ts'
 import { outsideErrors } from '../quotes/outside-rules.ts'
 import { inUsdOnBasis, quoteConversion } from '../quotes/quote-conversion.ts'
 import { partiesOf } from './applied-rules.ts'
@@ -85,7 +84,7 @@ async function comparedAmounts(
   },
   parts: Parts,
 ) {
-  const terms = quotedCharges(lane)
+  const terms = quotedTerms(lane)
   const { miles = null } = lanePlaces(places.origin, places.destination, null)
   const conversion = await quoteConversion(
     { quoted: terms, miles, customerName: by.customerName },

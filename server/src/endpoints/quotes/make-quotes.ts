@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
-import { chargesFit, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
-import { costExpected, pricingOf } from '../../book/index.ts'
-import { lanes, people } from '../../database/queries/index.ts'
+import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
+import { costExpected, pricingOf, termsOfQuote } from '../../book/index.ts'
+import { lanes, newLanes, people } from '../../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { laneAnswer, laneAnswers, readEquipment, readLanePlaces, termsOf } from '../../lanes/index.ts'
-import { quoteToForecast, sealForecasts } from '../../pilot/index.ts'
+import { chargesErrors, enter, readSentFields, requestDigest, requoteOf } from '../../entering/index.ts'
+import { laneAnswer, laneAnswers } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
 import {
   checkCounter,
@@ -19,7 +18,6 @@ import {
   winAccepted,
 } from '../pricing/counter-rate.ts'
 import { type CheckedRate, rateChecker } from '../pricing/rate-check.ts'
-import { accessorialCents, chargesErrors, storedCharges } from './charges-errors.ts'
 import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -34,11 +32,6 @@ export interface QuotedBy {
   readonly also?: (transaction: TenantTransaction, laneRefs: readonly string[]) => Promise<void>
 }
 
-/** Validated dollars as cents; null when absent. */
-function cents(amount: number | undefined): number | null {
-  return amount === undefined ? null : centsFromDollars(amount)
-}
-
 type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
 
 function newLane(
@@ -46,56 +39,27 @@ function newLane(
   index: number,
   acceptUnknown: boolean,
   errors: FieldError[],
-): lanes.NewLane | null {
-  const at = (field: string) => ({ pointer: `/lanes/${index}/${field}` })
-  const places = readLanePlaces(lane, at, errors, acceptUnknown)
-  const equipment = readEquipment(lane.equipment, at('equipment'), errors)
-  errors.push(...chargesErrors('quoted', 'quoted_rate', lane, `/lanes/${index}`))
-  if (places === null || equipment === null) return null
-  return {
-    ...places,
-    equipment,
-    equipment_code: equipment,
-    quoted_rate_cents: cents(lane.quoted_rate) ?? 0,
-    estimated_cost_cents: cents(lane.estimated_cost),
-    ...quotedCharges(lane),
-    market_rate_cents: cents(lane.market_rate),
-    pickup_date: lane.pickup_date ?? null,
-    advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)),
-  }
+): newLanes.NewLane | null {
+  const pointer = `/lanes/${index}`
+  const columns = readSentFields('request', lane, errors, { pointer, acceptUnknown })
+  errors.push(...chargesErrors('quoted', 'quoted_rate', lane, pointer))
+  if (!columns.has('places') || !columns.has('equipment')) return null
+  const values = Object.assign({}, ...columns.values()) as newLanes.NewLane
+  return { ...values, advice: lane.advice === undefined ? null : JSON.stringify(keptAdvice(lane.advice)) }
 }
-
-/** What a quoted rate includes, in the columns of a lane. */
-export function quotedCharges(sent: Pick<LaneToQuote, (typeof chargeMembers)[number]>) {
-  return {
-    quoted_basis: sent.quoted_basis ?? null,
-    quoted_fuel_cents: cents(sent.quoted_fuel),
-    quoted_accessorials_cents: accessorialCents(sent.quoted_accessorials, sent.quoted_charges),
-    quoted_charges: sent.quoted_charges === undefined ? null : storedCharges(sent.quoted_charges),
-    quoted_currency: sent.quoted_currency ?? null,
-  }
-}
-
-const chargeMembers = [
-  'quoted_basis',
-  'quoted_fuel',
-  'quoted_accessorials',
-  'quoted_charges',
-  'quoted_currency',
-] as const
 
 function keptAdvice({ going_rate, best_rate, ...shown }: NonNullable<LaneToQuote['advice']>): GivenAdvice {
   return { ...shown, going_rate: going_rate ?? null, best_rate: best_rate ?? null }
 }
 
 type ToCheck = Pick<
-  lanes.NewLane,
+  newLanes.NewLane,
   | 'origin'
   | 'destination'
   | 'origin_market'
   | 'destination_market'
-  | lanes.CostColumn
-  | lanes.QuotedAmountColumn
+  | newLanes.CostColumn
+  | newLanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
 /** Checks the rate of each lane, in the order of the lanes. */
@@ -137,69 +101,15 @@ function validUntil({ validDays }: CheckedRate<'quoted_rate'>, now: number): Dat
   return validDays === null ? null : new Date(now + validDays * 86_400_000)
 }
 
-/** The cost and the charges of a requote: those of the quote before it, unless others are sent. */
-function requoted(body: BodyOf<typeof requote>, before: LaneRow, assumed: RateBasis) {
-  const saysCharges = chargeMembers.some((field) => body[field] !== undefined)
-  const { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency } =
-    before
-  const said = quotedCharges(body)
-  // Charges that are sent replace the earlier ones, but do not change what the rate includes or its currency.
-  const charges = saysCharges
-    ? {
-        ...said,
-        quoted_basis: said.quoted_basis ?? quoted_basis,
-        quoted_currency: said.quoted_currency ?? quoted_currency,
-      }
-    : { quoted_basis, quoted_fuel_cents, quoted_accessorials_cents, quoted_charges, quoted_currency }
-  // The earlier cost is on the earlier basis and in the earlier currency.
-  const isSame = sameTerms(termsOf(before), termsOf(charges), assumed)
-  return {
-    ...charges,
-    estimated_cost_cents: cents(body.estimated_cost) ?? (isSame ? before.estimated_cost_cents : null),
-  }
-}
-
 /** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
 function requoteErrors(body: BodyOf<typeof requote>, before: LaneRow, assumed: RateBasis): FieldError[] {
   const sent = chargesErrors('quoted', 'quoted_rate', body)
   if (sent.length > 0) return sent
-  const {
-    quoted_basis: basis,
-    quoted_fuel_cents: fuel,
-    quoted_accessorials_cents: other,
-  } = requoted(body, before, assumed)
-  const amount = { cents: cents(body.quoted_rate) ?? 0, basis, fuelCents: fuel, accessorialCents: other }
+  const terms = termsOfQuote(requoteOf(body, before, assumed))
+  const amount = { ...terms, cents: centsFromDollars(body.quoted_rate) ?? 0 }
   if (chargesFit(amount, 'all_in')) return []
-  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((fuel ?? 0) + (other ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
+  const detail = `quoted_rate must be more than the charges of the earlier quote, which it contains: ${formatDollars((terms.fuelCents ?? 0) + (terms.accessorialCents ?? 0))}. It is ${formatDollars(amount.cents)}. Send quoted_fuel and quoted_accessorials if they changed.`
   return [{ pointer: '/quoted_rate', code: 'invalid', detail }]
-}
-
-/** The charges for a digest: nothing if there are none, so that a body without them has the digest that it always had. */
-function charges(lane: LaneToQuote) {
-  const said = chargeMembers.map((member) => lane[member] ?? null)
-  return said.every((value) => value === null) ? [] : said
-}
-
-/** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
-export function requestDigest({
-  customer_name,
-  reference,
-  lanes: asked,
-}: BodyOf<typeof createQuoteRequest>): Buffer {
-  const quoted = asked.map((lane) => [
-    lane.origin,
-    lane.destination,
-    lane.equipment,
-    lane.quoted_rate,
-    lane.estimated_cost ?? null,
-    lane.market_rate ?? null,
-    lane.miles ?? null,
-    lane.pickup_date ?? null,
-    ...charges(lane),
-  ])
-  return createHash('sha256')
-    .update(JSON.stringify([customer_name, reference ?? null, quoted]))
-    .digest()
 }
 
 /** A quote request in the form of the API. */
@@ -222,7 +132,7 @@ export async function quoteRequestAnswer(
 }
 
 /** The lanes of a quote request, parsed. @throws a 422 with every wrong field */
-export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): lanes.NewLane[] {
+export function readQuoteRequest(body: BodyOf<typeof createQuoteRequest>): newLanes.NewLane[] {
   const errors: FieldError[] = []
   const read = body.lanes.map((lane, index) =>
     newLane(lane, index, body.accept_unknown_places === true, errors),
@@ -296,33 +206,36 @@ export async function makeQuoteRequest(
     }
     // Not before: a repeated request returns what it made, also if the rules changed since.
     checkVerdicts(checked, by, (index) => `/lanes/${index}/quoted_rate`)
-    const rows = await lanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
-      {
-        customerName: body.customer_name,
-        reference: body.reference ?? null,
-        createdBy: userId,
-        createdAt: new Date(now),
-        importId: null,
-        ...(key === undefined ? {} : { repeatable: { key, digest } }),
-        lanes: read.map((lane, index) => {
-          const rate = checked[index]
-          return {
-            ...lane,
-            ...costExpected(pricing, lane),
-            valid_until: rate === undefined ? null : validUntil(rate, now),
-          }
-        }),
-      },
-    ])
-    const request = {
-      request_id: rows[0]?.request_id ?? 0,
-      customer_name: body.customer_name,
+    const request: newLanes.NewQuoteRequest = {
+      customerName: body.customer_name,
       reference: body.reference ?? null,
-      created_at: new Date(now),
+      createdBy: userId,
+      createdAt: new Date(now),
+      importId: null,
+      ...(key === undefined ? {} : { repeatable: { key, digest } }),
+      lanes: read.map((lane, index) => {
+        const rate = checked[index]
+        return {
+          ...lane,
+          ...costExpected(pricing, lane),
+          valid_until: rate === undefined ? null : validUntil(rate, now),
+        }
+      }),
     }
-    const answer = await quoteRequestAnswer(transaction, tenant, { request, lanes: rows })
-    const toForecast = rows.map((lane) => quoteToForecast(lane))
-    await sealForecasts(transaction, tenant, { pricing, now }, toForecast)
+    const { identifiers } = database
+    const entering = { tenant, identifiers, live: { now, pricing } }
+    const [entered] = await enter(transaction, [{ kind: 'create', request }], entering)
+    const laneIds = entered?.lanes.map(({ laneId }) => laneId) ?? []
+    const rows = await newLanes.insertedLanes(transaction, tenant, laneIds)
+    const answer = await quoteRequestAnswer(transaction, tenant, {
+      request: {
+        request_id: rows[0]?.request_id ?? 0,
+        customer_name: request.customerName,
+        reference: request.reference,
+        created_at: request.createdAt,
+      },
+      lanes: rows,
+    })
     await by.also?.(
       transaction,
       rows.map(({ lane_ref }) => lane_ref),
@@ -355,9 +268,7 @@ export async function checkRequote(
   if (errors.length > 0) throw invalid(errors)
   const next = {
     ...quoted,
-    quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-    pickup_date: body.pickup_date ?? quoted.pickup_date,
-    ...requoted(body, quoted, assumed),
+    ...requoteOf(body, quoted, assumed),
   }
   const [checked] = await checkedRates([next], by, parts)
   if (checked === undefined) throw noLane(ref)
@@ -383,23 +294,34 @@ export async function makeRequote(
     const recorded = { userId, at: new Date(now) }
     if (body.counter_rate !== undefined)
       await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)
-    const made = await lanes.insertRequote(transaction, tenant, database.identifiers, quoted, {
-      quoted_rate_cents: cents(body.quoted_rate) ?? 0,
-      ...requoted(body, quoted, await people.defaultBasisOf(transaction, tenant)),
-      market_rate_cents: cents(body.market_rate),
-      pickup_date: body.pickup_date ?? quoted.pickup_date,
-      valid_until: validUntil(checked, now),
-      ...costExpected(pricing, { ...quoted, pickup_date: body.pickup_date ?? quoted.pickup_date }),
-      createdBy: userId,
-      createdAt: new Date(now),
-    })
+    const next = requoteOf(body, quoted, await people.defaultBasisOf(transaction, tenant))
+    const { identifiers } = database
+    const entering = { tenant, identifiers, live: { now, pricing } }
+    const [entered] = await enter(
+      transaction,
+      [
+        {
+          kind: 'requote',
+          quoted,
+          next: {
+            ...next,
+            valid_until: validUntil(checked, now),
+            ...costExpected(pricing, { ...quoted, pickup_date: next.pickup_date }),
+            createdBy: userId,
+            createdAt: recorded.at,
+          },
+          isDecided: isAccepted(body),
+        },
+      ],
+      entering,
+    )
+    const made = entered?.row
+    if (made === undefined || made === null) throw new Error('A requote makes a lane.')
     const answer = await laneAnswer(
       transaction,
       tenant,
       isAccepted(body) ? await winAccepted(transaction, tenant, made, recorded) : made,
     )
-    // The outcome of an accepted counter-offer is known already, so it is no test of a forecast.
-    if (!isAccepted(body)) await sealForecasts(transaction, tenant, { pricing, now }, [quoteToForecast(made)])
     await by.also?.(transaction, [made.lane_ref])
     return answer
   }

@@ -6,6 +6,7 @@ import {
   bookingTable,
   ofEachBookingField,
 } from '#engine/booking-fields.ts'
+import { quoteColumnOf, quoteFields, quoteTable } from '#engine/quote-fields.ts'
 import type { JsonRow, LaneRow } from '../../schema/index.ts'
 
 export type BookingColumn = BookingName<'column'>
@@ -22,10 +23,9 @@ const momentColumns: ReadonlySet<string> = new Set([
   ...bookingFields
     .filter((field) => bookingTable[field].unit === 'time')
     .map((field) => bookingColumns[field]),
+  ...quoteFields.filter((field) => quoteTable[field].unit === 'time').map(quoteColumnOf),
   'decided_at',
-  'created_at',
   'updated_at',
-  'valid_until',
   'voided_at',
 ])
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { EventType } from '#contract/event-types.ts'
-import type { quoteFields } from '#contract/events.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import { stampsAfterRollback } from '#engine/field-stamps.ts'
 import {
@@ -13,6 +12,13 @@ import {
   withDecision,
   withRollback,
 } from '#engine/lane-outcome.ts'
+import {
+  type DerivedQuoteColumn,
+  type QuoteColumn,
+  quoteColumnOf,
+  quoteFields,
+  quoteTable,
+} from '#engine/quote-fields.ts'
 import type { PushedQuoteField } from '#engine/quote-update.ts'
 import { type BookingStamps, isBooked } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../../schema/index.ts'
@@ -29,83 +35,42 @@ const auditedOutcome = {
   voided_at: 'voided_at',
   void_reason: 'void_reason',
 } as const
-/** The columns of the quote, by their names in the API. A repeated import or a pushed quote changes them. */
-const quoted = {
-  origin: 'origin',
-  destination: 'destination',
-  equipment: 'equipment',
-  quoted_customer_name: 'quoted_customer_name',
-  quoted_rate: 'quoted_rate_cents',
-  estimated_cost: 'estimated_cost_cents',
-  quoted_basis: 'quoted_basis',
-  quoted_fuel: 'quoted_fuel_cents',
-  quoted_accessorials: 'quoted_accessorials_cents',
-  quoted_charges: 'quoted_charges',
-  quoted_currency: 'quoted_currency',
-  market_rate: 'market_rate_cents',
-  miles: 'miles',
-  pickup_date: 'pickup_date',
-  quoted_at: 'created_at',
-  rep_name: 'rep_name',
-  rate_type: 'rate_type',
-  valid_until: 'valid_until',
-  counter_rate: 'counter_rate_cents',
-} as const satisfies Partial<Record<(typeof quoteFields)[number], string>>
 
-/** Columns that follow from others. They are in the trail so that a rollback or an undo restores them, but are never shown. */
-const derived = [
+/** The columns that follow from others are in the trail so that a rollback or an undo restores them, but are never shown. */
+const derived: readonly DerivedColumn[] = [
   'import_said',
-  'origin_key',
-  'destination_key',
-  'origin_state',
-  'destination_state',
-  'origin_market',
-  'destination_market',
-  'equipment_code',
-  'created_by',
-] as const
+  ...quoteFields.flatMap((field): readonly DerivedQuoteColumn[] => quoteTable[field].derived),
+]
+type DerivedColumn = DerivedQuoteColumn | 'import_said'
 
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
 /** The columns whose changes are in the audit trail, by their names in the API. */
 const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
   ...auditedBooking.map((field) => [bookingTable[field].shown, bookingColumns[field]] as const),
   ...(Object.entries(auditedOutcome) as [string, AuditedOutcome][]),
-  ...(Object.entries(quoted) as [string, QuotedColumn][]),
+  ...quoteFields.map((field) => [quoteTable[field].shown, quoteColumnOf(field)] as const),
 ]
 type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
-type QuotedColumn = (typeof quoted)[keyof typeof quoted]
-type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
-type AuditedColumn = ShownColumn | (typeof derived)[number]
+type ShownColumn = BookingColumn | AuditedOutcome | QuoteColumn
+type AuditedColumn = ShownColumn | DerivedColumn
 const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), ...derived]
 
-/** The columns of the quote that are not text, with their types. */
-const quoteTypes: Partial<Record<keyof QuoteValues, string>> = {
-  quoted_rate_cents: 'integer',
-  estimated_cost_cents: 'integer',
-  quoted_fuel_cents: 'integer',
-  quoted_accessorials_cents: 'integer',
-  market_rate_cents: 'integer',
-  counter_rate_cents: 'integer',
-  miles: 'double precision',
-  pickup_date: 'date',
-  created_at: 'timestamptz',
-  valid_until: 'timestamptz',
-  created_by: 'integer',
-  quote_signed_at: 'jsonb',
-}
-const timeTypes: ReadonlySet<string> = new Set(['date', 'timestamptz'])
-const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), ...derived])
+const quotedColumns: readonly QuoteColumn[] = quoteFields.map(quoteColumnOf)
 
-/** Columns of the booking that change with the audited ones, but are not in the audit trail. */
+/** Columns that change with the audited ones, but are not in the audit trail. */
 const unaudited = [
   'signed_at',
   'outcome_before_booking',
+  'quote_signed_at',
   ...bookingFields.filter((field) => !bookingTable[field].audited).map((field) => bookingColumns[field]),
 ] as const
 
 /** The columns of a lane that can change. */
-export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
-export type QuoteValues = Pick<LaneRow, QuotedColumn | (typeof derived)[number] | 'quote_signed_at'>
+export type HeldValues = Pick<
+  LaneRow,
+  BookingColumn | AuditedOutcome | Exclude<(typeof unaudited)[number], 'quote_signed_at'>
+>
+type QuoteValues = Pick<LaneRow, QuoteColumn | DerivedColumn | 'quote_signed_at'>
 /** New values of a lane. Absent columns do not change. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
@@ -152,14 +117,12 @@ function differences(
 /** The arguments of `change_lane`: the changes of the lane, and its audit trail row, null if nothing differs. */
 interface LaneChange {
   /** Absent columns do not change. */
-  readonly held: Partial<HeldValues>
-  /** The new values of the quote's columns; null if the quote does not change. */
-  readonly quote: Partial<Record<keyof QuoteValues, unknown>> | null
+  readonly held: Readonly<Partial<Record<keyof NextValues, unknown>>>
   readonly change: object | null
 }
 
 /** The columns of the quote whose change sends quote.updated. */
-const quoteColumnsInEvents: readonly AuditedColumn[] = [...Object.values(quoted), 'voided_at', 'void_reason']
+const quoteColumnsInEvents: readonly AuditedColumn[] = [...quotedColumns, 'voided_at', 'void_reason']
 const columnsInEvents = bookingFields
   .filter((field) => bookingTable[field].inEvents)
   .map((field) => bookingColumns[field])
@@ -201,20 +164,9 @@ export function laneChange(
   const next = inForceWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).some((column) => !isDerived(column))
-  const parts = Object.groupBy(Object.entries(after), ([column]) =>
-    quoteColumns.has(column) ? 'quote' : 'held',
-  )
   const besides = unaudited.filter((column) => next[column] !== undefined)
-  const stamps = next.quote_signed_at
-  const quote = [
-    ...(parts.quote ?? []),
-    ...(stamps === undefined ? [] : [['quote_signed_at', stamps] as const]),
-  ]
-  if (!changed && quote.length === 0 && besides.length === 0) return null
-  const held = Object.fromEntries([
-    ...(parts.held ?? []),
-    ...besides.map((column) => [column, next[column]] as const),
-  ])
+  if (!changed && Object.keys(after).length === 0 && besides.length === 0) return null
+  const held = { ...after, ...Object.fromEntries(besides.map((column) => [column, next[column]])) }
   const change = {
     source: origin.source,
     user_id: origin.userId,
@@ -227,11 +179,7 @@ export function laneChange(
     rule: origin.rule ?? undefined,
     events: eventsOf(after),
   }
-  return {
-    held: held as Partial<HeldValues>,
-    quote: quote.length === 0 ? null : Object.fromEntries(quote),
-    change: changed ? change : null,
-  }
+  return { held, change: changed ? change : null }
 }
 
 /** The new values of a locked lane, and the origin of the change. */
@@ -256,11 +204,6 @@ export async function changeLanes(
     const written = laneChange(lane, next, origin, now)
     return written === null ? [] : [{ lane, ...written }]
   })
-  await changeQuotes(
-    transaction,
-    tenant,
-    writing.flatMap(({ lane, quote }) => (quote === null ? [] : [{ laneId: lane.lane_id, quote }])),
-  )
   if (writing.length === 0) return changing.map(({ lane }) => lane)
   const { rows } = await sql<LaneRow>`
     select changed.*
@@ -275,8 +218,15 @@ export async function changeLanes(
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
   const ids = writing.map(({ lane }) => lane.lane_id)
   if (!ids.every((id) => changed.has(id))) throw new Error('A locked lane does not exist.')
+  await changeRequests(
+    transaction,
+    tenant,
+    writing.flatMap(({ lane, held }) =>
+      held.created_at === undefined && held.quoted_customer_name === undefined ? [] : [lane.lane_id],
+    ),
+  )
   // A delivery that changes only stamps makes no new version: a reader would receive the same lane twice.
-  const visible = writing.filter(({ change, quote }) => change !== null || quote?.import_said !== undefined)
+  const visible = writing.filter(({ change, held }) => change !== null || held.import_said !== undefined)
   if (visible.length > 0) {
     quotesChanged(
       transaction,
@@ -286,45 +236,18 @@ export async function changeLanes(
   return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
 }
 
-/** Updates the quotes of locked lanes with one statement: each quote with its own columns. */
-async function changeQuotes(
+/** An imported or pushed request has one lane, so both have the same time and customer. */
+async function changeRequests(
   transaction: TenantTransaction,
   tenant: TenantId,
-  quotes: readonly { readonly laneId: number; readonly quote: NonNullable<LaneChange['quote']> }[],
+  laneIds: readonly number[],
 ): Promise<void> {
-  if (quotes.length === 0) return
-  const columns = [...new Set(quotes.flatMap(({ quote }) => Object.keys(quote)))] as (keyof QuoteValues)[]
-  // A time is sent in an array of its own: Citus refuses an update with a cast to a time or a date in a CASE.
-  const times = columns.filter((column) => timeTypes.has(quoteTypes[column] ?? 'text'))
-  const sentValue = (column: keyof QuoteValues) => {
-    if (times.includes(column)) return sql`sent.${sql.ref(column)}`
-    const arrow = quoteTypes[column] === 'jsonb' ? sql`->` : sql`->>`
-    return sql`(sent.quote ${arrow} ${sql.lit(column)})::${sql.raw(quoteTypes[column] ?? 'text')}`
-  }
-  const assignments = columns.map(
-    (column) =>
-      sql`${sql.ref(column)} = case when sent.quote ? ${sql.lit(column)} then ${sentValue(column)} else known.${sql.ref(column)} end`,
-  )
+  if (laneIds.length === 0) return
   // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement.
-  const arrays = [
-    sql`${quotes.map(({ laneId }) => laneId)}::bigint[]`,
-    sql`${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[]`,
-    ...times.map(
-      (column) =>
-        sql`${quotes.map(({ quote }) => audit((quote[column] ?? null) as string | Date | null))}::${sql.raw(quoteTypes[column] ?? 'text')}[]`,
-    ),
-  ]
-  const names = ['lane', 'quote', ...times].map((name) => sql.ref(name))
-  const sent = sql`tenants as one cross join unnest(${sql.join(arrays)}) as sent (${sql.join(names)})`
-  await sql`
-    update lanes as known set ${sql.join(assignments)} from ${sent}
-    where one.tenant_id = ${tenant} and known.tenant_id = one.tenant_id and known.lane_id = sent.lane
-  `.execute(transaction)
-  if (!columns.includes('created_at') && !columns.includes('quoted_customer_name')) return
-  // An imported or pushed request has one lane, so both have the same time and customer.
   await sql`
     update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
-    from ${sent} join lanes as known on known.tenant_id = ${tenant} and known.lane_id = sent.lane
+    from tenants as one cross join unnest(${[...laneIds]}::bigint[]) as sent (lane)
+    join lanes as known on known.tenant_id = ${tenant} and known.lane_id = sent.lane
     where one.tenant_id = ${tenant} and request.tenant_id = one.tenant_id
       and request.request_id = known.request_id and (request.import_id is not null or known.external_id is not null)
   `.execute(transaction)
@@ -453,27 +376,14 @@ function factsRolledBack(
 }
 
 /** The pushed field of a quote that each column belongs to. */
-const pushedFieldOf: Readonly<Record<string, PushedQuoteField>> = {
-  origin: 'places',
-  destination: 'places',
-  miles: 'places',
-  equipment: 'equipment',
-  quoted_rate_cents: 'quotedRate',
-  estimated_cost_cents: 'estimatedCost',
-  quoted_basis: 'quotedBasis',
-  quoted_fuel_cents: 'quotedFuel',
-  quoted_accessorials_cents: 'quotedAccessorials',
-  quoted_charges: 'quotedAccessorials',
-  quoted_currency: 'quotedCurrency',
-  quoted_customer_name: 'customer',
-  rep_name: 'rep',
-  created_at: 'quotedAt',
-  valid_until: 'validUntil',
-  rate_type: 'rateType',
-  pickup_date: 'pickupDate',
-  outcome: 'outcome',
-  outcome_reason: 'outcome',
-}
+const pushedFieldOf: ReadonlyMap<string, PushedQuoteField> = new Map<string, PushedQuoteField>([
+  ...quoteFields.flatMap((field) => {
+    const { column, stamp } = quoteTable[field]
+    return stamp === null ? [] : [[column, stamp] as const]
+  }),
+  ['outcome', 'outcome'],
+  ['outcome_reason', 'outcome'],
+])
 
 /** The stamps after a person set these columns of a quote at `now` of the database's clock: pushes signed before are older. */
 export function quoteSetByPerson(
@@ -481,7 +391,7 @@ export function quoteSetByPerson(
   columns: readonly string[],
   now: Date,
 ): Pick<NextValues, 'quote_signed_at'> {
-  const fields = new Set(columns.flatMap((column) => pushedFieldOf[column] ?? []))
+  const fields = new Set(columns.flatMap((column) => pushedFieldOf.get(column) ?? []))
   if (fields.size === 0) return {}
   const seconds = Math.floor(now.getTime() / 1000)
   const stamps = [...fields].map((field) => [

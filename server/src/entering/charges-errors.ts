@@ -6,7 +6,7 @@ import { chargesFault, chargesText, sumOfCharges } from '#engine/named-charges.t
 import { chargesFit, fuelUnitFault } from '#engine/rate-basis.ts'
 
 type Of = (typeof amountsWithBasis)[number]
-type SentCharges = Static<ReturnType<typeof chargesOf>>
+export type SentCharges = Static<ReturnType<typeof chargesOf>>
 type Sent<Amount extends string, O extends Of> = { readonly [A in Amount]?: number } & {
   readonly [B in `${O}_basis`]?: RateBasis
 } & { readonly [C in `${O}_fuel` | `${O}_accessorials`]?: number } & {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requestDigest } from './make-quotes.ts'
+import { requestDigest } from './request-digest.ts'
 
 /*
  * The digest of a request is stored with its request_key. If the order or the presence of a field changes, a repeated request is

@@ -1,0 +1,354 @@
+import type { Currency, RateBasis } from './rate-basis.ts'
+
+/** The ways in which a quote comes in: a request of the quote desk or the API, a signed push, a row of a file, a requote. */
+export type QuoteWay = 'request' | 'push' | 'file' | 'requote'
+
+/**
+ * What the value of a field is, in the form in which it is stored. `rate`, `cost` and `charge` are whole cents: a rate is more than
+ * zero, a cost of zero in a file means that it is not known, and a charge of zero means that there is none. `charges` are charges by
+ * name, as `chargesText` writes them. A time is epoch milliseconds, a day is YYYY-MM-DD.
+ */
+interface UnitValues {
+  readonly place: string
+  readonly equipment: string
+  readonly rate: number
+  readonly cost: number
+  readonly charge: number
+  readonly charges: string
+  readonly basis: RateBasis
+  readonly currency: Currency
+  readonly rateType: 'spot' | 'contract'
+  readonly miles: number
+  readonly text: string
+  readonly time: number
+  readonly day: string
+}
+export type QuoteUnit = keyof UnitValues
+
+interface QuoteFieldRow {
+  /** The field's name in the history of a lane and in events. */
+  readonly shown: string
+  /** The field's name in a request, in a push, and in an imported file; null for a field that no sender sets. */
+  readonly sent: string | null
+  /** The field's column in the table `lanes`. */
+  readonly column: string
+  /** Columns that follow from the value. The history restores them with it, and never shows them. */
+  readonly derived: readonly string[]
+  readonly unit: QuoteUnit
+  /** Whether every quote has the field. */
+  readonly needed: boolean
+  /** The ways in that can set the field. */
+  readonly ways: readonly QuoteWay[]
+  /**
+   * The group of fields with one stamp: pushes of them converge together. Null for a field that no push sets. Stamps are stored
+   * under these names.
+   */
+  readonly stamp: string | null
+  /**
+   * On which terms the field is: an amount that converts with the terms of the quoted rate, one that only its currency converts, or
+   * one of the terms themselves. Null for a field that is no amount.
+   */
+  readonly terms: 'on basis' | 'in currency' | 'terms' | null
+  /** Whether the next quote of the lane has the value of the earlier one, unless the sender says another. */
+  readonly keptByRequote: boolean
+  /** The column whose change makes another forecast of the quote necessary; null if none does. */
+  readonly forecastBy: string | null
+  /** The field's column in an exported file; null if exported files do not include the field. */
+  readonly csv: string | null
+}
+
+const text = {
+  derived: [],
+  unit: 'text',
+  needed: false,
+  terms: null,
+  keptByRequote: false,
+  forecastBy: null,
+  csv: null,
+} as const
+const allWays = ['request', 'push', 'file', 'requote'] as const
+
+/**
+ * The fields of a quote. Statements, the history, events, exports, pushes, imports and requotes are generated from this table.
+ * Every field is in the history and in events. CONTRIBUTING.md lists the other changes that a new field needs.
+ */
+export const quoteTable = {
+  origin: {
+    ...text,
+    shown: 'origin',
+    sent: 'origin',
+    column: 'origin',
+    derived: ['origin_key', 'origin_state', 'origin_market'],
+    unit: 'place',
+    needed: true,
+    ways: ['request', 'push', 'file'],
+    stamp: 'places',
+    keptByRequote: true,
+    forecastBy: 'origin_key',
+    csv: 'Origin',
+  },
+  destination: {
+    ...text,
+    shown: 'destination',
+    sent: 'destination',
+    column: 'destination',
+    derived: ['destination_key', 'destination_state', 'destination_market'],
+    unit: 'place',
+    needed: true,
+    ways: ['request', 'push', 'file'],
+    stamp: 'places',
+    keptByRequote: true,
+    forecastBy: 'destination_key',
+    csv: 'Destination',
+  },
+  equipment: {
+    ...text,
+    shown: 'equipment',
+    sent: 'equipment',
+    column: 'equipment',
+    derived: ['equipment_code'],
+    unit: 'equipment',
+    needed: true,
+    ways: ['request', 'push', 'file'],
+    stamp: 'equipment',
+    keptByRequote: true,
+    forecastBy: 'equipment_code',
+    csv: 'Equipment',
+  },
+  quotedCustomerName: {
+    ...text,
+    shown: 'quoted_customer_name',
+    sent: 'customer_name',
+    column: 'quoted_customer_name',
+    needed: true,
+    ways: ['request', 'push', 'file'],
+    stamp: 'customer',
+    keptByRequote: true,
+    csv: 'Customer on quote',
+  },
+  quotedRateCents: {
+    ...text,
+    shown: 'quoted_rate',
+    sent: 'quoted_rate',
+    column: 'quoted_rate_cents',
+    unit: 'rate',
+    needed: true,
+    ways: allWays,
+    stamp: 'quotedRate',
+    forecastBy: 'quoted_rate_cents',
+    csv: 'Quoted rate',
+  },
+  estimatedCostCents: {
+    ...text,
+    shown: 'estimated_cost',
+    sent: 'estimated_cost',
+    column: 'estimated_cost_cents',
+    unit: 'cost',
+    ways: allWays,
+    stamp: 'estimatedCost',
+    terms: 'on basis',
+    keptByRequote: true,
+    csv: 'Estimated cost',
+  },
+  quotedBasis: {
+    ...text,
+    shown: 'quoted_basis',
+    sent: 'quoted_basis',
+    column: 'quoted_basis',
+    unit: 'basis',
+    ways: allWays,
+    stamp: 'quotedBasis',
+    terms: 'terms',
+    keptByRequote: true,
+    forecastBy: 'quoted_basis',
+    csv: 'Quoted basis',
+  },
+  quotedFuelCents: {
+    ...text,
+    shown: 'quoted_fuel',
+    sent: 'quoted_fuel',
+    column: 'quoted_fuel_cents',
+    unit: 'charge',
+    ways: allWays,
+    stamp: 'quotedFuel',
+    terms: 'terms',
+    keptByRequote: true,
+    forecastBy: 'quoted_fuel_cents',
+    csv: 'Quoted fuel',
+  },
+  quotedAccessorialsCents: {
+    ...text,
+    shown: 'quoted_accessorials',
+    sent: 'quoted_accessorials',
+    column: 'quoted_accessorials_cents',
+    unit: 'charge',
+    ways: allWays,
+    stamp: 'quotedAccessorials',
+    terms: 'terms',
+    keptByRequote: true,
+    forecastBy: 'quoted_accessorials_cents',
+    csv: 'Quoted accessorials',
+  },
+  quotedCharges: {
+    ...text,
+    shown: 'quoted_charges',
+    sent: 'quoted_charges',
+    column: 'quoted_charges',
+    unit: 'charges',
+    ways: allWays,
+    stamp: 'quotedAccessorials',
+    terms: 'terms',
+    keptByRequote: true,
+    csv: 'Quoted charges',
+  },
+  quotedCurrency: {
+    ...text,
+    shown: 'quoted_currency',
+    sent: 'quoted_currency',
+    column: 'quoted_currency',
+    unit: 'currency',
+    ways: allWays,
+    stamp: 'quotedCurrency',
+    terms: 'terms',
+    keptByRequote: true,
+    forecastBy: 'quoted_currency',
+    csv: 'Currency',
+  },
+  marketRateCents: {
+    ...text,
+    shown: 'market_rate',
+    sent: 'market_rate',
+    column: 'market_rate_cents',
+    unit: 'cost',
+    ways: ['request', 'file', 'requote'],
+    stamp: null,
+    // A market rate has no basis of its own.
+    terms: 'in currency',
+    csv: 'Market rate',
+  },
+  miles: {
+    ...text,
+    shown: 'miles',
+    sent: 'miles',
+    column: 'miles',
+    unit: 'miles',
+    ways: ['request', 'push', 'file'],
+    stamp: 'places',
+    keptByRequote: true,
+    forecastBy: 'miles',
+    csv: 'Miles',
+  },
+  pickupDate: {
+    ...text,
+    shown: 'pickup_date',
+    sent: 'pickup_date',
+    column: 'pickup_date',
+    unit: 'day',
+    ways: allWays,
+    stamp: 'pickupDate',
+    keptByRequote: true,
+    forecastBy: 'pickup_date',
+    csv: 'Pickup date',
+  },
+  quotedAt: {
+    ...text,
+    shown: 'quoted_at',
+    sent: 'quoted_at',
+    column: 'created_at',
+    unit: 'time',
+    needed: true,
+    ways: ['push', 'file'],
+    stamp: 'quotedAt',
+    csv: 'Quoted at',
+  },
+  repName: {
+    ...text,
+    shown: 'rep_name',
+    sent: 'rep_name',
+    column: 'rep_name',
+    derived: ['created_by'],
+    ways: ['push'],
+    stamp: 'rep',
+  },
+  rateType: {
+    ...text,
+    shown: 'rate_type',
+    sent: 'rate_type',
+    column: 'rate_type',
+    unit: 'rateType',
+    ways: ['push'],
+    stamp: 'rateType',
+    keptByRequote: true,
+  },
+  validUntil: {
+    ...text,
+    shown: 'valid_until',
+    sent: 'valid_until',
+    column: 'valid_until',
+    unit: 'time',
+    ways: ['push'],
+    stamp: 'validUntil',
+  },
+  /** The lower rate that the customer named instead of this quote. A person records it when answering the customer. */
+  counterRateCents: {
+    ...text,
+    shown: 'counter_rate',
+    sent: null,
+    column: 'counter_rate_cents',
+    unit: 'rate',
+    ways: [],
+    stamp: null,
+  },
+} as const satisfies Record<string, QuoteFieldRow>
+
+type QuoteTable = typeof quoteTable
+export type QuoteField = keyof QuoteTable
+
+/** The fields whose row in the table matches `Row`. */
+type FieldsThat<Row> = { [F in QuoteField]: QuoteTable[F] extends Row ? F : never }[QuoteField]
+/** The fields that a way in can set. */
+export type QuoteFieldOf<Way extends QuoteWay> = {
+  [F in QuoteField]: Way extends QuoteTable[F]['ways'][number] ? F : never
+}[QuoteField]
+export type CsvQuoteField = FieldsThat<{ csv: string }>
+export type QuoteUnitOf<F extends QuoteField> = QuoteTable[F]['unit']
+export type QuoteName<
+  Where extends 'shown' | 'sent' | 'column',
+  F extends QuoteField = QuoteField,
+> = QuoteTable[F][Where]
+export type QuoteColumn = QuoteName<'column'>
+/** A column that follows from a field of a quote. */
+export type DerivedQuoteColumn = QuoteTable[QuoteField]['derived'][number]
+/** The value of a field: amounts in whole cents, times in epoch milliseconds. */
+export type QuoteValue<F extends QuoteField> = UnitValues[QuoteUnitOf<F>]
+
+/** The groups of fields of a quote that another system can push, and that converge one by one. */
+export type QuoteStampGroup = Exclude<QuoteTable[QuoteField]['stamp'], null>
+
+export const quoteFields = Object.keys(quoteTable) as readonly QuoteField[]
+
+/** The fields that a way in can set, in the order of the table. */
+export function quoteFieldsOf<Way extends QuoteWay>(way: Way): readonly QuoteFieldOf<Way>[] {
+  return quoteFields.filter((field): field is QuoteFieldOf<Way> =>
+    (quoteTable[field].ways as readonly QuoteWay[]).includes(way),
+  )
+}
+
+/** The fields that are what the quoted rate includes and its currency. */
+export const quotedTermsFields = quoteFields.filter(
+  (field): field is FieldsThat<{ terms: 'terms' }> => quoteTable[field].terms === 'terms',
+)
+
+/** The terms in the order in which digests of requests and rows have them. Digests are stored: a later field follows by its name. */
+export const digestedTerms = [
+  'quotedBasis',
+  'quotedFuelCents',
+  'quotedAccessorialsCents',
+  'quotedCharges',
+  'quotedCurrency',
+] as const satisfies readonly QuoteField[]
+
+/** The column of a field. @example quoteColumnOf('quotedFuelCents') // 'quoted_fuel_cents' */
+export function quoteColumnOf<F extends QuoteField>(field: F): QuoteName<'column', F> {
+  return quoteTable[field].column
+}

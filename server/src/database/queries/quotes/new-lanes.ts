@@ -1,0 +1,401 @@
+import { type Insertable, sql } from 'kysely'
+import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
+import {
+  type DerivedQuoteColumn,
+  type QuoteColumn,
+  quoteColumnOf,
+  quoteFields,
+  quoteTable,
+} from '#engine/quote-fields.ts'
+import type { QuoteStamps } from '#engine/quote-update.ts'
+import type { LaneRow, LanesTable, TenantTransaction } from '../../schema/index.ts'
+import { type Database, quotesChanged, quotesMade, type TenantId } from '../../session/index.ts'
+import { binaryArrays } from '../binary-arrays.ts'
+import { type InsertedColumn, insertRows } from '../insert-rows.ts'
+import type { BookingColumn } from './booking-columns.ts'
+
+/** The truck cost that was expected at the time of the quote, with its range and its basis. */
+export type ExpectedColumn =
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
+  | 'expected_basis'
+
+/** The rate and the estimated cost of a quote, without named charges, with what they include and their currency. */
+export type QuotedAmountColumn =
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'quoted_basis'
+  | 'quoted_fuel_cents'
+  | 'quoted_accessorials_cents'
+  | 'quoted_currency'
+
+/** What the expected cost of a quote depends on. */
+export type CostColumn =
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'equipment_code'
+  | 'miles'
+  | 'pickup_date'
+
+/** The columns of a quote that all lanes of its request share. */
+type RequestColumn = 'quoted_customer_name' | 'created_at' | 'created_by'
+type NewQuoteColumn = Exclude<QuoteColumn | DerivedQuoteColumn, RequestColumn>
+type OtherColumn =
+  | 'outcome'
+  | 'outcome_reason'
+  | 'outcome_source'
+  | 'decided_at'
+  | 'truck_cost_source'
+  | 'import_fingerprint'
+  | 'import_said'
+  | 'external_id'
+  | 'advice'
+
+/** A quote on one lane, with parsed places and equipment. */
+export type NewLane = Pick<Insertable<LanesTable>, NewQuoteColumn | ExpectedColumn> &
+  Partial<Pick<Insertable<LanesTable>, OtherColumn | BookingColumn>> & {
+    readonly quote_signed_at?: QuoteStamps
+    /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */
+    readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
+  }
+
+export interface NewQuoteRequest {
+  readonly customerName: string
+  readonly reference: string | null
+  readonly createdBy: number | null
+  readonly createdAt: Date
+  readonly importId: number | null
+  /** The client's idempotency key, and a digest of the body that was sent with it. */
+  readonly repeatable?: { readonly key: string; readonly digest: Buffer }
+  readonly lanes: readonly NewLane[]
+}
+
+/** A lane_ref from its three parts. @example laneRef(48211093754, 1, 2) // '48211093754-1-2' */
+export function laneRef(requestId: number, laneNumber: number, quoteCount: number): string {
+  return `${requestId}-${laneNumber}-${quoteCount}`
+}
+
+type NewRequest = NewQuoteRequest & { readonly requestId: number }
+
+/** A lane to insert, with its place in its request. */
+interface PlacedLane {
+  readonly lane: NewLane
+  readonly request: Omit<NewRequest, 'lanes' | 'reference'>
+  readonly laneId: number
+  readonly laneNumber: number
+  readonly quoteCount: number
+  readonly createdAt: Date
+}
+
+const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
+
+/** How the values of a column are sent: the type of its array, its encoding, and the cast to the type of the column. */
+const kinds = {
+  bigint: ['bigint', int8s],
+  bytes: ['bytea', byteStrings],
+  date: ['date', days],
+  double: ['double precision', float8s],
+  integer: ['integer', int4s],
+  json: ['text', texts, '::jsonb'],
+  text: ['text', texts],
+  time: ['timestamptz', timestamps],
+  uuid: ['text', texts, '::uuid'],
+} as const
+type Kind = keyof typeof kinds
+
+const kindOfQuoteUnit = {
+  place: 'text',
+  equipment: 'text',
+  rate: 'integer',
+  cost: 'integer',
+  charge: 'integer',
+  charges: 'text',
+  basis: 'text',
+  currency: 'text',
+  rateType: 'text',
+  miles: 'double',
+  text: 'text',
+  time: 'time',
+  day: 'date',
+} as const satisfies Record<(typeof quoteTable)[keyof typeof quoteTable]['unit'], Kind>
+const kindOfBookingUnit = {
+  cents: 'integer',
+  text: 'text',
+  time: 'time',
+  basis: 'text',
+  currency: 'text',
+  charges: 'text',
+} as const satisfies Record<(typeof bookingTable)[keyof typeof bookingTable]['unit'], Kind>
+
+interface Column<Row> {
+  readonly name: string
+  readonly kind: Kind
+  readonly value: (row: Row) => unknown
+}
+
+/** The columns that are neither of a quote nor of a booking. */
+const otherColumns = {
+  outcome: 'text',
+  outcome_reason: 'text',
+  outcome_source: 'text',
+  decided_at: 'time',
+  truck_cost_source: 'text',
+  import_fingerprint: 'bytes',
+  import_said: 'text',
+  external_id: 'text',
+  advice: 'json',
+  quote_signed_at: 'json',
+  expected_cost_cents: 'integer',
+  expected_cost_low_cents: 'integer',
+  expected_cost_high_cents: 'integer',
+  expected_basis: 'text',
+} as const satisfies Record<OtherColumn | ExpectedColumn | 'quote_signed_at', Kind>
+
+/** The values that are not those of the lane alone. */
+const valuesOf: Readonly<Partial<Record<string, Column<PlacedLane>['value']>>> = {
+  quoted_customer_name: ({ request }) => request.customerName,
+  created_at: ({ createdAt }) => createdAt,
+  created_by: ({ request }) => request.createdBy,
+  outcome: ({ lane }) => lane.outcome ?? 'pending',
+  quote_signed_at: ({ lane }) => JSON.stringify(lane.quote_signed_at ?? {}),
+}
+
+const ofLane = (name: string, kind: Kind): Column<PlacedLane> => ({
+  name,
+  kind,
+  value: valuesOf[name] ?? (({ lane }) => lane[name as keyof NewLane] ?? null),
+})
+
+/** The columns of an inserted lane. All lanes are inserted with the same statement, whichever way they came in. */
+const laneColumns: readonly Column<PlacedLane>[] = [
+  { name: 'lane_id', kind: 'bigint', value: ({ laneId }) => laneId },
+  {
+    name: 'lane_ref',
+    kind: 'text',
+    value: ({ request, laneNumber, quoteCount }) => laneRef(request.requestId, laneNumber, quoteCount),
+  },
+  { name: 'request_id', kind: 'bigint', value: ({ request }) => request.requestId },
+  { name: 'lane_number', kind: 'integer', value: ({ laneNumber }) => laneNumber },
+  { name: 'quote_count', kind: 'integer', value: ({ quoteCount }) => quoteCount },
+  { name: 'import_id', kind: 'integer', value: ({ request }) => request.importId },
+  { name: 'updated_at', kind: 'time', value: ({ createdAt }) => createdAt },
+  ...quoteFields.flatMap((field) => {
+    const { unit, derived } = quoteTable[field]
+    return [
+      ofLane(quoteColumnOf(field), kindOfQuoteUnit[unit]),
+      ...derived.map((column) => ofLane(column, column === 'created_by' ? 'integer' : 'text')),
+    ]
+  }),
+  ...bookingFields.map((field) =>
+    ofLane(bookingTable[field].column, kindOfBookingUnit[bookingTable[field].unit]),
+  ),
+  ...Object.entries(otherColumns).map(([name, kind]) => ofLane(name, kind)),
+]
+
+const requestColumns: readonly Column<NewRequest>[] = [
+  { name: 'request_id', kind: 'bigint', value: ({ requestId }) => requestId },
+  { name: 'customer_name', kind: 'text', value: ({ customerName }) => customerName },
+  { name: 'reference', kind: 'text', value: ({ reference }) => reference },
+  { name: 'created_by', kind: 'integer', value: ({ createdBy }) => createdBy },
+  { name: 'created_at', kind: 'time', value: ({ createdAt }) => createdAt },
+  { name: 'import_id', kind: 'integer', value: ({ importId }) => importId },
+  { name: 'request_key', kind: 'uuid', value: ({ repeatable }) => repeatable?.key ?? null },
+  { name: 'request_digest', kind: 'bytes', value: ({ repeatable }) => repeatable?.digest ?? null },
+]
+
+/** Rows per statement. Encoding them blocks the process for a few milliseconds. */
+const rowsPerStatement = 500
+
+async function insertAll<Row>(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  table: 'lanes' | 'quote_requests',
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsPerStatement) {
+    const slice = rows.slice(start, start + rowsPerStatement)
+    const sent = columns.map(({ name, kind, value }): InsertedColumn => {
+      const [type, array, cast] = kinds[kind]
+      const values = (array as (values: readonly unknown[]) => Buffer)(slice.map(value))
+      return { name, type, values, ...(cast === undefined ? {} : { cast }) }
+    })
+    await insertRows(transaction, tenant, table, sent)
+  }
+}
+
+async function insertLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  placed: readonly PlacedLane[],
+): Promise<void> {
+  await insertAll(transaction, tenant, 'lanes', laneColumns, placed)
+  quotesChanged(
+    transaction,
+    placed.map(({ laneId }) => laneId),
+  )
+  // Quotes in a file are old, so no events are sent for them.
+  quotesMade(
+    transaction,
+    placed.filter(({ request }) => request.importId === null).map(({ laneId }) => ({ lane_id: laneId })),
+  )
+}
+
+/** Numbers for new requests and lanes, in one query. A request has at least one lane. */
+async function newNumbers(
+  transaction: TenantTransaction,
+  requests: number,
+  lanes: number,
+): Promise<readonly { readonly request: number | null; readonly lane: number }[]> {
+  const { rows } = await sql<{ request: number | null; lane: number }>`
+    select request, lane from rows from (next_numbers('request_number', ${requests}), next_numbers('lane_number', ${lanes})) as numbers (request, lane)
+  `.execute(transaction)
+  return rows
+}
+
+interface InsertedLane {
+  readonly laneId: number
+  readonly laneRef: string
+}
+
+/**
+ * Inserts quote requests with their lanes, and returns the lanes in the given order. The caller must know that no lane with the same
+ * external_id or import_fingerprint exists: it holds the lock of pushes or imports.
+ */
+export async function insertRequests(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  requests: readonly NewQuoteRequest[],
+): Promise<InsertedLane[]> {
+  if (requests.length === 0) return []
+  const laneCount = requests.reduce((count, { lanes }) => count + lanes.length, 0)
+  const numbers = await newNumbers(transaction, requests.length, laneCount)
+  const numbered = requests.map((request, nth): NewRequest => {
+    const requestId = identifiers.requestId(numbers[nth]?.request ?? -1)
+    return { ...request, requestId }
+  })
+  const placed: PlacedLane[] = []
+  for (const request of numbered) {
+    for (const [position, lane] of request.lanes.entries()) {
+      placed.push({
+        lane,
+        request,
+        laneId: identifiers.laneId(numbers[placed.length]?.lane ?? -1),
+        laneNumber: lane.placed?.laneNumber ?? position + 1,
+        quoteCount: lane.placed?.quoteCount ?? 1,
+        createdAt: lane.placed?.createdAt ?? request.createdAt,
+      })
+    }
+  }
+  await insertAll(transaction, tenant, 'quote_requests', requestColumns, numbered)
+  await insertLanes(transaction, tenant, placed)
+  return placed.map(({ laneId, request, laneNumber, quoteCount }) => ({
+    laneId,
+    laneRef: laneRef(request.requestId, laneNumber, quoteCount),
+  }))
+}
+
+/** Like `insertRequests`, and returns the rows of the lanes. */
+export async function insertQuoteRequests(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  requests: readonly NewQuoteRequest[],
+): Promise<LaneRow[]> {
+  const inserted = await insertRequests(transaction, tenant, identifiers, requests)
+  return insertedLanes(
+    transaction,
+    tenant,
+    inserted.map(({ laneId }) => laneId),
+  )
+}
+
+/** The lanes that the transaction inserted, in the given order. */
+export async function insertedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+): Promise<LaneRow[]> {
+  const rows = await transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
+    .execute()
+  const byId = new Map(rows.map((row) => [row.lane_id, row]))
+  return laneIds.map((id) => {
+    const row = byId.get(id)
+    if (row === undefined) throw new Error('An inserted lane does not exist.')
+    return row
+  })
+}
+
+/** What a requote has of its own. Other columns are those of the earlier quote. */
+type NextQuote = Partial<Pick<NewLane, NewQuoteColumn | ExpectedColumn>> & {
+  readonly createdBy: number
+  readonly createdAt: Date
+}
+
+/** The columns that the next quote of a lane has from the earlier one. */
+const keptColumns: readonly string[] = quoteFields
+  .filter((field) => quoteTable[field].keptByRequote)
+  .flatMap((field) => [quoteColumnOf(field), ...quoteTable[field].derived])
+
+/** All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential. */
+export async function lockRequest(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { request_id }: Pick<LaneRow, 'request_id'>,
+): Promise<void> {
+  await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', request_id)
+    .forUpdate()
+    .execute()
+}
+
+/** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
+export async function insertRequote(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  quoted: LaneRow,
+  { createdBy, createdAt, ...next }: NextQuote,
+): Promise<LaneRow> {
+  await lockRequest(transaction, tenant, quoted)
+  const { last } = await transaction
+    .selectFrom('lanes')
+    .select((query) => query.fn.max('quote_count').as('last'))
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', quoted.request_id)
+    .where('lane_number', '=', quoted.lane_number)
+    .executeTakeFirstOrThrow()
+  const [number] = await newNumbers(transaction, 0, 1)
+  const kept = Object.fromEntries(keptColumns.map((column) => [column, quoted[column as keyof LaneRow]]))
+  const laneId = identifiers.laneId(number?.lane ?? -1)
+  await insertLanes(transaction, tenant, [
+    {
+      lane: { ...(kept as unknown as NewLane), ...next },
+      request: {
+        requestId: quoted.request_id,
+        customerName: quoted.quoted_customer_name,
+        createdBy,
+        createdAt,
+        importId: null,
+      },
+      laneId,
+      laneNumber: quoted.lane_number,
+      quoteCount: last + 1,
+      createdAt,
+    },
+  ])
+  const [inserted] = await insertedLanes(transaction, tenant, [laneId])
+  if (inserted === undefined) throw new Error('An inserted lane does not exist.')
+  return inserted
+}

@@ -1,0 +1,303 @@
+import type { Static } from 'typebox'
+import type { FieldError } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { signatureToleranceSeconds } from '#contract/limits.ts'
+import { neededOfNewQuote, type pushedOutcome, type pushedQuote } from '#contract/push-quotes.ts'
+import { stampFields } from '#engine/field-stamps.ts'
+import {
+  type LaneOutcome,
+  noFacts,
+  type OutcomeRule,
+  outcomeApartFromBooking,
+  type ReportedOutcome,
+  undecided,
+  withReport,
+} from '#engine/lane-outcome.ts'
+import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import {
+  applyPushedQuote,
+  type PushedQuote,
+  type PushedQuoteField,
+  stampOfQuote,
+} from '#engine/quote-update.ts'
+import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
+import { heldBooking } from '#engine/shipment-update.ts'
+import { costExpected, type Pricing } from '../book/index.ts'
+import {
+  bookingOf,
+  type NewLane,
+  type NewQuoteRequest,
+  type NextValues,
+  outcomeFactsOf,
+  outcomeOf,
+  outcomeValues,
+  pushedLanes,
+} from '../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { removedByTerms, termsOf } from '../lanes/index.ts'
+import { chargesErrors } from './charges-errors.ts'
+import { readSentFields } from './sent-fields.ts'
+
+export type SentPush = Static<typeof pushedQuote>
+type Quote = SentPush
+
+/** Who signed a push, and when. */
+export interface PushSignature {
+  readonly tokenId: number
+  readonly signedAtSeconds: number
+  /** When the request arrived, epoch milliseconds. */
+  readonly now: number
+}
+
+/** The names under which each group of fields is sent. */
+const sentNames: ReadonlyMap<PushedQuoteField, readonly (keyof Quote)[]> = new Map<
+  PushedQuoteField,
+  readonly (keyof Quote)[]
+>([
+  ...Map.groupBy(quoteFieldsOf('push'), (field) => quoteTable[field].stamp)
+    .entries()
+    .map(([stamp, fields]) => [stamp, fields.map((field) => quoteTable[field].sent)] as const),
+  ['outcome', ['outcome', 'outcome_reason', 'decided_at']],
+])
+
+/** A pushed quote as parsed: the columns that each carried group of fields sets. */
+export interface PushDraft {
+  readonly item: Partial<Quote>
+  readonly columns: ReadonlyMap<PushedQuoteField, NextValues>
+}
+
+const moment = (value: string) => new Date(readTime(value) ?? Number.NaN)
+
+/** Parses the fields of a pushed quote, and adds the errors of those that are wrong together or in the future. */
+export function readPush(item: Partial<Quote>, now: number, errors: FieldError[]): PushDraft {
+  const columns = new Map(readSentFields('push', item, errors)) as Map<PushedQuoteField, NextValues>
+  // Its columns depend on the outcome that the lane has.
+  if (item.outcome !== undefined) columns.set('outcome', {})
+  errors.push(...togetherErrors(item), ...futureErrors(item, now))
+  return { item, columns }
+}
+
+function togetherErrors(item: Partial<Quote>): FieldError[] {
+  const needs = (field: keyof Quote, other: keyof Quote): FieldError[] =>
+    item[field] !== undefined && item[other] === undefined
+      ? [{ pointer: `/${other}`, code: 'required', detail: `${other} must be sent together with ${field}.` }]
+      : []
+  const { outcome, valid_until: until, quoted_at: from } = item
+  const wrong = (field: string, detail: string): FieldError => ({
+    pointer: `/${field}`,
+    code: 'invalid',
+    detail,
+  })
+  return [
+    ...chargesErrors('quoted', 'quoted_rate', item),
+    ...needs('origin', 'destination'),
+    ...needs('destination', 'origin'),
+    ...needs('miles', 'origin'),
+    ...(item.outcome_reason !== undefined && outcome !== 'lost'
+      ? [wrong('outcome_reason', 'outcome_reason is only accepted with outcome lost; remove it.')]
+      : []),
+    ...(item.decided_at !== undefined && outcome !== 'won' && outcome !== 'lost'
+      ? [wrong('decided_at', 'decided_at is only accepted with outcome won or lost; remove it.')]
+      : []),
+    ...(until !== undefined && from !== undefined && moment(until) < moment(from)
+      ? [wrong('valid_until', 'valid_until must not be before quoted_at.')]
+      : []),
+  ]
+}
+
+/** A quote or an outcome in the future is a mistake, such as a local time that was sent as UTC. */
+function futureErrors(item: Partial<Quote>, now: number): FieldError[] {
+  const latest = now + signatureToleranceSeconds * 1000
+  return (['quoted_at', 'decided_at'] as const).flatMap((field) => {
+    const sent = item[field]
+    if (sent === undefined || moment(sent).getTime() <= latest) return []
+    const detail = `${field} must not be in the future; it is ${sent}, and the server's clock says ${new Date(now).toISOString()}.`
+    return [{ pointer: `/${field}`, code: 'invalid', detail }]
+  })
+}
+
+/** The outcome that a push reports; null if it carries none. */
+function reportedOutcome({
+  outcome,
+  outcome_reason: reason,
+  decided_at: decided,
+}: Partial<Quote>): ReportedOutcome | null {
+  if (outcome === undefined) return null
+  return {
+    outcome,
+    reason: reason ?? null,
+    decidedAt: decided === undefined ? null : moment(decided).getTime(),
+  }
+}
+
+/** A push in the form of the engine. */
+function pushedQuoteOf(
+  { item, columns }: PushDraft,
+  { tokenId, signedAtSeconds }: PushSignature,
+): PushedQuote {
+  const { external_id: _, lane_ref: __, ...values } = item as Partial<Quote & Static<typeof pushedOutcome>>
+  return {
+    carried: [...columns.keys()],
+    outcome: reportedOutcome(item),
+    validUntil: columns.get('validUntil')?.valid_until?.getTime() ?? null,
+    content: JSON.stringify(Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))),
+    sender: tokenId,
+    signedAtSeconds,
+  }
+}
+
+/**
+ * What is left of the values that a push sets: an estimated cost that arrives late with a rate that does not count is not
+ * applied if it is on another basis or in another currency than the rate that counts.
+ */
+function onTermsOfRate(
+  values: NextValues,
+  lane: LaneRow,
+  { item, columns }: PushDraft,
+  assumed: RateBasis,
+): NextValues {
+  const isLate = columns.has('quotedRate') && values.quoted_rate_cents === undefined
+  const sent = { basis: item.quoted_basis ?? null, currency: item.quoted_currency ?? null }
+  const { estimated_cost_cents: late, ...others } = values
+  if (late !== undefined && isLate && !sameTerms(sent, termsOf({ ...lane, ...values } as LaneRow), assumed)) {
+    return others
+  }
+  return { ...values, ...removedByTerms(lane, values, assumed) }
+}
+
+/** What a push changes in a lane: new values, and the names of the fields that were sent and not applied. */
+export function mergePush(
+  lane: LaneRow,
+  { item, columns }: PushDraft,
+  by: PushSignature,
+  { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
+): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
+  const quote = pushedQuoteOf({ item, columns }, by)
+  const applied = applyPushedQuote(
+    {
+      stamps: lane.quote_signed_at,
+      outcome: outcomeOf(lane),
+      facts: outcomeFactsOf(lane),
+      booking: heldBooking(bookingOf(lane), lane.signed_at, outcomeOf(lane)),
+    },
+    quote,
+    now.getTime(),
+  )
+  const written: NextValues = Object.assign(
+    quotedEarlier(lane, columns, stampOfQuote(quote, now.getTime()).effective),
+    ...[...columns].filter(([field]) => applied.written.has(field)).map(([, values]) => values),
+  )
+  const values = onTermsOfRate(written, lane, { item, columns }, assumed)
+  const next: NextValues = Object.assign(
+    values,
+    applied.outcome === null ? {} : outcomeValues(applied.outcome.outcome, applied.outcome.facts),
+    applied.stampsChanged ? { quote_signed_at: applied.stamps } : {},
+  )
+  const left = [...columns.keys()].filter(
+    (field) =>
+      !applied.written.has(field) ||
+      (field === 'outcome' && applied.outcomeWaits) ||
+      (field === 'estimatedCost' && values.estimated_cost_cents === undefined),
+  )
+  return {
+    next,
+    rule: applied.isExtended ? 'validity_extended' : null,
+    kept: left.flatMap((field) => (sentNames.get(field) ?? []).filter((name) => item[name] !== undefined)),
+  }
+}
+
+/** A quote whose time nobody stated was made when its first message was signed, whichever message arrives first. */
+function quotedEarlier(
+  lane: LaneRow,
+  columns: PushDraft['columns'],
+  second: number,
+): Pick<NextValues, 'created_at'> {
+  const isUnstated =
+    lane.external_id !== null && lane.import_id === null && lane.quote_signed_at.quotedAt === undefined
+  // An outcome alone is no message of the quote: the quote was made before it.
+  const isQuote = columns.size > 1 || !columns.has('outcome')
+  const signedAt = new Date(second * 1000)
+  return isUnstated && isQuote && !columns.has('quotedAt') && signedAt < lane.created_at
+    ? { created_at: signedAt }
+    : {}
+}
+
+/** A new lane from a pushed quote that carries all fields that a new quote needs. */
+export function newOfPush(
+  { item, columns }: PushDraft,
+  externalId: string,
+  by: PushSignature,
+  pricing: Pricing | null,
+  now: Date,
+): NewQuoteRequest {
+  const values = Object.assign({}, ...columns.values()) as NextValues & NewLane
+  const { created_at: sentAt, created_by: createdBy, quoted_customer_name: customerName, ...lane } = values
+  const quote = pushedQuoteOf({ item, columns }, by)
+  const stamp = stampOfQuote(quote, now.getTime())
+  const decided = outcomeOfNew(quote.outcome, stamp.effective)
+  const quotedAt = sentAt ?? new Date(stamp.effective * 1000)
+  return {
+    customerName: customerName ?? '',
+    reference: null,
+    createdBy: createdBy ?? null,
+    createdAt: quotedAt,
+    importId: null,
+    lanes: [
+      {
+        ...(lane as NewLane),
+        ...(isRecent(quotedAt, by.now) ? costExpected(pricing, lane as NewLane) : {}),
+        external_id: externalId,
+        quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp).stamps,
+        outcome: decided.outcome,
+        outcome_reason: decided.reason,
+        outcome_source: decided.source,
+        decided_at: decided.decidedAt === null ? null : new Date(decided.decidedAt),
+      },
+    ],
+  }
+}
+
+/** Whether the cost that is expected today was that of a quote, too. */
+const isRecent = (quotedAt: Date, now: number) => now - quotedAt.getTime() < 24 * 3_600_000
+
+/** The outcome of a new quote. The facts are not stored: they follow from the outcome and its stamp. */
+function outcomeOfNew(reported: ReportedOutcome | null, second: number): LaneOutcome {
+  return reported === null ? undecided : outcomeApartFromBooking(withReport(noFacts, reported, second, true))
+}
+
+/** The errors of a new quote that lacks fields. */
+export function missingOfNew(item: Partial<Quote>): FieldError[] {
+  return neededOfNewQuote
+    .filter((field) => item[field] === undefined)
+    .map((field) => ({
+      pointer: `/${field}`,
+      code: 'required',
+      detail: `${field} is required: there is no quote with this external_id yet.`,
+    }))
+}
+
+/** Replaces each rep by the person of the brokerage with that name or e-mail address, if there is one. */
+export async function creditReps(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  quotes: readonly PushDraft[],
+): Promise<void> {
+  const names = quotes.flatMap(({ item }) => item.rep_name ?? [])
+  const people = await pushedLanes.findReps(transaction, tenant, names)
+  for (const { item, columns } of quotes) {
+    const rep = columns.get('rep')
+    if (rep !== undefined) rep.created_by = people.get(item.rep_name ?? '') ?? null
+  }
+}
+
+/** Whether the costs of the brokerage are needed for a push: it may make a new quote, whose cost is expected now. */
+export function mayExpectCost({ quoted_at: sent }: Partial<Quote>, now: number): boolean {
+  return sent === undefined || isRecent(moment(sent), now)
+}
+
+/** Whether a quote is of the lane that a file has under the same id: the id of a file may be another number than the id of a load. */
+export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, lane: LaneRow): boolean {
+  const { origin_key, destination_key } = columns.get('places') ?? lane
+  return origin_key === lane.origin_key && destination_key === lane.destination_key
+}

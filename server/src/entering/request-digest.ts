@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { digestedTerms, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import type { SentQuote } from './sent-fields.ts'
+
+/** The fields that the digest of a lane begins with. Digests are stored, so their places are fixed. */
+const first = [
+  'origin',
+  'destination',
+  'equipment',
+  'quoted_rate',
+  'estimated_cost',
+  'market_rate',
+  'miles',
+  'pickup_date',
+] as const
+const terms = digestedTerms.map((field) => quoteTable[field].sent)
+/** Fields that were added later. A lane without them keeps its digest. */
+const later = quoteFieldsOf('request')
+  .map((field) => quoteTable[field].sent)
+  .filter((name) => name !== 'customer_name')
+  .filter((name) => !([...first, ...terms] as readonly string[]).includes(name))
+
+type Lane = Omit<SentQuote<'request'>, 'customer_name'>
+
+function contentOf(lane: Lane): unknown[] {
+  const said = terms.map((name) => lane[name] ?? null)
+  return [
+    ...first.map((name) => lane[name] ?? null),
+    // Nothing if there are none, so that a lane without them has the digest that it always had.
+    ...(said.every((value) => value === null) ? [] : said),
+    ...later.flatMap((name) => (lane[name] === undefined ? [] : [[name, lane[name]]])),
+  ]
+}
+
+/** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
+export function requestDigest({
+  customer_name,
+  reference,
+  lanes,
+}: {
+  readonly customer_name: string
+  readonly reference?: string
+  readonly lanes: readonly Lane[]
+}): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([customer_name, reference ?? null, lanes.map(contentOf)]))
+    .digest()
+}
