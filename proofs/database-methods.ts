@@ -360,7 +360,10 @@ export const methods: Readonly<Record<string, Method>> = {
     // Without the generated identifiers.
     return made.length
   }),
-  'new-lanes.lockRequest': changesRows(({ transaction, tenant, lane }) =>
+  'new-lanes.insertedLanes': returnsCanary(({ transaction, tenant, ids }) =>
+    newLanes.insertedLanes(transaction, tenant, [ids.lane]),
+  ),
+  'new-lanes.lockRequest': noEvidence(({ transaction, tenant, lane }) =>
     newLanes.lockRequest(transaction, tenant, lane),
   ),
   'new-lanes.insertQuoteRequests': returnsResult(async ({ database, transaction, tenant, ids, now }) =>

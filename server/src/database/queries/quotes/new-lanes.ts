@@ -327,11 +327,7 @@ export async function insertedLanes(
     .where(sql<boolean>`lane_id = any(${[...laneIds]}::bigint[])`)
     .execute()
   const byId = new Map(rows.map((row) => [row.lane_id, row]))
-  return laneIds.map((id) => {
-    const row = byId.get(id)
-    if (row === undefined) throw new Error('An inserted lane does not exist.')
-    return row
-  })
+  return laneIds.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** What a requote has of its own. Other columns are those of the earlier quote. */
