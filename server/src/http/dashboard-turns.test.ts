@@ -1,0 +1,77 @@
+import { Agent, request } from 'node:http'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type MadeTenant, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let ours: MadeTenant
+let theirs: MadeTenant
+const agent = new Agent({ keepAlive: true })
+beforeAll(async () => {
+  app = await testApp()
+  ours = await makeTenant(app)
+  theirs = await makeTenant(app)
+})
+afterAll(async () => {
+  agent.destroy()
+  await app.close()
+})
+
+/** Sends a request over a kept connection, and returns its status. */
+function send(path: string, token: string, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) }
+    const asked = request(
+      `${app.url}${path}`,
+      { agent, headers, method: body ? 'POST' : 'GET' },
+      (answer) => {
+        answer.resume()
+        answer.once('end', () => resolve(answer.statusCode ?? 0))
+      },
+    )
+    asked.once('error', reject)
+    asked.end(body)
+  })
+}
+
+/** 100 lanes, wrong in every field: expensive to read, and refused before the database is asked. */
+const wrongLane = {
+  origin: '',
+  destination: '',
+  equipment: '!'.repeat(1_500),
+  quoted_rate: 'x',
+  pickup_date: 'x',
+}
+const expensive = JSON.stringify({ customer_name: '', lanes: Array(100).fill(wrongLane) })
+
+test('of sixty requests of a brokerage that arrive together, one is read in each turn, and another brokerage is answered', async () => {
+  const flood = () => Array.from({ length: 60 }, () => send('/api/quote-requests', ours.owner, expensive))
+  // Opens the connections.
+  await Promise.all(flood())
+  let readThisTurn = 0
+  const perTurn: number[] = []
+  let isOver = false
+  const countTurn = () => {
+    perTurn.push(readThisTurn)
+    readThisTurn = 0
+    if (!isOver) setImmediate(countTurn)
+  }
+  const { parse } = JSON
+  const reading = vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+    if (text.length === expensive.length) readThisTurn++
+    return parse(text, reviver)
+  })
+  setImmediate(countTurn)
+  const answers = flood()
+  expect(await send('/api/me', theirs.owner)).toBe(200)
+  const statuses = await Promise.all(answers)
+  isOver = true
+  perTurn.push(readThisTurn)
+  reading.mockRestore()
+  // A busy machine may make the last ones wait too long. They are refused unread.
+  const read = statuses.filter((status) => status === 422)
+  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([])
+  expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(read.length)
+  expect(read.length).toBeGreaterThan(1)
+  expect(Math.max(...perTurn)).toBe(1)
+})
