@@ -198,6 +198,83 @@ const tampering: Readonly<Record<string, { file: () => readonly Row[]; says: str
   },
 }
 
+/** A chain that begins like the export and goes on with these entries. */
+const continued = (more: readonly { kind: string; body: object }[], from: readonly Row[] = rows) =>
+  writtenAnew([
+    ...from,
+    ...more.map(({ kind, body }) => ({ ...(rows.at(-1) as Row), kind, body: JSON.stringify(body) })),
+  ])
+const bodyOf = (at: number) => JSON.parse(rows[at]?.body ?? '{}')
+
+describe('an experiment', () => {
+  const seed = '5'.repeat(32)
+  const started = {
+    action: 'started',
+    by: 1,
+    seed_sha256: createHash('sha256').update(seed).digest('hex'),
+    quotes: 100,
+    days: 30,
+    cost_share_max: 0.02,
+  }
+  const of = (last: { kind: string; body: object }[], arms: readonly ('low' | 'high')[]) => {
+    const forecast = bodyOf(indexOf('forecast'))
+    const suggestions = arms.map((arm, nth) => ({
+      kind: 'forecast',
+      body: {
+        ...forecast,
+        quoted_at: rows.at(-1)?.at,
+        lane_ref: `9-9-${nth}`,
+        experiment: { arm, rate: 2000, day: 20_000 },
+      },
+    }))
+    const chain = [{ kind: 'experiment', body: started }, ...suggestions, ...last]
+    return verified({ entries: continued(chain) })
+  }
+  const ended = (given: string) => [{ kind: 'experiment', body: { action: 'ended', by: 1, seed: given } }]
+
+  test('is checked against the seed that its end reveals, whose hash its start has', () => {
+    // The two arms of one lane and day: one of them is not that of the seed.
+    const [low, high] = [of(ended(seed), ['low']), of(ended(seed), ['high'])]
+    expect([low.verified, high.verified].sort()).toEqual([false, true])
+    const [wrong] = low.verified ? high.problems : low.problems
+    expect(wrong.what).toContain('the seed of the experiment does not give')
+    const arm = low.verified ? 'low' : 'high'
+    for (const other of [ended('6'.repeat(32)), [{ kind: 'stopped', body: { by: 1 } }]]) {
+      expect(of(other, [arm]).problems[0].what).toContain('without the seed whose hash was recorded')
+    }
+  })
+
+  test('that runs is not checked yet, and the program says how many suggestions wait', () => {
+    expect(of([], ['low', 'high'])).toMatchObject({ verified: true, unchecked: 2 })
+  })
+})
+
+test('a later start with another setting does not change how the forecasts before it are scored', () => {
+  const expired = { ...bodyOf(indexOf('outcome')), outcome: 'expired' }
+  const from = rows.map((row, at) =>
+    at === indexOf('outcome') ? { ...row, body: JSON.stringify(expired) } : row,
+  )
+  const before = verified({ entries: writtenAnew(from) }).scores
+  const again = { ...bodyOf(0), expired_counts_as_lost: !bodyOf(0).expired_counts_as_lost }
+  const later = continued(
+    [
+      { kind: 'stopped', body: { by: 1 } },
+      { kind: 'started', body: again },
+    ],
+    from,
+  )
+  const after = verified({ entries: later }).scores
+  expect(before.unscored.expired).toBe(1)
+  expect([after.scored, after.unscored]).toEqual([before.scored, before.unscored])
+})
+
+test('quotes that were voided after they were won or lost are counted on their own', () => {
+  const voided = { ...bodyOf(indexOf('outcome')), outcome: 'void' }
+  const { scores } = verified({ entries: continued([{ kind: 'outcome', body: voided }]) })
+  expect(scores).toMatchObject({ void_after_answer: 1, unscored: { void: 1 } })
+  expect(verified({ entries: rows }).scores.void_after_answer).toBe(0)
+})
+
 describe('tampering is detected', () => {
   test.each(Object.keys(tampering))('%s', (name) => {
     const { file, says } = tampering[name] as (typeof tampering)[string]

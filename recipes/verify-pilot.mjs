@@ -169,21 +169,45 @@ function hashOf(text) {
   return hash
 }
 
-/** The suggestions must be those of the seed that was recorded before them. */
-function wrongArms(parsed) {
-  let seed = null
+const armWith = (seed, day, lane) =>
+  seededNumbers(hashOf(`${seed} ${day} ${lane}`))() < 0.5 ? 'low' : 'high'
+
+/**
+ * The suggestions must be those of the seed. The start of an experiment has the SHA-256 of its seed, and its end the seed, so the
+ * suggestions of a running experiment cannot be checked yet: `open` is their number. Starts of earlier versions have the seed.
+ */
+function armsOf(parsed) {
   const wrong = []
-  for (const { entry, kind, body } of parsed) {
-    if (kind === 'experiment') seed = body.action === 'started' ? body.seed : null
-    if (kind === 'stopped') seed = null
-    if (kind !== 'forecast' || !body.experiment) continue
-    const { arm, day } = body.experiment
-    const expected =
-      seed === null ? null : seededNumbers(hashOf(`${seed} ${day} ${body.lane}`))() < 0.5 ? 'low' : 'high'
-    if (arm !== expected)
-      wrong.push({ entry, what: 'has a suggestion that the seed of the experiment does not give' })
+  let running = null
+  let suggested = []
+  const check = (seed) => {
+    for (const { entry, body } of suggested) {
+      if (body.experiment.arm !== armWith(seed, body.experiment.day, body.lane))
+        wrong.push({ entry, what: 'has a suggestion that the seed of the experiment does not give' })
+    }
+    suggested = []
   }
-  return wrong
+  const end = (entry, seed) => {
+    if (running === null) return
+    if (running.seed !== undefined) check(running.seed)
+    else if (createHash('sha256').update(String(seed)).digest('hex') === running.seed_sha256) check(seed)
+    else
+      wrong.push({ entry, what: 'ends an experiment without the seed whose hash was recorded at its start' })
+    running = null
+    suggested = []
+  }
+  for (const { entry, kind, body } of parsed) {
+    if (kind === 'experiment') {
+      end(entry, body.seed)
+      running = body.action === 'started' ? body : null
+    } else if (kind === 'stopped') end(entry, undefined)
+    else if (kind === 'forecast' && body.experiment) {
+      if (running === null) wrong.push({ entry, what: 'has a suggestion, and no experiment was running' })
+      else suggested.push({ entry, body })
+    }
+  }
+  if (running?.seed !== undefined) check(running.seed)
+  return { wrong, open: suggested.length }
 }
 
 /** The newest experiment: the first planned quotes in order, each with what it earned within the fixed days. */
@@ -269,8 +293,12 @@ function quotesOf(parsed) {
       const rep = reps.get(body.rep ?? '') ?? { won: 0, decided: 0 }
       const repRate = (rep.won + 5 * overallOf(body)) / (rep.decided + 5)
       const forecast = { entry, at, body, repRate }
-      if (known) known.forecast = forecast
-      else quotes.set(body.lane_ref, { forecast, outcome: null, decided: false, corrections: 0 })
+      // A later start does not change how this forecast is scored.
+      if (known) Object.assign(known, { forecast, expiredIsLost })
+      else {
+        const undecided = { outcome: null, decided: false, corrections: 0, voidAfterAnswer: false }
+        quotes.set(body.lane_ref, { forecast, expiredIsLost, ...undecided })
+      }
     }
     if (kind === 'outcome') {
       const quote = quotes.get(body.lane_ref)
@@ -288,13 +316,14 @@ function quotesOf(parsed) {
       }
       if (quote.decided && quote.outcome?.outcome !== body.outcome) quote.corrections++
       quote.decided ||= isAnswer(body)
+      quote.voidAfterAnswer = quote.decided && body.outcome === 'void'
       quote.outcome = body
     }
   }
-  return { quotes: [...quotes.values()], expiredIsLost, forecasts }
+  return { quotes: [...quotes.values()], forecasts }
 }
 
-function whyUnscored({ forecast, outcome }, expiredIsLost) {
+function whyUnscored({ forecast, outcome, expiredIsLost }) {
   const { body, at } = forecast
   if (outcome?.outcome === 'void') return 'void'
   if (body.late !== null) return 'late'
@@ -390,11 +419,11 @@ function rangeOver(values, isMean) {
 }
 
 function scoresOf(parsed, heads) {
-  const { quotes, expiredIsLost, forecasts } = quotesOf(parsed)
+  const { quotes, forecasts } = quotesOf(parsed)
   const unscored = { undecided: 0, late: 0, no_forecast: 0, void: 0, expired: 0, rate_changed: 0 }
   const scored = []
   for (const quote of quotes) {
-    const why = whyUnscored(quote, expiredIsLost)
+    const why = whyUnscored(quote)
     if (why === null) scored.push(quote)
     else unscored[why]++
   }
@@ -414,6 +443,7 @@ function scoresOf(parsed, heads) {
     won: scored.filter(won).length,
     lanes: new Set(scored.map(({ forecast }) => forecast.body.lane)).size,
     unscored,
+    void_after_answer: quotes.filter(({ voidAfterAnswer }) => voidAfterAnswer).length,
     corrections: quotes.reduce((sum, { corrections }) => sum + corrections, 0),
     kept_apart: scored.filter(isKeptApart).length,
     scores: isEmpty
@@ -485,7 +515,8 @@ function dollarsOf(scored) {
 /** The members of the service's report that differ from what was computed here. Amounts in the report are whole cents. */
 function differences(report, own, path = '') {
   return Object.keys(own).flatMap((name) => {
-    if (name === 'noted_before_outcome') return []
+    // Only this program counts these.
+    if (name === 'noted_before_outcome' || name === 'void_after_answer') return []
     const [claimed, found] = [report?.[name], own[name]]
     const at = `${path}${name}`
     if (typeof found === 'number') {
@@ -509,7 +540,7 @@ const money = (dollars) =>
 const rangeText = (range, write) =>
   range === null ? 'no range: fewer than 5 lanes' : `${write(range.low)} to ${write(range.high)}`
 
-function* lines({ brokerage, problems, scores, heads }) {
+function* lines({ brokerage, problems, scores, heads, unchecked }) {
   if (brokerage !== null)
     yield `Pilot of ${brokerage.name} (${brokerage.id}), ${scores.entries} entries verified.`
   for (const { entry, what } of problems) yield `WRONG  entry ${entry} ${what}.`
@@ -521,6 +552,9 @@ function* lines({ brokerage, problems, scores, heads }) {
   yield `Not scored: ${Object.entries(scores.unscored)
     .map(([why, count]) => `${count} ${why.replaceAll('_', ' ')}`)
     .join(', ')}.`
+  if (scores.void_after_answer > 0) {
+    yield `${scores.void_after_answer} of the void quotes were voided after they were won or lost, which takes them out of the scores.`
+  }
   if (scores.kept_apart > 0) {
     yield `The dollars leave out ${scores.kept_apart} scored quotes: a booked amount could not be converted, or the default basis changed.`
   }
@@ -544,6 +578,9 @@ function* lines({ brokerage, problems, scores, heads }) {
     const { state, planned, assigned, followed, result } = scores.experiment
     yield ''
     yield `Experiment with suggested rates: ${state}, ${assigned} of ${planned} quotes, ${followed} quoted within 1 % of the suggestion.`
+    if (unchecked > 0) {
+      yield `The suggestions of ${unchecked} forecasts can be checked when the experiment ends: its seed is recorded then.`
+    }
     if (result !== null) {
       yield `A quote earned ${money(result.high.earned)} with the high suggestion and ${money(result.low.earned)} with the low one: ${money(result.gain)} more (95 %: ${rangeText(result.range_95, money)}).`
     }
@@ -576,13 +613,15 @@ function main() {
   const { entries, report } = readEntries(readFileSync(file, 'utf8'))
   const { problems, parsed, brokerage } = verifyChain(entries, heads)
   const scores = scoresOf(parsed, heads)
-  problems.push(...wrongArms(parsed))
+  const arms = armsOf(parsed)
+  problems.push(...arms.wrong)
   const claimed = values.report === undefined ? report : JSON.parse(readFileSync(values.report, 'utf8'))
   if (claimed !== null && problems.length === 0) {
     for (const what of differences(claimed, scores))
       problems.push({ entry: scores.entries, what: `: ${what}` })
   }
-  const result = { verified: problems.length === 0, brokerage, problems, heads, scores }
+  const unchecked = arms.open
+  const result = { verified: problems.length === 0, brokerage, problems, heads, scores, unchecked }
   process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : `${[...lines(result)].join('\n')}\n`)
   return problems.length === 0 ? 0 : 1
 }

@@ -14,7 +14,7 @@ export const tokenScopes = {
   },
   'imports:write': {
     title: 'Imports',
-    permits: 'Send CSV imports and follow their progress. No other reads.',
+    permits: 'Send CSV imports and follow their progress. No other reads, and not the imports of people.',
   },
   read: {
     title: 'Reads',

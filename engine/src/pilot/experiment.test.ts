@@ -131,7 +131,7 @@ test('the result is computed once: from the planned quotes, 30 days after the la
     entry: 2,
     at: 0,
     kind: 'experiment',
-    body: { action: 'started', by: 1, seed: 'a', quotes: 50, days: 30, cost_share_max: 0.02 },
+    body: { action: 'started', by: 1, seed_sha256: 'a', quotes: 50, days: 30, cost_share_max: 0.02 },
   })
   for (let nth = 0; nth < 49; nth++) scorer.add(forecast(nth))
   expect(scorer.report().experiment).toMatchObject({ state: 'collecting', assigned: 49, result: null })

@@ -93,13 +93,14 @@ export type ExperimentBody =
   | {
       readonly action: 'started'
       readonly by: number
-      readonly seed: string
+      /** SHA-256 of the seed, in hexadecimal: nobody who reads the chain can compute suggestions before they are made. */
+      readonly seed_sha256: string
       /** The result is computed from this many quotes, each with what it earned within `days` days, and not before. */
       readonly quotes: number
       readonly days: number
       readonly cost_share_max: number
     }
-  | { readonly action: 'ended'; readonly by: number }
+  | { readonly action: 'ended'; readonly by: number; readonly seed: string }
 
 /** An entry of the chain. */
 export type PilotEntry = { readonly entry: number; readonly at: number } & (

@@ -28,6 +28,8 @@ interface PilotQuote {
   forecast: { readonly entry: number; readonly at: number; readonly body: ForecastBody }
   /** The win rates of the rep and of the lane when it was forecast. */
   repRate: number
+  /** The setting at the start before the forecast. */
+  expiredIsLost: boolean
   outcome: OutcomeBody | null
   /** Whether a won or lost outcome is recorded, so that no later forecast counts. */
   isDecided: boolean
@@ -136,8 +138,9 @@ export function pilotScorer(): PilotScorer {
     const forecast = { entry, at, body }
     const rep = reps.get(body.rep ?? '') ?? { won: 0, decided: 0 }
     const repRate = (rep.won + REP_WEIGHT * overallRate(body)) / (rep.decided + REP_WEIGHT)
-    if (known !== undefined) Object.assign(known, { forecast, repRate })
-    else quotes.set(body.lane_ref, { forecast, repRate, outcome: null, isDecided: false, corrections: 0 })
+    const scoredBy = { forecast, repRate, expiredIsLost }
+    if (known !== undefined) Object.assign(known, scoredBy)
+    else quotes.set(body.lane_ref, { ...scoredBy, outcome: null, isDecided: false, corrections: 0 })
   }
 
   function addOutcome(body: OutcomeBody): void {
@@ -156,7 +159,7 @@ export function pilotScorer(): PilotScorer {
     add({ entry, at, ...rest }) {
       entries++
       newestAt = at
-      // The rules of the newest start apply: they are fixed before the forecasts that follow.
+      // The setting of a start applies to the forecasts that follow: a later start does not change how they are scored.
       if (rest.kind === 'started') expiredIsLost = rest.body.expired_counts_as_lost
       else if (rest.kind === 'forecast') addForecast(entry, at, rest.body)
       else if (rest.kind === 'outcome') addOutcome(rest.body)
@@ -164,7 +167,7 @@ export function pilotScorer(): PilotScorer {
       else if (rest.kind === 'stopped' && experiment !== null) experiment.isEnded = true
     },
     report: () => ({
-      ...reportOf({ quotes: [...quotes.values()], entries, forecasts, expiredIsLost }),
+      ...reportOf({ quotes: [...quotes.values()], entries, forecasts }),
       experiment: experiment === null ? null : experimentReport([...quotes.values()], experiment, newestAt),
     }),
   }
@@ -270,7 +273,7 @@ function isSameRate(body: ForecastBody, outcome: OutcomeBody): boolean {
 }
 
 /** Why a quote is not scored; null if it is. */
-function whyUnscored({ forecast, outcome }: PilotQuote, expiredIsLost: boolean): Unscored | null {
+function whyUnscored({ forecast, outcome, expiredIsLost }: PilotQuote): Unscored | null {
   const { body, at } = forecast
   if (outcome?.outcome === 'void') return 'void'
   if (body.late !== null) return 'late'
@@ -317,17 +320,15 @@ function reportOf({
   quotes,
   entries,
   forecasts,
-  expiredIsLost,
 }: {
   quotes: readonly PilotQuote[]
   entries: number
   forecasts: number
-  expiredIsLost: boolean
 }): Omit<PilotReport, 'experiment'> {
   const unscored = { undecided: 0, late: 0, no_forecast: 0, void: 0, expired: 0, rate_changed: 0 }
   const scored: Scored[] = []
   for (const quote of quotes) {
-    const why = whyUnscored(quote, expiredIsLost)
+    const why = whyUnscored(quote)
     if (why === null) scored.push(scoredOf(quote))
     else unscored[why]++
   }

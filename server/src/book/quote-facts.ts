@@ -45,6 +45,8 @@ export async function partiesIn(
     teamIds: repId === null || !asks('team') ? [] : await teams.teamsOfPerson(transaction, tenant, repId),
   }
   if (customerName === null || !(asks('customer') || asks('tier'))) return parties
+  // For a person who may not see the customer, it is a customer that no rule names.
+  if (await teams.isHiddenCustomer(transaction, tenant, customerName)) return parties
   const known = await customers.findCustomer(transaction, tenant, customerName)
   const aliases = known === null ? [] : await customers.aliasesOf(transaction, tenant, [known.customerId])
   const keys = [customerName, ...aliases.map(({ name }) => name)].map(customerKey)

@@ -100,6 +100,30 @@ describe('a pending quote', () => {
   })
 })
 
+describe('where pricing rules say how long quotes are valid', () => {
+  test('a pending quote expires also if a person marks it pending, one by one or several at once', async () => {
+    const ours = await makeIntegration(app, everything)
+    const ended = { quoted_at: daysAgo(3), valid_until: daysAgo(1) }
+    const kept = await pushed(ours, 'kept', ended)
+    await mark(ours, kept, 'pending')
+    const rule = { conditions: {}, terms: { valid_days: 7 } }
+    const { owner: token } = ours.tenant
+    expect((await call(app, 'POST', '/api/pricing-rules', { token, body: rule })).status).toBe(201)
+    const one = await pushed(ours, 'one', ended)
+    expect((await mark(ours, one, 'pending')).body).toMatchObject({
+      outcome: 'pending',
+      outcome_source: null,
+    })
+    const several = await pushed(ours, 'several', ended)
+    const lanes = [{ lane_ref: several, outcome: 'pending' }]
+    const marked = await call(app, 'POST', '/api/lane-outcomes', { token, body: { lanes } })
+    expect(marked.body).toMatchObject({ marked: 1, results: [{ lane: { outcome_source: null } }] })
+    expect(await app.expireQuotes()).toBe(2)
+    // That a person had decided before the rule stands.
+    expect((await laneOf(ours, kept)).outcome).toBe('pending')
+  })
+})
+
 describe('an expired quote', () => {
   async function expired(ours: Integration, id: string): Promise<string> {
     const ref = await pushed(ours, id, { quoted_at: daysAgo(3), valid_until: daysAgo(1) }, seconds() - 10)

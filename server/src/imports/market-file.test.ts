@@ -193,6 +193,11 @@ test('what a column says takes precedence over the defaults of the upload', asyn
   ])
 })
 
+test('the name of a column decides over the default where the cell of the basis is empty', async () => {
+  const text = 'Origin,Destination,Equipment,Linehaul Rate,Basis\nDallas TX,Atlanta GA,V,1960,\n'
+  expect(await items(text, { basis: 'all_in' })).toMatchObject([{ basis: 'linehaul' }])
+})
+
 test('a range on the other basis is not read with the rate', async () => {
   const { rows, notes } = await read(
     'Origin,Destination,Equipment,All-In Rate,Low Linehaul Rate\n"Dallas, TX","Atlanta, GA",V,1960,1400\n',

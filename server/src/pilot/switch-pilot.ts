@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { problem } from '#contract/errors.ts'
 import { EXPERIMENT_COST_SHARE, EXPERIMENT_DAYS } from '#engine/pilot/experiment.ts'
 import type { ExperimentBody, StartedBody, StoppedBody } from '#engine/pilot/pilot-entries.ts'
@@ -38,6 +38,10 @@ export async function switchPilot(
     }
     await appendPilotEntries(transaction, tenant, person.now, [{ kind: 'started', laneId: null, body }])
   } else {
+    if (pilot !== null && pilot.experiment !== null) {
+      const ended = experimentEnded(userId, pilot.experiment)
+      await appendPilotEntries(transaction, tenant, person.now, [ended])
+    }
     await stopPilot(transaction, tenant, at)
     const body: StoppedBody = { by: userId }
     await appendPilotEntries(transaction, tenant, person.now, [{ kind: 'stopped', laneId: null, body }])
@@ -45,8 +49,16 @@ export async function switchPilot(
   await recordEvent(transaction, person, active ? 'pilot-started' : 'pilot-stopped')
 }
 
-/** A new seed: nobody can know in advance which suggestion a lane will get. */
+/**
+ * A new seed. The chain has its hash when the experiment begins, and the seed itself when it ends. So nobody who reads the chain
+ * knows in advance which suggestion a lane will get, and the service cannot choose the seed afterwards.
+ */
 const newSeed = () => randomBytes(16).toString('hex')
+
+function experimentEnded(by: number, { seed }: { readonly seed: string }) {
+  const body: ExperimentBody = { action: 'ended', by, seed }
+  return { kind: 'experiment', laneId: null, body } as const
+}
 
 /**
  * Starts an experiment with suggested rates, or ends the running one, with an entry in the chain and one in the audit log.
@@ -78,18 +90,17 @@ export async function switchExperiment(
   const seed = newSeed()
   const startedAt = new Date(person.now).toISOString()
   await setExperiment(transaction, tenant, quotes === null ? null : { seed, quotes, started_at: startedAt })
-  const body: ExperimentBody =
-    quotes === null
-      ? { action: 'ended', by: userId }
-      : {
-          action: 'started',
-          by: userId,
-          seed,
-          quotes,
-          days: EXPERIMENT_DAYS,
-          cost_share_max: EXPERIMENT_COST_SHARE,
-        }
-  await appendPilotEntries(transaction, tenant, person.now, [{ kind: 'experiment', laneId: null, body }])
+  const started: ExperimentBody = {
+    action: 'started',
+    by: userId,
+    seed_sha256: createHash('sha256').update(seed).digest('hex'),
+    quotes: quotes ?? 0,
+    days: EXPERIMENT_DAYS,
+    cost_share_max: EXPERIMENT_COST_SHARE,
+  }
+  await appendPilotEntries(transaction, tenant, person.now, [
+    running === null ? { kind: 'experiment', laneId: null, body: started } : experimentEnded(userId, running),
+  ])
   await recordEvent(transaction, person, quotes === null ? 'experiment-ended' : 'experiment-started', {
     about: quotes === null ? {} : { quotes },
   })

@@ -138,6 +138,28 @@ describe('a customer of a team', () => {
     expect((await as(outside.token, 'POST', decision, { decision: 'withdraw' })).status).toBe(404)
   })
 
+  test('has no pricing rule that others can read by typing its name', async () => {
+    await hidden()
+    const rule = { conditions: { customer: secret }, terms: { minimum: { margin_pct: 37 } } }
+    expect((await admin('POST', '/api/pricing-rules', rule)).status).toBe(201)
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+    const query = new URLSearchParams({
+      ...lane,
+      proposed_rate: '2000',
+      estimated_cost: '1500',
+      include: 'rules',
+    })
+    const rulesFor = async (token: string, customer: string) => {
+      query.set('customer', customer)
+      return (await as(token, 'GET', `/api/advice/markup?${query}`)).body.rules
+    }
+    const unknown = await rulesFor(outside.token, 'Unknown Shipper')
+    for (const { token } of [outside, viewer]) expect(await rulesFor(token, secret)).toEqual(unknown)
+    for (const token of [inside.token, acme.tenant.owner]) {
+      expect(JSON.stringify(await rulesFor(token, secret))).toContain('37')
+    }
+  })
+
   test('does not break a requote or a repeated key of others, whose errors say nothing about it', async () => {
     await hidden()
     const key = '0b5c5c5e-7b1a-4a43-8f0c-2f6d5f1f9a11'

@@ -173,3 +173,17 @@ describe('404 and 422', () => {
     expect([status, body.code]).toEqual([422, 'validation-failed'])
   })
 })
+
+test('404: a token does not read the import of a person, which shows changes and values of quotes', async () => {
+  const of = await importer()
+  const made = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${of.tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: header + rowTo('Atlanta', 'of a person'),
+  })
+  const { import_id: id } = (await made.json()) as { import_id: number }
+  expect(made.status).toBe(202)
+  const read = (token: string, of: string) => call(app, 'GET', `${of}/${id}`, { token })
+  expect((await read(of.tenant.owner, '/api/imports')).status).toBe(200)
+  expect(await read(of.token, path)).toMatchObject({ status: 404, body: { code: 'not-found' } })
+})

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import {
@@ -463,7 +464,7 @@ describe('an experiment with suggested rates', () => {
   const experiment = (tenant: MadeTenant, body: object) =>
     call(app, 'PATCH', '/api/pilot/experiment', { token: tenant.owner, body })
 
-  test('needs the pilot, begins once with a fixed length, and is in the chain with its seed', async () => {
+  test('needs the pilot, begins once with a fixed length, and its seed is in the chain when it ends', async () => {
     const off = await makeTenant(app)
     expect((await experiment(off, { quotes: 400 })).status).toBe(409)
     const { tenant } = await pilotTenant()
@@ -474,11 +475,18 @@ describe('an experiment with suggested rates', () => {
     expect((await experiment(tenant, { quotes: 99 })).status).toBe(422)
     const [, begun, ended] = await entriesOf(tenant)
     expect(begun?.body).toMatchObject({ action: 'started', quotes: 400, days: 30, cost_share_max: 0.02 })
-    expect(begun?.body.seed).toMatch(/^[0-9a-f]{32}$/)
-    expect(ended?.body).toMatchObject({ action: 'ended' })
+    const digestOf = (seed: unknown) => createHash('sha256').update(String(seed)).digest('hex')
+    expect(begun?.body).not.toHaveProperty('seed')
+    expect(ended?.body).toMatchObject({ action: 'ended', seed: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    expect(begun?.body.seed_sha256).toBe(digestOf(ended?.body.seed))
     // Switching the pilot off ends a running experiment.
     await experiment(tenant, { quotes: 400 })
     expect((await switchPilot(tenant, false)).body.experiment).toBeNull()
+    const [second, over, stopped] = (await entriesOf(tenant)).slice(-3)
+    expect(over?.body).toMatchObject({ action: 'ended' })
+    expect(second?.body.seed_sha256).toBe(digestOf(over?.body.seed))
+    expect(over?.body.seed).not.toBe(ended?.body.seed)
+    expect(stopped?.kind).toBe('stopped')
   })
 
   test('suggests an end of the flat zone, not below the floor, and records it with the forecast', async () => {

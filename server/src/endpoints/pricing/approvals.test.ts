@@ -269,6 +269,46 @@ describe('who decides', () => {
   })
 })
 
+describe('409: no approval makes a quote in the name of a person', () => {
+  const decideFor = async (leave: (person: { id: number; token: string }) => Promise<unknown>) => {
+    const person = await makePerson(app, tenant, 'member')
+    const { approval_id: id } = await ask(1000, person.token)
+    const before = await lanesNow()
+    await leave(person)
+    const { status, body } = await decide(id, { decision: 'approve' })
+    expect(await lanesNow()).toBe(before)
+    // The request can still be rejected.
+    expect((await decide(id, { decision: 'reject' })).body.state).toBe('rejected')
+    return [status, body.detail]
+  }
+  const owner = (method: string, path: string, body: object) =>
+    call(app, method, path, { token: tenant.owner, body })
+
+  test.each([
+    [
+      'who was removed',
+      'is not in the brokerage any more',
+      ({ id }: { id: number }) => owner('DELETE', `/api/users/${id}?tokens=revoke`, {}),
+    ],
+    [
+      'who may only read now',
+      'may not quote any more',
+      ({ id }: { id: number }) => owner('PATCH', `/api/users/${id}`, { role: 'viewer' }),
+    ],
+    [
+      'from whom a team now hides the customer',
+      'does not see the customer any more',
+      async () => {
+        await owner('POST', '/api/teams', { name: 'Produce', members: [], customers: ['Harvest'] })
+      },
+    ],
+  ])('%s', async (_who, why, leave) => {
+    expect(await decideFor(leave)).toEqual([409, expect.stringContaining(why)])
+    const { body } = await call(app, 'GET', '/api/teams', { token: tenant.owner })
+    for (const { team_id } of body.teams) await owner('DELETE', `/api/teams/${team_id}`, {})
+  })
+})
+
 describe('no rep gets a low rate into a quote', () => {
   test('by any way that makes or changes a quote', async () => {
     const before = await lanesNow()

@@ -8,9 +8,9 @@ import { centsFromDollars, dollarsFromCents, formatDollars } from '#engine/money
 import { type QuotedTerms, sameTerms, termsBehind } from '#engine/rate-basis.ts'
 import { type ApprovalState, decided } from '#engine/rules/approval.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { announceToSubscribers, approvals, lanes, people } from '../../database/queries/index.ts'
+import { announceToSubscribers, approvals, lanes, people, teams } from '../../database/queries/index.ts'
 import type { ApprovalRow, TenantTransaction } from '../../database/schema/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
+import { type TenantId, withViewer } from '../../database/session/index.ts'
 import {
   type AskedQuote,
   approvalAnswer,
@@ -239,6 +239,23 @@ async function refuseOtherTerms(
   )
 }
 
+/** @throws a 409 if the person who asked could not make the quote any more */
+async function refuseForRequester(transaction: TenantTransaction, tenant: TenantId, row: ApprovalRow) {
+  const person = await people.lockUser(transaction, tenant, row.requested_by)
+  const refuse = (why: string) =>
+    problem(
+      'state-conflict',
+      `The quote would be in the name of ${person?.name ?? 'a person'}, who ${why}. Nothing was changed. Reject the request; somebody else can quote.`,
+    )
+  if (person?.status !== 'active') throw refuse('is not in the brokerage any more')
+  if (!roleAtLeast(person.role, 'member')) throw refuse('may not quote any more')
+  const request = askedQuote(row)
+  const customer = request.kind === 'requote' ? request.customerName : request.body.customer_name
+  const viewer = roleAtLeast(person.role, 'admin') ? null : { userId: row.requested_by }
+  const isHidden = () => teams.isHiddenCustomer(transaction, tenant, customer ?? '')
+  if (await withViewer(viewer, isHidden)) throw refuse('does not see the customer any more')
+}
+
 /** Makes the quotes of an approved request, in the name of the person who asked, together with the decision. */
 async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): Promise<Approval> {
   const { caller, now } = call
@@ -258,6 +275,7 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
       const locked = await decidable(transaction, call)
       // Countered again since the quotes were checked.
       checkCounter(locked.row, row.counter_cents)
+      await refuseForRequester(transaction, caller.tenant, locked.row)
       await refuseOtherTerms(transaction, caller.tenant, request, laneRefs)
       answer = await save(transaction, call, locked, { laneRefs })
     },
@@ -291,6 +309,10 @@ export const approvalEndpoints: ServedEndpoint[] = [
     const { tenant, userId } = call.caller
     const { note, ...body } = call.body
     const by = { tenant, userId, now: call.now, isApproved: false }
+    // First, because no rule for a hidden customer applies: the answer would be that the quote needs no approval.
+    await parts.database.inTenant(tenant, (transaction) =>
+      refuseHiddenCustomer(transaction, tenant, body.customer_name),
+    )
     const checked = await checkQuoteRequest(body, by, parts)
     const reasons = reasonsOf(checked, (index) => `/lanes/${index}/quoted_rate`)
     return ask({ kind: 'quote', body: withStoredNames(body) }, { reasons, note }, call, parts)

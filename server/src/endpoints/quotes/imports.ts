@@ -35,14 +35,7 @@ import {
   undoRowsTotal,
 } from '../../imports/index.ts'
 import { sampleFile } from '../../sample/index.ts'
-import {
-  type AskedBy,
-  type BeforeBody,
-  type Call,
-  Reply,
-  type ServedEndpoint,
-  serve,
-} from '../endpoint-call.ts'
+import { type BeforeBody, type Call, Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseWithHiddenCustomers } from './hidden-customers.ts'
 import { readInTurn, reserveFile } from './received-files.ts'
@@ -189,17 +182,6 @@ function fileErrors(error: ImportFileError): FieldError[] {
 const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
   return reserveFile(parts, tenant, bytes)
-}
-
-/** The import that a call names, in the form of the API. */
-function progressOf(
-  { caller, params }: Pick<AskedBy, 'caller'> & { readonly params: { readonly import_id: number } },
-  { database }: Parts,
-): Promise<Static<typeof Import>> {
-  const { tenant } = caller
-  return database.inTenant(tenant, async (transaction) =>
-    importAnswer(await importOf(transaction, tenant, params.import_id)),
-  )
 }
 
 type FileCall = Pick<Call<typeof createImport>, 'query' | 'body'> & {
@@ -357,9 +339,20 @@ export const importEndpoints: ServedEndpoint[] = [
     return { imports: rows.map(importAnswer) }
   }),
 
-  serve(getImport, async (call, parts) => progressOf(call, parts)),
+  serve(getImport, async ({ caller, params }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) =>
+      importAnswer(await importOf(transaction, caller.tenant, params.import_id)),
+    ),
+  ),
 
-  serve(integrationGetImport, async (call, parts) => progressOf(call, parts)),
+  serve(integrationGetImport, async ({ caller, params }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const row = await importOf(transaction, caller.tenant, params.import_id)
+      // Imports of people show changes and values of quotes, which the scope of imports does not let a token read.
+      if (row.request_digest === null) throw noImport(params.import_id)
+      return importAnswer(row)
+    }),
+  ),
 
   serve(stopImport, async ({ caller, params }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {

@@ -15,7 +15,7 @@ import { laneAnswers } from '../../lanes/index.ts'
 import { type Call, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { noLane } from './named-lane.ts'
-import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import { keepsPendingAsIs, outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 type Asked = BodyOf<typeof markLanes>['lanes'][number]
@@ -117,6 +117,7 @@ export const markLanesEndpoint = serve(markLanes, async (call, parts) => {
     const locked = await pushedLanes.lockNamedLanes(transaction, tenant, named)
     const byRef = new Map(locked.map((lane) => [lane.lane_ref, lane]))
     const clock = await changes.databaseNow(transaction)
+    const isKept = await keepsPendingAsIs(transaction, tenant)
     const changing: (ChangingLane & { readonly index: number })[] = []
     const conflicts: Conflict[] = []
     const results = new Map<number, Result>()
@@ -132,7 +133,7 @@ export const markLanesEndpoint = serve(markLanes, async (call, parts) => {
       else if (outside !== undefined) {
         conflicts.push({ index, lane, outside: reopeningWords(item.outcome, outside.detail) })
       } else {
-        const next = outcomeByPerson(lane, item, { at: new Date(now), clock })
+        const next = isKept(lane, item) ? {} : outcomeByPerson(lane, item, { at: new Date(now), clock })
         changing.push({ index, lane, next, origin: { source: 'dashboard', userId } })
       }
     }

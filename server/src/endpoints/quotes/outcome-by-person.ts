@@ -1,8 +1,9 @@
 import type { BodyOf } from '#contract/endpoint.ts'
 import type { FieldError } from '#contract/errors.ts'
 import type { setOutcome } from '#contract/quote-requests.ts'
-import { laneChanges as changes } from '../../database/queries/index.ts'
-import type { LaneRow } from '../../database/schema/index.ts'
+import { laneChanges as changes, pricingRules } from '../../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
 
 /** Why a voided quote cannot be marked. */
 export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
@@ -17,6 +18,16 @@ export function wrongReason(path: string): FieldError {
     code: 'invalid',
     detail: `${field} is only accepted with outcome lost; remove it.`,
   }
+}
+
+/**
+ * Whether to leave a pending quote that a person marks pending as it is. Otherwise the mark keeps the quote from expiring, because
+ * a person decided that it stays open. Where rules limit how long a rate is valid, that would be a way around them.
+ */
+export async function keepsPendingAsIs(transaction: TenantTransaction, tenant: TenantId) {
+  const isLimited = pricingRules.limitValidity(await pricingRules.readRules(transaction, tenant))
+  return (lane: LaneRow, { outcome }: Pick<BodyOf<typeof setOutcome>, 'outcome'>) =>
+    isLimited && outcome === 'pending' && lane.outcome === 'pending'
 }
 
 /** The columns to change on a lane that a person marks at `at`, the time of the request. `clock` is the time of the database. */

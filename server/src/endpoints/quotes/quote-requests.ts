@@ -17,7 +17,7 @@ import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { counterErrors } from '../pricing/counter-rate.ts'
 import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
-import { outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import { keepsPendingAsIs, outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /**
@@ -96,6 +96,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
           errors: outside,
         })
       }
+      const isKept = await keepsPendingAsIs(transaction, caller.tenant)
+      if (isKept(lane, body)) return laneAnswer(transaction, caller.tenant, lane)
       const next = {
         ...outcomeByPerson(lane, body, { at, clock: await changes.databaseNow(transaction) }),
         ...(counter_rate === undefined ? {} : { counter_rate_cents: centsFromDollars(counter_rate) }),

@@ -12,6 +12,11 @@ export function refuseQuotes(rules: readonly StoredRule[]): boolean {
   return rulesInForce(rules).some(({ terms }) => (terms.outside ?? 'warn') !== 'warn')
 }
 
+/** Whether rules say how long quotes are valid. */
+export function limitValidity(rules: readonly StoredRule[]): boolean {
+  return rulesInForce(rules).some(({ terms }) => terms.validDays !== undefined)
+}
+
 export async function readRules(transaction: TenantTransaction, tenant: TenantId): Promise<StoredRule[]> {
   const { pricing_rules } = await transaction
     .selectFrom('tenants')
