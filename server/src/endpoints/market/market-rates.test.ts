@@ -357,7 +357,12 @@ describe('200', () => {
   test('a load is compared with the market rate of its day, also if that is older than the beginning of the standing', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
-    await push(of, [market({ kind: 'sell', as_of: daysAgo(2) })])
+    const sell = { kind: 'sell', low: undefined, high: undefined }
+    await push(of, [
+      market({ ...sell, as_of: daysAgo(3) }),
+      // The newest one before the beginning cannot be converted.
+      market({ ...sell, as_of: daysAgo(2), source: 'Other', basis: 'linehaul' }),
+    ])
     const { body } = await call(app, 'GET', `/api/market-standing?from=${daysAgo(1)}`, {
       token: of.tenant.owner,
     })
