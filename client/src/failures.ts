@@ -75,7 +75,7 @@ export class UnreadableAnswer extends LanewiseError {
   override readonly retryAfterSeconds: number | null
 
   constructor(status: number, headers: Headers, retryAfterSeconds: number | null) {
-    const type = headers.get('Content-Type')?.replace(/;.*$/s, '') ?? 'no content type'
+    const type = headers.get('Content-Type')?.split(';', 1)[0] ?? 'no content type'
     super(
       status >= 300 && status < 400
         ? `The address returned a redirect (status ${status}), which the client does not follow with a token. Check the base URL.`

@@ -410,7 +410,7 @@ export class Lanewise {
       this.#options.onEvent?.({
         operation: name,
         method: facts.method,
-        path: address.replace(/\?.*$/s, ''),
+        path: address.split('?', 1)[0] ?? '',
         ...event,
       } as LanewiseEvent)
     } catch {

@@ -70,8 +70,9 @@ export function metaOf({ status, headers }: Received, fromCache: boolean): Answe
 
 /** The names in `Ignored-Fields`, which are percent-encoded. */
 function ignoredFields(headers: Headers): string[] {
-  const names = headers.get('Ignored-Fields')?.split(/\s*,\s*/) ?? []
-  return names.map((name) => {
+  const names = headers.get('Ignored-Fields')?.split(',') ?? []
+  return names.map((part) => {
+    const name = part.trim()
     try {
       return decodeURIComponent(name)
     } catch {

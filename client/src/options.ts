@@ -90,7 +90,7 @@ export function baseOf(baseUrl: unknown): string {
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw wrong('baseUrl must have no user, query or fragment.')
   }
-  return url.origin + url.pathname.replace(/\/+$/, '')
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
 }
 
 /** Validates retries and timeouts, and adds the defaults for absent values. @throws ClientError */

@@ -27,14 +27,32 @@ export function chargesText(charges: readonly NamedCharge[]): string {
 export function readCharges(text: string): NamedCharge[] | null {
   const charges: NamedCharge[] = []
   for (const part of text.split(/[;\n]/).filter((one) => one.trim() !== '')) {
-    const match = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(
-      part,
-    )
-    if (match === null) return null
-    const [, name = '', whole = '', decimals = ''] = match
-    charges.push({ name, cents: Number(whole.replaceAll(',', '')) * 100 + Number(decimals.padEnd(2, '0')) })
+    const charge = readCharge(part.trim())
+    if (charge === null) return null
+    charges.push(charge)
   }
   return chargesFault(charges) === null ? charges : null
+}
+
+/** The most characters of an amount, with commas and decimals. */
+const amountLengthMax = 20
+
+/**
+ * Reads one charge from its end: first the amount, then the signs before it; the rest is the name. One pattern for all of them
+ * would take minutes over a thousand spaces.
+ */
+function readCharge(text: string): NamedCharge | null {
+  const amount = /(?<![\d.,])[\d.,]+$/.exec(text.slice(-amountLengthMax))?.[0] ?? ''
+  const match = /^(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/.exec(amount)
+  if (match === null) return null
+  const [, whole = '', decimals = ''] = match
+  const rest = text.slice(0, text.length - amount.length)
+  const unsigned = rest.trimEnd().endsWith('$') ? rest.trimEnd().slice(0, -1) : rest
+  const before = unsigned.trimEnd()
+  const name = /[:=]$/.test(before) ? before.slice(0, -1).trimEnd() : before
+  // Something must separate the name and the amount: "lumper120" is a name.
+  if (name === unsigned || /[\u2028\u2029]/.test(name)) return null
+  return { name, cents: Number(whole.replaceAll(',', '')) * 100 + Number(decimals.padEnd(2, '0')) }
 }
 
 /** What is wrong with a list of charges: too many, a name that is too long or occurs twice, a sum that is no amount; null if nothing is. */

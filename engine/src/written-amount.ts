@@ -8,7 +8,7 @@
  * @example americanAmount('1.850') // '1.850'
  */
 export function americanAmount(text: string): string {
-  const amount = text.replace(/\s*\$$/, '').replace(/\s/g, ' ')
+  const amount = text.replace(/(?<!\s)\s*\$$/, '').replace(/\s/g, ' ')
   if (/^\d{1,3}(\.\d{3})+,\d{1,2}$|^\d{1,3}(\.\d{3}){2,}$/.test(amount)) {
     return amount.replaceAll('.', '').replace(',', '.')
   }

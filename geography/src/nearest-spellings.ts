@@ -28,8 +28,8 @@ export function nearestSpellings(text: string): string[] {
 }
 
 function placeAfterComma(text: string): LocatedPlace | null {
-  const [, rest] = /,(.+,.+)$/.exec(text) ?? []
-  const read = rest === undefined ? null : readAnyPlace(rest)
+  const rest = text.includes(',') ? text.slice(text.indexOf(',') + 1) : ''
+  const read = rest.slice(1, -1).includes(',') ? readAnyPlace(rest) : null
   return read !== null && 'value' in read ? locate(read.value) : null
 }
 

@@ -14,10 +14,10 @@ export interface PostalCode {
 const zip = String.raw`(\d{5})(?:-?\d{4})?`
 const canadian = String.raw`([ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z])(?:[ -]?\d[ABCEGHJ-NPRSTV-Z]\d)?`
 const forms = [
-  { country: 'US', form: new RegExp(`^(?<before>.*?)(?:^|[\\s,;/(]+)${zip}\\)?(?<after>)$`) },
-  { country: 'US', form: new RegExp(`^(?<before>)${zip}[\\s,;/]+(?<after>.+)$`) },
-  { country: 'CA', form: new RegExp(`^(?<before>.*?)(?:^|[\\s,;/(]+)${canadian}\\)?(?<after>)$`, 'i') },
-  { country: 'CA', form: new RegExp(`^(?<before>)${canadian}[\\s,;/]+(?<after>.+)$`, 'i') },
+  { country: 'US', form: new RegExp(`(?:^|[\\s,;/(])${zip}\\)?$`) },
+  { country: 'US', form: new RegExp(`^${zip}[\\s,;/]+(?<after>[^\\s,;/].*)$`) },
+  { country: 'CA', form: new RegExp(`(?:^|[\\s,;/(])${canadian}\\)?$`, 'i') },
+  { country: 'CA', form: new RegExp(`^${canadian}[\\s,;/]+(?<after>[^\\s,;/].*)$`, 'i') },
 ] as const
 
 /**
@@ -28,9 +28,10 @@ const forms = [
 export function postalCodeIn(text: string): PostalCode | null {
   for (const { country, form } of forms) {
     const found = form.exec(text)
-    const code = found?.[2]?.toUpperCase()
+    const code = found?.[1]?.toUpperCase()
     if (!found || code === undefined) continue
-    return { code, country, rest: (found.groups?.before || found.groups?.after || '').trim() }
+    const rest = found.groups?.after ?? text.slice(0, found.index).replace(/(?<![\s,;/(])[\s,;/(]+$/, '')
+    return { code, country, rest: rest.trim() }
   }
   return null
 }
@@ -87,7 +88,7 @@ function placeOfPrefix(code: string): KnownPlace | null {
   const row = prefixes.get(code)
   const state = provinceOfLetter[code[0] ?? '']
   if (row === undefined || state === undefined) return null
-  const words = foldCity(row.area.replace(/\(.*$/, '')).split(' ')
+  const words = foldCity(row.area.split('(', 1)[0] ?? '').split(' ')
   const { byKey } = gazetteer()
   for (let count = words.length; count > 0; count--) {
     const found = words

@@ -36,8 +36,9 @@ export function readAnyPlace(text: string): PlaceRead {
   if (!tidy) return { wrong: notAPlace }
   const read = readWithoutCountry(tidy)
   if ('value' in read) return read
-  const abroad = /^(.+?)[\s,]*[,\s](USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico)$/iu.exec(tidy)
-  const [, rest = '', country = ''] = abroad ?? []
+  const abroad = /(?<=[,\s])(?:USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico)$/iu.exec(tidy)
+  const [country = ''] = abroad ?? []
+  const rest = tidy.slice(0, abroad?.index ?? 0).replace(/(?<![\s,])[\s,]+$/, '')
   if (rest === '') return read
   const named = readPlace(rest)
   const inCountry = named === null ? readWithoutCountry(rest) : { value: named }
@@ -112,7 +113,7 @@ function readNamed(text: string): PlaceRead {
 /** Parses a postal code with an optional city and state. All parts must agree. */
 function readWithCode(postal: PostalCode): PlaceRead {
   const { code, rest } = postal
-  const named = rest.replace(/[\s,;/(-]+$/, '')
+  const named = rest.replace(/(?<![\s,;/(-])[\s,;/(-]+$/, '')
   const what = postal.country === 'US' ? 'ZIP code' : 'postal code'
   const ofCode = placeOfPostalCode(postal)
   const stateOfCode = stateOfPostalCode(postal)
@@ -169,7 +170,9 @@ function readWithoutComma(text: string): Place | null {
     const at = words.at(-count)?.index ?? 0
     const state = readState(text.slice(at))
     if (state === null) continue
-    const place = readPlace(`${text.slice(0, at).replace(/[\s,;/|(.–—-]+$/u, '')}, ${state}`)
+    const place = readPlace(
+      `${text.slice(0, at).replace(/(?<![\s,;/|(.–—-])[\s,;/|(.–—-]+$/u, '')}, ${state}`,
+    )
     if (place === null) continue
     const isCode = count === 1 && /^\p{L}{2}$/u.test(words.at(-1)?.[0] ?? '')
     if (isCity ? isCode && locate(place) !== null : isCode || locate(place) !== null) return place

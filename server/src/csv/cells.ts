@@ -10,14 +10,34 @@ import { americanAmount } from '#engine/written-amount.ts'
 /** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
 
-/** The trimmed text of a cell, without the spreadsheet form ="0012" that keeps leading zeros. Null when empty. */
+/** The most characters of a cell. The longest value, 20 named charges, has some 1,000. */
+export const cellLengthMax = 1_000
+
+/**
+ * The trimmed text of a cell, without the spreadsheet form ="0012" that keeps leading zeros. Null when empty. Every reader of
+ * files and pasted text takes its cells from here. Of a cell above `cellLengthMax`, only the start is returned, long enough for
+ * `readCell` to refuse it: nothing reads the rest.
+ */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
-  const trimmed = raw.trim()
+  const trimmed = raw.trim().slice(0, cellLengthMax + 1)
   if (trimmed.startsWith('="') && trimmed.endsWith('"') && !trimmed.slice(2, -1).includes('"')) {
     return trimmed.slice(2, -1).trim() || null
   }
   return trimmed || null
+}
+
+/** Reads the text of a cell, and refuses one above `cellLengthMax`. */
+export function readCell<T>(text: string, reader: (text: string) => Cell<T>): Cell<T> {
+  return text.length > cellLengthMax
+    ? { wrong: `at most ${cellLengthMax.toLocaleString('en-US')} characters long` }
+    : reader(text)
+}
+
+/** A value for an error message: shortened to 60 characters, without control characters. */
+export function quoted(text: string): string {
+  const shown = [...text.slice(0, 240).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')].slice(0, 60).join('')
+  return `"${shown}${shown.length < text.length ? '…' : ''}"`
 }
 
 /** Rejects a formula: a spreadsheet that opens an export would run it, and its result is not in the file. */
@@ -65,7 +85,7 @@ export function readMoney(text: string): Cell<number> {
   if (otherCurrency.test(text))
     return { wrong: 'in US dollars, or without a currency beside a column Currency that says CAD' }
   const amount = americanAmount(
-    text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/\s*(?:USD|US\$)$/i, ''),
+    text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/(?<!\s)\s*(?:USD|US\$)$/i, ''),
   )
   if (/^\(.*\)$/.test(amount) || amount.startsWith('-')) return { wrong: 'greater than 0' }
   const match = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(amount)
@@ -84,7 +104,7 @@ export function readMoney(text: string): Cell<number> {
 
 /** As readMoney, but zero means unknown: load boards write 0 when no truck is found yet. */
 export function readCost(text: string): Cell<number | null> {
-  if (/^(USD\s*|US\$\s*|\$\s*)?0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }
+  if (/^(?:USD\s*|US\$\s*|\$\s*)?(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }
   const cell = readMoney(text)
   return 'wrong' in cell && cell.wrong === 'greater than 0' ? { wrong: '0 or more' } : cell
 }
@@ -152,7 +172,7 @@ export function readEquipment(text: string): Cell<string> {
 /** Reads miles up to 10,000. Zero means unknown. */
 export function readMiles(text: string): Cell<number | null> {
   if (isFormula(text)) return { wrong: formulaWrong }
-  const number = text.replace(/\s*(mi|miles?)\.?$/i, '')
+  const number = text.replace(/(?<!\s)\s*(mi|miles?)\.?$/i, '')
   if (!/^(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^\.\d+$/.test(number)) {
     return { wrong: 'a number of miles such as 780.5' }
   }
@@ -210,7 +230,7 @@ function moment(
 
 /** Reads a calendar day. A time of day after the date is dropped, without applying its zone. */
 export function readDay(text: string): Cell<string> {
-  const cell = readMoment(text.replace(/\s*(Z|UTC|[+-]\d{2}:\d{2})$/i, ''))
+  const cell = readMoment(text.replace(/(?<!\s)\s*(Z|UTC|[+-]\d{2}:\d{2})$/i, ''))
   if ('wrong' in cell) return cell
   const value = new Date(cell.value).toISOString().slice(0, 10)
   return isDay(value) ? { value } : { wrong: dateWrong }

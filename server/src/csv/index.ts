@@ -5,10 +5,13 @@
 export {
   amountText,
   type Cell,
+  cellLengthMax,
   cellText,
   type OutcomeReason,
+  quoted,
   type ReadOutcome,
   readBasis,
+  readCell,
   readCharge,
   readCost,
   readCurrency,

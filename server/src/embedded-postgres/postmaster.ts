@@ -61,7 +61,7 @@ function isPostgres(pid: number): boolean {
 function byCommandLine(cluster: string): number[] {
   const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,ppid=,command='], { encoding: 'utf8' })
   const processes = stdout.split('\n').flatMap((line) => {
-    const found = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line)
+    const found = /^\s*(\d+)\s+(\d+)\s+(\S.*)$/.exec(line)
     return found === null
       ? []
       : [{ pid: Number(found[1]), parent: Number(found[2]), command: found[3] ?? '' }]

@@ -52,7 +52,8 @@ export function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest
     .map((part) => part.trim())
   const charset = parameters
     .find((parameter) => /^charset\s*=/i.test(parameter))
-    ?.replace(/^charset\s*=\s*"?([^"]*)"?$/i, '$1')
+    ?.replace(/^charset\s*=\s*/i, '')
+    .replaceAll(/^"|"$/g, '')
   const fits = isCsv ? csvTypes.test(type.toLowerCase()) : type.toLowerCase() === 'application/json'
   if (!fits || (charset !== undefined && !/^utf-?8$/i.test(charset))) {
     const right = isCsv ? 'text/csv' : 'application/json'

@@ -11,6 +11,7 @@ import {
   importFieldNames,
   importFields,
   otherUnitOf,
+  quoted,
   readBasis,
   statusLike,
 } from '../csv/index.ts'
@@ -163,8 +164,8 @@ function otherUnits(
     const name = headers[positions[field] ?? -1] ?? ''
     const unit = otherUnitOf(name)
     if (unit === null) return []
-    const detail = `The column "${name}" holds amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
-    return [{ code: 'header', column: name, detail }]
+    const detail = `The column ${quoted(name)} holds amounts ${unit}, and ${field} is in dollars per load. Choose a column with dollars per load, or leave the field out with the map ${field}=.`
+    return [{ code: 'header', column: shortName(name), detail }]
   })
 }
 
@@ -196,7 +197,7 @@ function freeColumns({ headers, positions }: MatchedHeaders): FreeColumn[] {
 /** The problems of a header: two columns for one field, an invalid map, or missing fields. */
 function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): readonly ColumnProblem[] {
   const { positions, problems } = matched
-  if (problems.length > 0) return problems
+  if (problems.length > 0) return shownProblems(problems)
   const missed = columnNeeds((field) => positions[field] !== undefined).filter(
     ({ isMet, assumed }) => !isMet && assumed === null,
   )
@@ -278,10 +279,10 @@ function twoColumns(
   const same = new Set(names).size === 1
   return {
     code: 'header',
-    column: names[1] ?? null,
+    column: names[1] === undefined ? null : shortName(names[1]),
     detail: same
-      ? `The column "${names[0]}" appears ${names.length} times; rename all but one, or choose one with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
-      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${names[0]}.`,
+      ? `The column ${quoted(names[0] ?? '')} appears ${names.length} times; rename all but one, or choose one with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
+      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${shortName(names[0] ?? '')}.`,
   }
 }
 
@@ -358,11 +359,11 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   const which = fields.find((one) => close?.closest === one) ?? field
   return {
     code: 'header',
-    column: close?.name ?? field,
+    column: shortName(close?.name ?? field),
     detail:
       close === undefined
         ? `${wanted} Or name its column with the map ${field}=COLUMN.`
-        : `${wanted} If the column "${close.name}" is the right one, use the map ${which}=${close.name}.`,
+        : `${wanted} If the column ${quoted(close.name)} is the right one, use the map ${which}=${shortName(close.name)}.`,
   }
 }
 
@@ -390,12 +391,20 @@ function readMap(
   chosen: Map<string, RateBasis>,
 ): Map<ImportFieldName, number | null> {
   const mapped = new Map<ImportFieldName, number | null>()
-  const wrong = (column: string | null, detail: string) => problems.push({ code: 'map', column, detail })
+  const wrong = (column: string | null, detail: string) =>
+    problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
+  const said = new Set<string>()
+  /** A list that helps with several problems stands in the first of them. */
+  const once = (list: string) => {
+    if (said.has(list)) return ''
+    said.add(list)
+    return ` ${list}`
+  }
   for (const pair of map.match(/(?:"[^"]*"|[^,"])+/g) ?? []) {
     if (pair.trim() === '') continue
     const at = pair.indexOf('=')
     if (at < 0) {
-      wrong(null, `The map "${pair.trim()}" must be a pair such as quoted_rate=Sell Rate.`)
+      wrong(null, `The map ${quoted(pair.trim())} must be a pair such as quoted_rate=Sell Rate.`)
       continue
     }
     const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
@@ -407,17 +416,17 @@ function readMap(
       else
         wrong(
           null,
-          `The map says ${fieldText}=${column}; it must be ${fieldText}=linehaul or ${fieldText}=all_in.`,
+          `The map says ${fieldText}=${shortName(column)}; it must be ${fieldText}=linehaul or ${fieldText}=all_in.`,
         )
       continue
     }
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
     if (field === undefined) {
       const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(fieldText)
-      const hint = meant === null ? '' : ` Did you mean ${meant}=${column}?`
+      const hint = meant === null ? '' : ` Did you mean ${meant}=${shortName(column)}?`
       wrong(
         column,
-        `The map names the field "${fieldText}", which does not exist.${hint} The fields are ${importFieldNames.join(', ')}.`,
+        `The map names the field ${quoted(fieldText)}, which does not exist.${hint}${once(`The fields are ${importFieldNames.join(', ')}.`)}`,
       )
       continue
     }
@@ -441,12 +450,12 @@ function readMap(
     else if (positions.length > 1) {
       wrong(
         column,
-        `The map reads ${field} from "${column}", which appears ${positions.length} times; rename all but one, or choose one with ${field}=#${(positions[0] ?? 0) + 1}.`,
+        `The map reads ${field} from ${quoted(column)}, which appears ${positions.length} times; rename all but one, or choose one with ${field}=#${(positions[0] ?? 0) + 1}.`,
       )
     } else {
       wrong(
         column,
-        `The map reads ${field} from "${column}", which is no column of the file. Its columns are ${listed(headers)}.`,
+        `The map reads ${field} from ${quoted(column)}, which is no column of the file.${once(`Its columns are ${listed(headers)}.`)}`,
       )
     }
   }
@@ -469,10 +478,23 @@ function positionsOf(column: string, headers: readonly string[]): number[] {
     : where((name) => name !== '' && foldedHeader(name) === foldedHeader(column))
 }
 
+const problemsMax = 20
+
+/** The first problems, with a note about the others. */
+function shownProblems(problems: readonly ColumnProblem[]): readonly ColumnProblem[] {
+  const last = problems[problemsMax - 1]
+  if (last === undefined || problems.length === problemsMax) return problems
+  const detail = `${last.detail} There are ${problems.length - problemsMax} more problems.`
+  return [...problems.slice(0, problemsMax - 1), { ...last, detail }]
+}
+
+/** The name of a column for the member `column` of a problem. */
+const shortName = (name: string) => quoted(name).slice(1, -1)
+
 const listedMax = 40
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, listedMax).map((name) => `"${name}"`)
+  const shown = names.slice(0, listedMax).map(quoted)
   const more = names.length > listedMax ? [`${names.length - listedMax} more`] : []
   const all = [...shown, ...more]
   return all.length < 2 ? (all[0] ?? '') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`

@@ -2,8 +2,8 @@ import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
-import { readDay } from '../csv/index.ts'
-import { ImportFileError, isWorkbook } from '../tables/index.ts'
+import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
+import { ImportFileError, isWorkbook, refuseCells, tableOf } from '../tables/index.ts'
 
 /** The EIA's series of the average retail price of No. 2 diesel in the United States. Surcharges refer to it by custom. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
@@ -34,7 +34,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   }
   const body = asCsv(text.replace(/^\uFEFF/, ''))
   const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
-  const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
+  const data = tableOf(body.slice(skipped), delimiter)
   const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
   if (form === null) {
     throw refused(
@@ -45,6 +45,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   const problems: string[] = []
   for (const [index, cells] of data.entries()) {
     if (index <= form.header || !form.isRead(cells)) continue
+    if (problems.length >= problemsMax) break
     const line = index + 1 + (skipped > 0 ? 1 : 0)
     const read = readWeek(cells[form.week] ?? '', cells[form.price] ?? '')
     if (read === null) continue
@@ -55,7 +56,7 @@ export function readDieselFile(text: string): DieselPrice[] {
       )
     } else prices.set(read.week, read.mills)
   }
-  if (problems.length > 0) throw new ImportFileError(problems.slice(0, problemsMax).map(fileProblem))
+  if (problems.length > 0) throw new ImportFileError(problems.map(fileProblem))
   if (prices.size > dieselWeeksMax) {
     throw refused(`The file must have at most ${dieselWeeksMax.toLocaleString('en-US')} weeks.`)
   }
@@ -68,14 +69,17 @@ export function readDieselFile(text: string): DieselPrice[] {
 /** The rows of an answer of the API as CSV; any other text as it is. */
 function asCsv(text: string): string {
   if (!text.trimStart().startsWith('{')) return text
+  let answer: { response?: { data?: unknown } }
   try {
-    const { response } = JSON.parse(text) as { response?: { data?: unknown } }
-    const rows = Array.isArray(response?.data) ? (response.data as Record<string, unknown>[]) : []
-    const fields = ['period', 'series', 'value']
-    return Papa.unparse({ fields, data: rows.map((row) => fields.map((field) => String(row[field] ?? ''))) })
+    answer = JSON.parse(text)
   } catch {
     return text
   }
+  const data = answer.response?.data
+  const rows = Array.isArray(data) ? (data as (Record<string, unknown> | null)[]) : []
+  const fields = ['period', 'series', 'value']
+  refuseCells(rows.length * fields.length)
+  return Papa.unparse({ fields, data: rows.map((row) => fields.map((field) => String(row?.[field] ?? ''))) })
 }
 
 /** Where the weeks and prices of a file are: the row of its header and two columns, from 0. */
@@ -115,14 +119,15 @@ function readWeek(
   weekCell: string,
   priceCell: string,
 ): { readonly week: string; readonly mills: number } | { readonly wrong: string } | null {
-  const written = priceCell.trim()
+  const written = cellText(priceCell) ?? ''
   if (/^(na|w|-+)?$/i.test(written)) return null
-  const named = /^([A-Za-z]{3})[a-z]* (\d{1,2}),? (\d{4})$/.exec(weekCell.trim())
+  const dayText = cellText(weekCell) ?? ''
+  const named = /^([A-Za-z]{3})[a-z]* (\d{1,2}),? (\d{4})$/.exec(dayText)
   const month = months.indexOf(named?.[1]?.toLowerCase() ?? '') + 1
-  const week = readDay(named === null ? weekCell.trim() : `${named[3]}-${month}-${named[2]}`)
+  const week = readCell(named === null ? dayText : `${named[3]}-${month}-${named[2]}`, readDay)
   if ('wrong' in week) {
     return {
-      wrong: `the week ${JSON.stringify(weekCell)} must be a date such as 2026-03-02 or Mar 02, 2026.`,
+      wrong: `the week ${quoted(weekCell)} must be a date such as 2026-03-02 or Mar 02, 2026.`,
     }
   }
   const match = /^\$?(\d+)(?:\.(\d{1,3})0*)?$/.exec(written)
@@ -130,7 +135,7 @@ function readWeek(
     match === null ? Number.NaN : Number(match[1]) * 1000 + Number((match[2] ?? '').padEnd(3, '0'))
   if (mills >= millsMin && mills <= millsMax) return { week: week.value, mills }
   return {
-    wrong: `the price ${JSON.stringify(priceCell)} must be dollars per gallon from 0.500 to 20.000, with at most three decimals.`,
+    wrong: `the price ${quoted(priceCell)} must be dollars per gallon from 0.500 to 20.000, with at most three decimals.`,
   }
 }
 

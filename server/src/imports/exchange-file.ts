@@ -1,9 +1,8 @@
-import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
-import { readDay } from '../csv/index.ts'
-import { ImportFileError } from '../tables/index.ts'
+import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
+import { ImportFileError, tableOf } from '../tables/index.ts'
 
 /** The names of the columns. The Bank of Canada publishes FXCADUSD and FXUSDCAD; the latter is Canadian per US dollar. */
 const dayNames = ['date', 'day']
@@ -24,7 +23,7 @@ const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
 export function readExchangeFile(text: string): ExchangeRate[] {
   const body = text.replace(/^\uFEFF/, '')
   const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
-  const { data } = Papa.parse<string[]>(body.slice(skipped), { delimiter, skipEmptyLines: false })
+  const data = tableOf(body.slice(skipped), delimiter)
   const at = data.findIndex((cells) => cells.some((cell) => dayNames.includes(folded(cell))))
   const names = (data[at] ?? []).map(folded)
   const dayAt = names.findIndex((name) => dayNames.includes(name))
@@ -39,23 +38,24 @@ export function readExchangeFile(text: string): ExchangeRate[] {
   const problems: string[] = []
   for (const [index, cells] of data.entries()) {
     if (index <= at) continue
+    if (problems.length >= problemsMax) break
     const line = index + 1 + (skipped > 0 ? 1 : 0)
-    const written = (cells[direct < 0 ? inverse : direct] ?? '').trim()
+    const written = cellText(cells[direct < 0 ? inverse : direct]) ?? ''
     if (cells.every((cell) => cell.trim() === '') || /^(na|n\/a|bank holiday|-)?$/i.test(written)) continue
-    const day = readDay((cells[dayAt] ?? '').trim())
+    const day = readCell(cellText(cells[dayAt]) ?? '', readDay)
     const rate = /^\d(\.\d{1,6})?$/.test(written) ? Number(written) : Number.NaN
     const usdPerCad = direct < 0 ? Math.round(1e6 / rate) / 1e6 : rate
     if ('wrong' in day)
-      problems.push(`Line ${line}: the date must be ${day.wrong}; it is ${JSON.stringify(cells[dayAt])}.`)
+      problems.push(`Line ${line}: the date must be ${day.wrong}; it is ${quoted(cells[dayAt] ?? '')}.`)
     else if (!(usdPerCad >= USD_PER_CAD.least && usdPerCad <= USD_PER_CAD.most)) {
       problems.push(
-        `Line ${line}: the rate ${JSON.stringify(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
+        `Line ${line}: the rate ${quoted(written)} must be ${direct < 0 ? 'Canadian per US dollar, from 0.91 to 2' : 'US dollars per Canadian dollar, from 0.5 to 1.1'}.`,
       )
     } else if ((rates.get(day.value) ?? usdPerCad) !== usdPerCad) {
       problems.push(`Line ${line}: ${day.value} has another rate on an earlier line; keep one of them.`)
     } else rates.set(day.value, usdPerCad)
   }
-  if (problems.length > 0) throw new ImportFileError(problems.slice(0, problemsMax).map(problemOf))
+  if (problems.length > 0) throw new ImportFileError(problems.map(problemOf))
   if (rates.size === 0) throw refused('The file has no rate.')
   if (rates.size > exchangeRatesMax) {
     throw refused(`The file must have at most ${exchangeRatesMax.toLocaleString('en-US')} days.`)

@@ -50,12 +50,13 @@ const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
  */
 export function readPublished(text: string, now: number): Cell<number> {
   const plain = text.replace(/^\s*week\s*(ending|of|beginning)?\s*:?\s*/i, '')
-  const range = /^(.+?)\s+(?:-|–|—|to|through|thru)\s+(.+)$/i.exec(plain)
-  const [last = plain] = range?.slice(2) ?? []
+  const to = /\s(?:-|–|—|to|through|thru)\s/i.exec(plain)
+  const range = to === null ? null : [plain.slice(0, to.index), plain.slice(to.index + to[0].length).trim()]
+  const [, last = plain] = range ?? []
   const whole = readMoment(last)
   const today = Math.floor(now / 86_400_000) * 86_400_000
   if ('value' in whole) {
-    const began = range === null ? null : readMoment(range[1] ?? '')
+    const began = range === null ? null : readMoment((range[0] ?? '').trim())
     const isCurrent = began !== null && 'value' in began && began.value <= now && whole.value > today
     return isCurrent ? { value: today } : whole
   }

@@ -1,6 +1,6 @@
 import type { FieldError } from '#contract/errors.ts'
 import { areMilesOf, MARKET_RATE_RULE, type MarketScope } from '#engine/market-rate.ts'
-import { cellText, readMiles, readMoney } from '../csv/index.ts'
+import { cellText, quoted, readCell, readMiles, readMoney } from '../csv/index.ts'
 import { readMarketEnds } from '../lanes/index.ts'
 import {
   isNoAmount,
@@ -54,9 +54,6 @@ export interface Reading {
 export const isPerMile = (field: MarketFileField, { units }: RateColumns, { unit }: MarketFileDefaults) =>
   (units.get(field) ?? (unit === 'per_mile' ? 'per mile' : 'per load')) === 'per mile'
 
-/** The search for a place or a range of days in a longer cell would block other requests. */
-const cellLengthMax = 500
-
 /** Reads the rate of a line in the columns `of`, in the form of a pushed rate: in dollars per load. */
 export function marketRow(
   { line, cells }: Line,
@@ -69,14 +66,12 @@ export function marketRow(
     const name = header[of.at.get(field) ?? -1]?.trim() ?? field
     errors.push({
       field,
-      detail: `${name} must be ${must}; it is ${JSON.stringify(text(field)?.slice(0, 100))}.`,
+      detail: `${name} must be ${must}; it is ${quoted(text(field) ?? '')}.`,
     })
   }
-  for (const [field, column] of of.at) {
-    const length = text(field)?.length ?? 0
-    if (length <= cellLengthMax) continue
-    const name = header[column]?.trim()
-    errors.push({ field, detail: `${name} must have at most ${cellLengthMax} characters; it has ${length}.` })
+  for (const field of of.at.keys()) {
+    const cell = readCell(text(field) ?? '', (value) => ({ value }))
+    if ('wrong' in cell) wrong(field, cell.wrong)
   }
   if (errors.length > 0) return { line, errors, item: {} }
   const { source, basis, kind, as_of, equipment } = defaults

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { pastedRowsMax } from '#contract/limits.ts'
+import { finished } from '#engine/steps.ts'
 import { readPasted } from './pasted-lanes.ts'
 
 const lanes = (text: string) =>
-  readPasted(text).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
+  finished(readPasted(text)).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
     [origin, destination, equipment, rate, cost, ...errors.map(({ detail }) => detail)].join(' | '),
   )
-const fields = (text: string) => readPasted(text).columns.map(({ field }) => field)
+const fields = (text: string) => finished(readPasted(text)).columns.map(({ field }) => field)
 const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
 
 describe('without a header line', () => {
@@ -59,15 +60,15 @@ describe('without a header line', () => {
     const text =
       'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
     expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
-    expect(readPasted(text).rows).toMatchObject([
+    expect(finished(readPasted(text)).rows).toMatchObject([
       { customer: 'Acme Foods', pickup: '2026-03-05', equipment: 'R', rate: 2150, errors: [] },
       { customer: 'Acme Foods', pickup: '2026-03-06', equipment: 'F', rate: 1400, errors: [] },
     ])
   })
 
   test('rows without two places are not interpreted', () => {
-    expect(readPasted('hello\tworld').problem).toMatch(/cannot tell which columns are the pickup/)
-    expect(readPasted('Dallas, TX\t2150')).toMatchObject({ rows: [], problem: expect.any(String) })
+    expect(finished(readPasted('hello\tworld')).problem).toMatch(/cannot tell which columns are the pickup/)
+    expect(finished(readPasted('Dallas, TX\t2150'))).toMatchObject({ rows: [], problem: expect.any(String) })
   })
 })
 
@@ -98,12 +99,14 @@ describe('with a header line', () => {
   })
 
   test('an ignored column is reported', () => {
-    const { columns } = readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150')
+    const { columns } = finished(
+      readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150'),
+    )
     expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
   })
 
   test('a rate below "Equipment" is an error', () => {
-    const [row] = readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150').rows
+    const [row] = finished(readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150')).rows
     expect(row?.errors).toEqual([
       { detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
     ])
@@ -180,7 +183,7 @@ const shapes: Readonly<Record<string, string>> = {
 
 describe('the same lanes in any shape', () => {
   test.each(Object.entries(shapes))('%s', (_, text) => {
-    const { problem, rows } = readPasted(text)
+    const { problem, rows } = finished(readPasted(text))
     expect(problem).toBeNull()
     expect(rows.flatMap(({ errors }) => errors)).toEqual([])
     expect(
@@ -201,7 +204,7 @@ describe('the same lanes in any shape', () => {
   })
 
   test('5,000 rows are refused as a whole, with the limit and what to do', () => {
-    const { problem, rows } = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000))
+    const { problem, rows } = finished(readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000)))
     expect(rows).toEqual([])
     expect(problem).toBe(
       `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
@@ -211,13 +214,15 @@ describe('the same lanes in any shape', () => {
 
 describe('a row', () => {
   test('an unknown place is an error with suggestions', () => {
-    const [, bad] = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400').rows
+    const [, bad] = finished(
+      readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400'),
+    ).rows
     expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
   })
 
   test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {
-    const [row] = readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`).rows
+    const [row] = finished(readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`)).rows
     expect(row?.rate).toBeNull()
     expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
   })
@@ -235,6 +240,9 @@ describe('a row', () => {
 
 test('too many rows are rejected as a whole', () => {
   const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
-  expect(readPasted(row.repeat(pastedRowsMax)).rows).toHaveLength(pastedRowsMax)
-  expect(readPasted(row.repeat(pastedRowsMax + 1))).toMatchObject({ rows: [], problem: expect.any(String) })
+  expect(finished(readPasted(row.repeat(pastedRowsMax))).rows).toHaveLength(pastedRowsMax)
+  expect(finished(readPasted(row.repeat(pastedRowsMax + 1)))).toMatchObject({
+    rows: [],
+    problem: expect.any(String),
+  })
 })

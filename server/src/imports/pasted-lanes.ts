@@ -1,11 +1,12 @@
 import Papa from 'papaparse'
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { pastedColumnsMax, pastedRowsMax } from '#contract/limits.ts'
+import { pastedColumnsMax, pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
 import { equipmentCode, knownEquipment } from '#engine/equipment.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import { type Currency, fuelUnitFault, type RateBasis } from '#engine/rate-basis.ts'
+import type { Steps } from '#engine/steps.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
@@ -17,7 +18,9 @@ import {
   fieldOfHeader,
   foldedHeader,
   type ImportFieldName,
+  quoted,
   readBasis,
+  readCell,
   readCharge,
   readCurrency,
   readDay,
@@ -113,7 +116,7 @@ function isName(cell: string): boolean {
 }
 
 const zipForm = /^(\d{5}(-?\d{4})?|[A-Z]\d[A-Z]([ -]?\d[A-Z]\d)?)$/i
-const stateAndZip = /^(\p{L}[\p{L}. ]*?)[ ]+(\d{5}(?:-?\d{4})?|[A-Z]\d[A-Z](?:[ -]?\d[A-Z]\d)?)$/iu
+const stateAndZip = /^(\p{L}[\p{L}. ]*) (\d{5}(?:-?\d{4})?|[A-Z]\d[A-Z](?:[ -]?\d[A-Z]\d)?)$/iu
 
 function isState(cell: string): boolean {
   return readState(stateAndZip.exec(cell)?.[1] ?? cell) !== null
@@ -166,27 +169,34 @@ class Cells {
   }
 
   /** A ZIP code after a place may also be the next place or an amount. It belongs to the place when both agree. */
-  isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): boolean {
-    const agreeing = this.#rows.filter(
-      (row) =>
-        'value' in
-        readPlaceParts({
-          city: row[city] || null,
-          state: (state === undefined ? '' : row[state]) || null,
-          zip: row[at] || null,
-        }),
-    )
-    return this.mostly(at, isKnownZip) && agreeing.length * 2 >= this.#rows.length
+  *isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): Steps<boolean> {
+    if (!(yield* this.mostly(at, isKnownZip))) return false
+    let agreeing = 0
+    for (const row of this.#rows) {
+      const read = readPlaceParts({
+        city: row[city] || null,
+        state: (state === undefined ? '' : row[state]) || null,
+        zip: row[at] || null,
+      })
+      if ('value' in read) agreeing++
+      yield
+    }
+    return agreeing * 2 >= this.#rows.length
   }
 
-  mostly(at: number, is: (cell: string) => boolean): boolean {
+  *mostly(at: number, is: (cell: string) => boolean): Steps<boolean> {
     const cells = this.#columns[at] ?? []
-    return cells.length > 0 && cells.filter(is).length * 2 >= cells.length
+    let fitting = 0
+    for (const cell of cells) {
+      if (is(cell)) fitting++
+      yield
+    }
+    return cells.length > 0 && fitting * 2 >= cells.length
   }
 }
 
 /** Assigns columns by their names. When a name has two meanings, the cells decide. */
-function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] {
+function* fieldsByName(names: readonly string[], cells: Cells): Steps<(Field | null)[]> {
   const fields: (Field | null)[] = []
   for (const [at, name] of names.entries()) {
     const folded = foldedHeader(name)
@@ -201,7 +211,13 @@ function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] 
             ? [`${place}_zip`]
             : []
     const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
-    fields.push(may.find((field) => cells.mostly(at, fits[field])) ?? may[0] ?? null)
+    let fitting: Field | undefined
+    for (const field of may) {
+      if (!(yield* cells.mostly(at, fits[field]))) continue
+      fitting = field
+      break
+    }
+    fields.push(fitting ?? may[0] ?? null)
   }
   return fields
 }
@@ -210,9 +226,9 @@ function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] 
  * Assigns columns by their cells. A code such as LA may be a city or a state; the reading that finds both ends of the
  * lane is used.
  */
-function fieldsByContent(cells: Cells): (Field | null)[] {
-  const fields = walkColumns(cells, true)
-  return hasEnds(fields) ? fields : walkColumns(cells, false)
+function* fieldsByContent(cells: Cells): Steps<(Field | null)[]> {
+  const fields = yield* walkColumns(cells, true)
+  return hasEnds(fields) ? fields : yield* walkColumns(cells, false)
 }
 
 function hasEnds(fields: readonly (Field | null)[]): boolean {
@@ -221,7 +237,7 @@ function hasEnds(fields: readonly (Field | null)[]): boolean {
   )
 }
 
-function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
+function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | null)[]> {
   const fields: (Field | null)[] = Array.from({ length: cells.width }, () => null)
   const ends = ['origin', 'destination'] as const
   const amounts: Field[] = ['rate', 'cost', 'market']
@@ -230,30 +246,31 @@ function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
   }
   for (let at = 0; at < cells.width; at++) {
     const end = ends.find((one) => !fields.includes(one))
-    const isAmount = cells.mostly(at, isMoney) && !cells.mostly(at, isPlace)
+    const isAmount = (yield* cells.mostly(at, isMoney)) && !(yield* cells.mostly(at, isPlace))
     const isCity =
       hasStateColumns &&
-      cells.mostly(at, isWord) &&
-      cells.mostly(at + 1, isState) &&
-      !cells.mostly(at, isWholePlace) &&
+      (yield* cells.mostly(at, isWord)) &&
+      (yield* cells.mostly(at + 1, isState)) &&
+      !(yield* cells.mostly(at, isWholePlace)) &&
       !isAmount
     if (end !== undefined && isCity) {
       take(at, end)
       take(++at, `${end}_state`)
-      if (cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
-    } else if (end !== undefined && cells.mostly(at, isPlace)) {
+      if (yield* cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
+    } else if (end !== undefined && (yield* cells.mostly(at, isPlace))) {
       take(at, end)
-      if (!cells.mostly(at, isZip) && cells.isZipOf(at + 1, { city: at })) take(++at, `${end}_zip`)
-    } else if (cells.mostly(at, isEquipment)) take(at, 'equipment')
-    else if (cells.mostly(at, isMoney))
+      if (!(yield* cells.mostly(at, isZip)) && (yield* cells.isZipOf(at + 1, { city: at })))
+        take(++at, `${end}_zip`)
+    } else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
+    else if (yield* cells.mostly(at, isMoney))
       take(
         at,
         amounts.find((field) => !fields.includes(field)),
       )
-    else if (cells.mostly(at, isDate)) take(at, 'pickup')
-    else if (cells.mostly(at, (cell) => equipmentCode(cell) !== null && cell.length <= 4))
+    else if (yield* cells.mostly(at, isDate)) take(at, 'pickup')
+    else if (yield* cells.mostly(at, (cell) => equipmentCode(cell) !== null && cell.length <= 4))
       take(at, 'equipment')
-    else if (cells.mostly(at, isWord)) take(at, 'customer')
+    else if (yield* cells.mostly(at, isWord)) take(at, 'customer')
   }
   return fields
 }
@@ -302,8 +319,35 @@ function isHeader(cells: readonly string[]): boolean {
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
 
+/**
+ * Places with similar names, for the first wrong places of a text. Each different place is looked up once, after the rows are
+ * read and in steps, because a look-up takes milliseconds.
+ */
+class Spellings {
+  readonly #found = new Map<string, string[]>()
+
+  /** The suggestions for a place. The list is empty until `lookUp` has run. */
+  readonly of = (place: string): string[] => {
+    const found = this.#found.get(place) ?? []
+    if (this.#found.size < unknownPlacesLookedUpMax) this.#found.set(place, found)
+    return found
+  };
+
+  *lookUp(): Steps<void> {
+    for (const [place, found] of this.#found) {
+      found.push(...nearestSpellings(place))
+      yield
+    }
+  }
+}
+
 /** One end of the lane, with its part of the error and the suggested places. */
-function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | null, errors: Row['errors']) {
+function endOf(
+  end: 'origin' | 'destination',
+  cell: (field: Field) => string | null,
+  errors: Row['errors'],
+  suggestionsFor: Spellings['of'],
+) {
   const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
   const parts = stateAndZip.exec(state ?? '')
   const said = [city, state, zip].filter((part) => part !== null)
@@ -314,8 +358,8 @@ function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | n
   const read = readPlaceParts({ city, state: parts?.[1] ?? state, zip: parts?.[2] ?? zip })
   if ('value' in read) return placeName(read.value)
   errors.push({
-    detail: `The ${end} must be ${read.wrong}; it is "${said.join(', ')}"`,
-    suggestions: nearestSpellings(city ?? said.join(' ')),
+    detail: `The ${end} must be ${read.wrong}; it is ${quoted(said.join(', '))}`,
+    suggestions: suggestionsFor(city ?? said.join(' ')),
   })
   return null
 }
@@ -334,15 +378,20 @@ function costCurrencyFault(currency: Currency, said: Currency | null): string | 
   return `The currency of the cost must be ${currency}, as that of the row; it is "${said}". Convert the cost to ${currencyWords[currency]}, or remove it`
 }
 
-function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: NamedBases): Row {
+function rowOf(
+  { line, cells }: Line,
+  fields: readonly (Field | null)[],
+  named: NamedBases,
+  suggestionsFor: Spellings['of'],
+): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
   const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
     const text = cell(field)
     if (text === null || text === '') return null
-    const value = reader(text)
+    const value = readCell(text, reader)
     if ('value' in value) return value.value
-    errors.push({ detail: `The ${name} must be ${value.wrong}; it is "${text}"`, suggestions: [] })
+    errors.push({ detail: `The ${name} must be ${value.wrong}; it is ${quoted(text)}`, suggestions: [] })
     return null
   }
   const amount = (field: Field, name: string) => {
@@ -373,14 +422,14 @@ function rowOf({ line, cells }: Line, fields: readonly (Field | null)[], named: 
   if (unitFault !== null) errors.push({ detail: `The fuel charge ${unitFault}`, suggestions: [] })
   const extra = cells.slice(fields.length).find((text) => text !== '')
   if (extra !== undefined) {
-    const detail = `The row has ${cells.length} cells for ${fields.length} columns, from "${extra}" on`
+    const detail = `The row has ${cells.length} cells for ${fields.length} columns, from ${quoted(extra)} on`
     errors.push({ detail, suggestions: [] })
   }
   return {
     line,
     text: cells.join('\t'),
-    origin: endOf('origin', cell, errors),
-    destination: endOf('destination', cell, errors),
+    origin: endOf('origin', cell, errors, suggestionsFor),
+    destination: endOf('destination', cell, errors, suggestionsFor),
     equipment: read('equipment', 'equipment', readEquipment),
     rate,
     cost,
@@ -403,9 +452,11 @@ const noPlaces =
  * Reads rows copied from a spreadsheet or an e-mail. A header line names the columns; without one, the columns are
  * detected from their cells. A value that does not fit its column is an error of its row.
  *
- * @example readPasted('Dallas TX 75201\tATL\t2150').rows[0]?.rate // 2150
+ * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
+ *
+ * @example finished(readPasted('Dallas TX 75201\tATL\t2150')).rows[0]?.rate // 2150
  */
-export function readPasted(text: string): Pasted {
+export function* readPasted(text: string): Steps<Pasted> {
   const { lines, isComma } = linesOf(text)
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
@@ -420,13 +471,13 @@ export function readPasted(text: string): Pasted {
     const basisOf = (field: Field) => (hasHeader ? basisOfHeader(names[fields.indexOf(field)] ?? '') : null)
     return { rate: basisOf('rate'), cost: basisOf('cost') }
   }
-  const answer = (fields: readonly (Field | null)[], problem: string | null): Pasted => ({
+  const answer = (fields: readonly (Field | null)[], problem: string | null, read: Row[] = []): Pasted => ({
     header: hasHeader ? names.join('\t') : null,
     columns: fields
       .slice(0, pastedColumnsMax)
       .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
     problem,
-    rows: problem === null ? rows.map((row) => rowOf(row, fields, namedBases(fields))) : [],
+    rows: read,
   })
   if (rows.length > pastedRowsMax) {
     const count = rows.length.toLocaleString('en-US')
@@ -438,6 +489,15 @@ export function readPasted(text: string): Pasted {
   if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
   }
-  const fields = hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
-  return answer(fields, rows.length === 0 || hasEnds(fields) ? null : noPlaces)
+  const fields = yield* hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  if (rows.length > 0 && !hasEnds(fields)) return answer(fields, noPlaces)
+  const bases = namedBases(fields)
+  const spellings = new Spellings()
+  const read: Row[] = []
+  for (const row of rows) {
+    read.push(rowOf(row, fields, bases, spellings.of))
+    yield
+  }
+  yield* spellings.lookUp()
+  return answer(fields, null, read)
 }

@@ -1,5 +1,13 @@
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { amountText, type Cell, cellText, type ImportFieldName, readMoment } from '../csv/index.ts'
+import {
+  amountText,
+  type Cell,
+  cellText,
+  type ImportFieldName,
+  quoted,
+  readCell,
+  readMoment,
+} from '../csv/index.ts'
 import type { Columns } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 
@@ -20,9 +28,6 @@ export interface RowContext {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-
-/** The maximum length of a value. Without it, the patterns of amounts and dates take seconds over 60,000 spaces. */
-const cellLengthMax = 1_000
 
 /** Fields whose dash or TBD means that there is no amount. */
 const amounts: ReadonlySet<ImportFieldName> = new Set([
@@ -59,7 +64,7 @@ export class RowReader {
   text(field: ImportFieldName): string | null {
     const position = this.#columns.positions[field]
     const text = position === undefined ? null : cellText(this.#cells[position])
-    if (text === null || text.length > cellLengthMax || !amounts.has(field)) return text
+    if (text === null || !amounts.has(field)) return text
     return amountText(text) || null
   }
 
@@ -67,8 +72,7 @@ export class RowReader {
   read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
     const text = this.text(field)
     if (text === null) return null
-    const cell: Cell<T> =
-      text.length > cellLengthMax ? { wrong: `at most ${cellLengthMax} characters long` } : reader(text)
+    const cell = readCell(text, reader)
     if ('value' in cell) return cell.value
     this.wrong(field, `must be ${cell.wrong}; it is ${quoted(text)}`)
     return null
@@ -112,10 +116,4 @@ export class RowReader {
   missing(field: ImportFieldName): void {
     this.wrong(field, 'is empty')
   }
-}
-
-/** A value for an error message: shortened, without control characters. */
-export function quoted(text: string): string {
-  const shown = [...text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')].slice(0, 60).join('')
-  return `"${shown}${shown.length < text.length ? '…' : ''}"`
 }

@@ -12,12 +12,13 @@ import { type Currency, comparableCents, type RateBasis, sameTerms } from '#engi
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   type OutcomeReason,
-  type ReadOutcome,
+  quoted,
   readCost,
   readDay,
   readEquipment,
   readMiles,
   readMoney,
+  type ReadOutcome,
   readOutcome,
   readReason,
   readText,
@@ -28,7 +29,7 @@ import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
 import { readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
-import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
+import { type CellError, type RowContext, RowReader } from './row-reader.ts'
 
 /** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }

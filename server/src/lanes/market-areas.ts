@@ -52,7 +52,7 @@ function readArea(scope: MarketScope, text: string, at: At, errors: FieldError[]
     }
     case 'market': {
       // "Dallas Mkt" and "Dallas Market, TX" are how load boards write the market of a city.
-      const city = text.replace(/\s+(mkt|market)\b\.?/i, '').trim()
+      const city = text.replace(/(?<!\s)\s+(mkt|market)\b\.?/i, '').trim()
       const [named, ...others] = marketsNamed(city)
       if (others.length > 0) {
         return refuse(text, `a market with its state: ${[named, ...others].join(' or ')}`, at, errors)

@@ -20,7 +20,7 @@ import {
  * which is a separate amount.
  */
 export function dat(urls: { readonly identity: string; readonly analytics: string }): MarketAdapter {
-  const [identity, analytics] = [urls.identity, urls.analytics].map((url) => url.replace(/\/+$/, ''))
+  const [identity, analytics] = [urls.identity, urls.analytics].map((url) => url.replace(/(?<!\/)\/+$/, ''))
 
   async function tokenOf(
     path: 'organization' | 'user',

@@ -19,7 +19,7 @@ import {
  * load. Hotshot rates need an arrangement with the provider.
  */
 export function greenscreens(baseUrl: string): MarketAdapter {
-  const base = baseUrl.replace(/\/+$/, '')
+  const base = baseUrl.replace(/(?<!\/)\/+$/, '')
   return {
     name: 'greenscreens',
     equipments: { V: 'VAN', R: 'REEFER', F: 'FLATBED' },

@@ -60,8 +60,8 @@ export function readAnySignature(header: string): ReadSignature {
     )
   }
   const plain = header.replaceAll(/["']/g, '')
-  const [, name = '', rest = ''] =
-    /^([A-Za-z0-9_-]{1,12}=(?=.)|[A-Za-z0-9-]{1,12}[ :])?\s*(.*)$/s.exec(plain) ?? []
+  const [name = ''] = /^(?:[A-Za-z0-9_-]{1,12}=(?=.)|[A-Za-z0-9-]{1,12}[ :])/s.exec(plain) ?? []
+  const rest = plain.slice(name.length).trimStart()
   const wrong = [
     ...(plain === header ? [] : ['it is in quotes']),
     ...(name === signaturePrefix

@@ -23,9 +23,10 @@ export interface SignedTarget {
  */
 export function signedTarget(text: string, operations: readonly SignedOperation[]): SignedTarget | null {
   const [, method = '', url = ''] = /^\s*([A-Za-z]+)\s+(\S+)\s*$/.exec(text) ?? []
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/#.*$/, '')
+  const [path = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split('#', 1)
+  const [plainPath = ''] = path.split('?', 1)
   const operation = operations.find(
-    (one) => one.method === method.toUpperCase() && isPathOf(one.path, path.replace(/\?.*$/, '')),
+    (one) => one.method === method.toUpperCase() && isPathOf(one.path, plainPath),
   )
   if (operation === undefined) return null
   const address = operation.signs === 'body' ? null : { method: operation.method, path }

@@ -4,15 +4,17 @@ import { usdCents } from '#engine/exchange-days.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { comparableCents, type RateBasis } from '#engine/rate-basis.ts'
+import type { Steps } from '#engine/steps.ts'
 import { conversions, fuel, people } from '../../database/queries/index.ts'
 import { readPasted } from '../../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../../lanes/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { rateChecker } from '../pricing/rate-check.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
-  const read = readPasted(body.text)
+  const read = await yieldBetweenSteps(readPasted(body.text))
   const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
   const check = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
@@ -139,6 +141,6 @@ function convertedRow(row: ConvertedRow, wanted: RateBasis, millsPerMile: number
 const isOnOther = (dollars: number | null, basis: RateBasis | null, wanted: RateBasis) =>
   dollars !== null && basis !== null && basis !== wanted
 
-type PastedRow = ReturnType<typeof readPasted>['rows'][number]
+type PastedRow = (ReturnType<typeof readPasted> extends Steps<infer Pasted> ? Pasted : never)['rows'][number]
 type ConvertedRow = PastedRow & Pick<AnswerOf<typeof readPastedLanes>['rows'][number], 'converted_by'>
 const at = (field: string) => ({ pointer: `/${field}` })
