@@ -20,6 +20,7 @@ interface AnySchema {
   readonly enum?: readonly unknown[]
   readonly properties?: Readonly<Record<string, AnySchema>>
   readonly items?: AnySchema
+  readonly maxItems?: number
   readonly required?: readonly string[]
   readonly 'x-expected'?: string
   /** True for secrets. Error messages do not contain the value of a secret. */
@@ -36,6 +37,15 @@ export function shape(schema: TSchema, where: Where): Shape {
   return {
     names: new Set(Object.keys(root.properties ?? {})),
     errors(value) {
+      // First, because the validator looks at every item of a list that is a million items too long.
+      const long = tooLong(root, value, [])
+      if (long.length > 0) {
+        return long.map((path) => {
+          const at = pointerTo(path)
+          const detail = `${spoken(path)} must be ${expected(root, at)}; it is ${shown(valueAt(value, at))}.`
+          return { ...fieldAt(at), code: 'invalid', detail }
+        })
+      }
       if (validator.Check(value)) return []
       const found = new Map<string, FieldError>()
       const add = (path: string, code: string, detail: string) => {
@@ -61,7 +71,8 @@ export function shape(schema: TSchema, where: Where): Shape {
 
 /**
  * Copies a JSON value without the members that the schema does not define, at every depth. The paths of the removed
- * members are added to `unknown`. Members that are null are omitted, because null means absent in a body.
+ * members are added to `unknown`. Members that are null are omitted, because null means absent in a body. A list that is longer
+ * than its maximum stays as it is; `Shape.errors` refuses it.
  *
  * @example knownMembers(schema, { lanes: [{ origin: 'Reno, NV', colour: 'red' }] }, unknown) // unknown: [['lanes', 0, 'colour']]
  */
@@ -71,7 +82,9 @@ export function knownMembers(schema: TSchema, value: unknown, unknown: BodyPath[
 
 function knownPart(schema: AnySchema, value: unknown, path: BodyPath, unknown: BodyPath[]): unknown {
   if (Array.isArray(value)) {
-    const { items = {} } = schema
+    const { items = {}, maxItems = Number.POSITIVE_INFINITY } = schema
+    // A list that validation refuses is not copied: it may have a million items.
+    if (schema.type !== 'array' || value.length > maxItems) return value
     return value.map((item, index) => knownPart(items, item, [...path, index], unknown))
   }
   const { properties } = schema
@@ -83,6 +96,24 @@ function knownPart(schema: AnySchema, value: unknown, path: BodyPath, unknown: B
     else if (member !== null) known[name] = knownPart(properties[name] ?? {}, member, at, unknown)
   }
   return known
+}
+
+/** The paths of the lists in a value that are longer than their maximum. Looks at no item of such a list. */
+function tooLong(schema: AnySchema, value: unknown, path: BodyPath): BodyPath[] {
+  if (Array.isArray(value)) {
+    const { items, maxItems = Number.POSITIVE_INFINITY } = schema
+    if (value.length > maxItems) return [path]
+    // Only lists of objects or lists can contain another list.
+    if (items?.properties === undefined && items?.items === undefined) return []
+    return value.flatMap((item, index) => tooLong(items, item, [...path, index]))
+  }
+  const { properties } = schema
+  if (typeof value !== 'object' || value === null || properties === undefined) return []
+  return Object.entries(properties).flatMap(([name, member]) =>
+    member.type === 'array' || member.type === 'object'
+      ? tooLong(member, (value as Record<string, unknown>)[name], [...path, name])
+      : [],
+  )
 }
 
 function missingNames(params: unknown): readonly string[] {
