@@ -24,6 +24,7 @@ import { csvHead, csvLines } from '../../csv/index.ts'
 import { customers, people, type performance, teams, userNames } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { copyFuelSchedule } from '../market/fuel.ts'
 import { cursorText } from '../page-cursor.ts'
@@ -459,7 +460,8 @@ export const customerEndpoints: ServedEndpoint[] = [
     const pair = (one: string, other: string) => [one, other].toSorted().join('\n')
     const dismissed = new Set(apart.map(({ one, other }) => pair(one, other)))
     const spelling = (at: number) => ({ name: found[at]?.name ?? '', quotes: found[at]?.quotes ?? 0 })
-    const variants = nameVariants(found.map(({ name }) => name)).filter(
+    const pairs = await yieldBetweenSteps(nameVariants(found.map(({ name }) => name)))
+    const variants = pairs.filter(
       ({ one, other }) => !dismissed.has(pair(found[one]?.key ?? '', found[other]?.key ?? '')),
     )
     return {
