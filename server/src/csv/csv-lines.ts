@@ -14,15 +14,27 @@ export function csvHead(headers: readonly string[]): string {
 }
 
 /**
- * CSV lines. A cell that a spreadsheet would run as a formula is prefixed with an apostrophe.
+ * A cell in which no part can become a formula. A spreadsheet that separates by `;`, tab or `|`, as in French Canada, makes cells
+ * of the parts, whether or not the cell is in quotes.
+ */
+function escaped(cell: string | number | null): string | number | null {
+  if (typeof cell !== 'string' || !/[;\t|]/.test(cell)) return cell
+  // With a group in the pattern, every other part is a separator. Papa Parse escapes the first part with the whole cell.
+  const parts = cell.split(/([;\t|])/)
+  return parts.map((part, at) => (at > 0 && at % 2 === 0 && formula.test(part) ? `'${part}` : part)).join('')
+}
+
+/**
+ * CSV lines. A cell that a spreadsheet would run as a formula is prefixed with an apostrophe, and so is each part of it after a
+ * `;`, tab or `|`.
  *
- * @example csvLines([['=1+1', 'a "b"', null, -5]]) // `'=1+1,"a ""b""",,-5\r\n`
+ * @example csvLines([['=1+1', 'a "b"', null, -5, 'b;=2']]) // `'=1+1,"a ""b""",,-5,b;'=2\r\n`
  */
 export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.length === 0
     ? ''
     : `${Papa.unparse(
-        rows.map((row) => [...row]),
+        rows.map((row) => row.map(escaped)),
         form,
       )}\r\n`
 }
