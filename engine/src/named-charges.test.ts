@@ -38,6 +38,18 @@ describe('charges by name', () => {
     expect(readCharges('a 9999999.99; b 0.01')).toBeNull()
   })
 
+  test('are read in time that grows with the length of the text only', () => {
+    for (const run of [' ', '1', ',', '.', '$', ':', '=', 'a ', '1,111', ' \t']) {
+      for (const text of [`a${run.repeat(50_000)}x`, `a${run.repeat(50_000)}75`, run.repeat(50_000)]) {
+        const begun = performance.now()
+        readCharges(text)
+        // A pattern that backtracks takes minutes, also on a busy machine.
+        expect(performance.now() - begun).toBeLessThan(5_000)
+      }
+    }
+    expect(readCharges(`detention${' '.repeat(1_000)}$75`)).toEqual([{ name: 'detention', cents: 7500 }])
+  })
+
   test('are shown only while they are the accessorial charges that are stored', () => {
     expect(chargesOf('detention 75.00', 7500)).toHaveLength(1)
     expect(chargesOf('detention 75.00', 9000)).toEqual([])

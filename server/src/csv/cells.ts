@@ -15,12 +15,13 @@ export const cellLengthMax = 1_000
 
 /**
  * The trimmed text of a cell, without the spreadsheet form ="0012" that keeps leading zeros. Null when empty. Every reader of
- * files and pasted text takes its cells from here. Of a cell above `cellLengthMax`, only the start is returned, long enough for
- * `readCell` to refuse it: nothing reads the rest.
+ * files and pasted text takes its cells from here. Of a cell above `cellLengthMax`, only the start is returned, with an ellipsis
+ * that no reader accepts and that `readCell` refuses.
  */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
-  const trimmed = raw.trim().slice(0, cellLengthMax + 1)
+  const whole = raw.trim()
+  const trimmed = whole.length > cellLengthMax ? `${whole.slice(0, cellLengthMax)}…` : whole
   if (trimmed.startsWith('="') && trimmed.endsWith('"') && !trimmed.slice(2, -1).includes('"')) {
     return trimmed.slice(2, -1).trim() || null
   }

@@ -227,3 +227,18 @@ it('handles a header of a thousand long or misspelled columns quickly', () => {
   problemsOf(['origin'.repeat(40_000)])
   expect(threadMs() - begun).toBeLessThan(1_500)
 })
+
+describe('a header or a map with many mistakes', () => {
+  const long = 'n'.repeat(3_000)
+  const header = Array.from({ length: 40 }, (_, at) => `${long}${at}`)
+  const pairs = importFieldNames.map((field) => `${field}=${long}`)
+
+  it('is refused with at most 20 problems, which repeat little of it', () => {
+    const problems = problemsOf(header, [...pairs, ...Array(400).fill(`x=${long}`)].join(','))
+    expect(problems).toHaveLength(20)
+    expect(problems.at(-1)?.detail).toMatch(/There are \d+ more problems\./)
+    expect(JSON.stringify(problems).length).toBeLessThan(20_000)
+    expect(problems[0]?.detail).toContain('Its columns are "nnn')
+    expect(problems[1]?.detail).not.toContain('Its columns are')
+  })
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { threadMs } from '#testing/thread-time.ts'
 import { ImportFileError } from '../tables/index.ts'
 import { readDieselFile } from './diesel-file.ts'
 
@@ -82,4 +83,20 @@ test.each([
   ['no price', ['period,series,value', '2026-03-02,EMD_EPD2D_PTE_NUS_DPG,NA'], /has no price/],
 ])('refuses %s with the remedy', (_, lines, detail) => {
   expect(refusals(lines.join('\n'))).toEqual([expect.stringMatching(detail)])
+})
+
+test.each([
+  ['line feeds', '\n'.repeat(3_000_000)],
+  ['carriage returns', '\r'.repeat(3_000_000)],
+  ['commas', `Week of${','.repeat(3_000_000)}`],
+  ['rows of the API', `{"response":{"data":[${'0,'.repeat(1_400_000)}0]}}`],
+])('a file of three megabytes of %s is refused before it is read', (_, text) => {
+  expect(refusals(text)[0]).toMatch(/^The file must have at most 250,000 cells; it has [\d,]+\./)
+})
+
+test('a day of 40,000 spaces is refused in a moment, and repeated in part', () => {
+  const begun = threadMs()
+  const [said = ''] = refusals(`period,series,value\n1${' '.repeat(40_000)}x,EMD_EPD2D_PTE_NUS_DPG,3.9`)
+  expect(threadMs() - begun).toBeLessThan(500)
+  expect(said.length).toBeLessThan(300)
 })

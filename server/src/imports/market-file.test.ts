@@ -224,11 +224,15 @@ test.each([
 const ends = 'Dallas TX,Atlanta GA,V'
 const spaces = ' '.repeat(100_000)
 test.each([
-  ['zeros', `Rate\n${ends},${'0'.repeat(100_000)}x`, 'Rate must have at most 500 characters'],
-  ['an amount and spaces', `Rate\n${ends},$${spaces}x`, 'Rate must have at most 500 characters'],
-  ['dollars per mile and spaces', `RPM\n${ends},$${spaces}x`, 'RPM must have at most 500 characters'],
-  ['a day and spaces', `Rate,Date\n${ends},1900,1${spaces}x`, 'Date must have at most 500 characters'],
-  ['a market and spaces', `RPM,Scope\nA${spaces}x,B,V,2.5,market`, 'Origin must have at most 500 characters'],
+  ['zeros', `Rate\n${ends},${'0'.repeat(100_000)}x`, 'Rate must be at most 1,000 characters long'],
+  ['an amount and spaces', `Rate\n${ends},$${spaces}x`, 'Rate must be at most 1,000 characters long'],
+  ['dollars per mile and spaces', `RPM\n${ends},$${spaces}x`, 'RPM must be at most 1,000 characters long'],
+  ['a day and spaces', `Rate,Date\n${ends},1900,1${spaces}x`, 'Date must be at most 1,000 characters long'],
+  [
+    'a market and spaces',
+    `RPM,Scope\nA${spaces}x,B,V,2.5,market`,
+    'Origin must be at most 1,000 characters long',
+  ],
   ['columns', `Rate${',x'.repeat(100_000)}\n${ends},1900`, 'at most 200 columns; it has 100,004'],
   ['lines', `Rate\n${`${ends},1900\n`.repeat(20_001)}`, 'at most 20,000 lines'],
 ])('a file with 20,000 or more %s is refused in a moment', async (_, text, words) => {

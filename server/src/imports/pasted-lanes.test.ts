@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pastedRowsMax } from '#contract/limits.ts'
+import { pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { finished } from '#engine/steps.ts'
 import { readPasted } from './pasted-lanes.ts'
 
@@ -219,6 +219,30 @@ describe('a row', () => {
     ).rows
     expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
+  })
+
+  test('suggestions are looked up for the first different wrong places only', () => {
+    const misspelled = (at: number) => `Portlan${'abcdef'[at % 6]}${'vwxyz'[at % 5]}`
+    const rows = Array.from({ length: 60 }, (_, at) => `${misspelled(at % 30)}\tAtlanta, GA\tV\t2150`)
+    const read = finished(readPasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`)).rows
+    const suggested = read.map(({ errors }) => errors[0]?.suggestions ?? [])
+    expect(new Set(suggested.slice(0, 30)).size).toBe(30)
+    expect(suggested.slice(unknownPlacesLookedUpMax, 30).flat()).toEqual([])
+    expect(suggested.slice(0, unknownPlacesLookedUpMax).flat()).toContain('Portland, OR')
+    // The rows that repeat a place have its suggestions.
+    expect(suggested[30]).toBe(suggested[0])
+  })
+
+  test('an error repeats at most 60 characters of a cell', () => {
+    const long = 'x'.repeat(2_000)
+    const [row] = finished(
+      readPasted(
+        `Origin\tDestination\tEquipment\tRate\n${long}\tAtlanta, GA\t${long}\t${'0'.repeat(50_000)}`,
+      ),
+    ).rows
+    expect(row?.errors).toHaveLength(3)
+    for (const { detail } of row?.errors ?? []) expect(detail.length).toBeLessThan(300)
+    expect(row?.errors.at(-1)?.detail).not.toContain('x'.repeat(61))
   })
 
   test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {

@@ -39,9 +39,9 @@ it('quickly rejects a cell that is too long for any value', () => {
   const errors = errorsOf({ ...good, quoted_rate: spaces, miles: spaces, pickup_date: spaces })
   expect(threadMs() - begun).toBeLessThan(500)
   expect(errors.map(({ detail }) => detail.slice(0, 52))).toEqual([
-    'quoted_rate must be at most 1000 characters long; it',
-    'miles must be at most 1000 characters long; it is "1',
-    'pickup_date must be at most 1000 characters long; it',
+    'quoted_rate must be at most 1,000 characters long; i',
+    'miles must be at most 1,000 characters long; it is "',
+    'pickup_date must be at most 1,000 characters long; i',
   ])
 })
 

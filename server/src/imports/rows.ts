@@ -13,12 +13,12 @@ import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-pl
 import {
   type OutcomeReason,
   quoted,
+  type ReadOutcome,
   readCost,
   readDay,
   readEquipment,
   readMiles,
   readMoney,
-  type ReadOutcome,
   readOutcome,
   readReason,
   readText,
