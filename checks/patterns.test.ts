@@ -18,7 +18,8 @@ const folders = ['engine', 'contract', 'geography', 'server', 'cli', 'client'] a
 
 /** Patterns that are put together from what is not a constant of their file, by file, with the reason why that is safe. */
 const allowed: Readonly<Record<string, string>> = {
-  'server/src/http/problem-answers.ts': 'made from the paths of our own endpoints, with [^/]+ between slashes',
+  'server/src/http/problem-answers.ts':
+    'made from the paths of our own endpoints, with [^/]+ between slashes',
 }
 
 interface Pattern {
@@ -33,7 +34,9 @@ function patternsOf(file: string, text: string): { patterns: Pattern[]; unknown:
   const unknown: string[] = []
   const { program } = parseSync(file, text)
   const constants = new Map<string, unknown>()
-  type Node = Parameters<NonNullable<ConstructorParameters<typeof Visitor>[0]['NewExpression']>>[0]['arguments'][0]
+  type Node = Parameters<
+    NonNullable<ConstructorParameters<typeof Visitor>[0]['NewExpression']>
+  >[0]['arguments'][0]
   const textOf = (node: Node | undefined): string | null => {
     if (node === undefined) return ''
     if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : null
@@ -115,5 +118,7 @@ test.each([
 })
 
 test('a pattern made from a value is refused', () => {
-  expect(patternsOf('planted.ts', 'const p = (name: string) => new RegExp(name)').unknown).toEqual(['planted.ts:1'])
+  expect(patternsOf('planted.ts', 'const p = (name: string) => new RegExp(name)').unknown).toEqual([
+    'planted.ts:1',
+  ])
 })
