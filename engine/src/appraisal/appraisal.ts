@@ -153,11 +153,10 @@ export function* appraise(
   const { rules: given, basis, experiment } = settings
   const lane = identityOf(input.lane)
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
-  const miles = decidedMiles(input.miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
+  const { load, expected } = loadOf(book, lane, input)
+  const { miles } = load
   const conversion = conversionOf(input, basis, miles)
   const entered = enteredOf(input, conversion)
-  const load = { costKeys: lane.costKeys, miles, weekendPickup: isWeekend(input.pickupDate) }
-  const expected = book === null ? null : wholeCost(book.costs, load)
   const then = input.expectedThenCents
   const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
   const facts = factsOf(input, miles, fold?.decided ?? 0)
@@ -251,6 +250,28 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
     if (!Number.isNaN(miles)) stated.push(miles)
   })
   return median(stated)
+}
+
+/** What the expected cost of a quote depends on. */
+export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles' | 'pickupDate'>
+
+/**
+ * The expected cost that the appraisal of a quote has, for quotes that nobody asks more about. Null if unknown.
+ *
+ * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, pickupDate: null })?.costCents // 171523
+ */
+export function expectedOf(book: PreparedAdvice, input: ExpectedInput): ExpectedCost | null {
+  return loadOf(book, identityOf(input.lane), input).expected
+}
+
+function loadOf(
+  book: PreparedAdvice | null,
+  lane: LaneIdentity,
+  { miles, pickupDate }: ExpectedInput,
+): { readonly load: AskedCost; readonly expected: ExpectedCost | null } {
+  const counted = decidedMiles(miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
+  const load = { costKeys: lane.costKeys, miles: counted, weekendPickup: isWeekend(pickupDate) }
+  return { load, expected: book === null ? null : wholeCost(book.costs, load) }
 }
 
 /** The expected cost in whole cents: rounded here and nowhere else. */

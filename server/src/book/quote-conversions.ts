@@ -1,3 +1,4 @@
+import type { DayRates } from '#engine/appraisal/appraisal.ts'
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import type { AmountTerms, Currency, FuelAndExchange, RateBasis } from '#engine/rate-basis.ts'
 import { conversions, fuel, type NewLane } from '../database/queries/index.ts'
@@ -26,6 +27,17 @@ export function termsOfQuote(quoted: QuotedOn): AmountTerms {
     accessorialCents: quoted.quoted_accessorials_cents ?? null,
     currency: quoted.quoted_currency ?? null,
   }
+}
+
+/** The fuel charge per mile of the customer's schedule, and the exchange rate, on a day. */
+export async function dayRatesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { customerName, at }: { readonly customerName: string | null; readonly at: Date },
+): Promise<DayRates> {
+  const day = at.toISOString().slice(0, 10)
+  const { rate } = await fuel.fuelOfDay(transaction, tenant, customerName, day)
+  return { fuelMillsPerMile: rate, usdPerCad: await conversions.usdPerCadOn(transaction, tenant, day) }
 }
 
 /**

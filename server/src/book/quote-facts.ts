@@ -1,7 +1,6 @@
-import { confidence } from '#engine/confidence.ts'
+import type { QuoteParties } from '#engine/appraisal/appraisal.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
-import type { QuoteFacts } from '#engine/rules/rule-conditions.ts'
 import { customers, teams } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
@@ -13,9 +12,6 @@ export interface QuotedFor {
   /** Null if it is not known, such as before a rate is quoted. Required, so that no caller skips the rules for contract quotes. */
   readonly rateType: 'spot' | 'contract' | null
 }
-
-/** Who a quote is for and from. */
-export type QuoteParties = Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds' | 'rateType'>
 
 /** Whether rules ask for what is in the tables of customers or of teams. The rules of most brokerages do not. */
 export function asksForParties(rules: readonly PricingRule[]): boolean {
@@ -54,34 +50,5 @@ export async function partiesIn(
     ...parties,
     customerKeys: known === null ? keys : [known.key, ...keys],
     tier: known?.tier ?? null,
-  }
-}
-
-/** The facts of a quote from the columns of its lane. `decided`: the lane's decided quotes that count. */
-export function factsOf(
-  lane: {
-    readonly origin_key: string
-    readonly destination_key: string
-    readonly origin_state: string
-    readonly destination_state: string
-    readonly origin_market?: string | null
-    readonly destination_market?: string | null
-    readonly equipment_code: string | null
-    readonly miles?: number | null
-  },
-  parties: QuoteParties,
-  decided: number,
-): QuoteFacts {
-  return {
-    ...parties,
-    origin: { place: lane.origin_key, market: lane.origin_market ?? null, state: lane.origin_state },
-    destination: {
-      place: lane.destination_key,
-      market: lane.destination_market ?? null,
-      state: lane.destination_state,
-    },
-    equipmentCode: lane.equipment_code,
-    miles: lane.miles ?? null,
-    confidence: confidence(decided),
   }
 }

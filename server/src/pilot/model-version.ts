@@ -2,12 +2,17 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { version } from '../runtime/index.ts'
 
-const folder = new URL('../../../engine/src/estimate/', import.meta.url)
+const engine = new URL('../../../engine/src/', import.meta.url)
 
 function sourceDigest(): string {
   const digest = createHash('sha256')
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-  for (const name of files.toSorted()) digest.update(`${name}\n`).update(readFileSync(new URL(name, folder)))
+  for (const folder of ['estimate/', 'appraisal/']) {
+    const names = readdirSync(new URL(folder, engine))
+    const files = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    for (const name of files.toSorted()) {
+      digest.update(`${name}\n`).update(readFileSync(new URL(`${folder}${name}`, engine)))
+    }
+  }
   return digest.digest('hex').slice(0, 12)
 }
 

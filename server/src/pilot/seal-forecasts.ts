@@ -1,39 +1,29 @@
+import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { laneInSteps, laneOf } from '#engine/estimate/estimator.ts'
-import { expectedCost } from '#engine/estimate/expected-cost.ts'
-import { type OfferForecast, offerForecaster } from '#engine/estimate/forecast-offer.ts'
-import { isOwnCost } from '#engine/estimate/own-cost.ts'
-import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
+import { chanceOn } from '#engine/estimate/optimum.ts'
+import { outcomesBehind } from '#engine/estimate/outcomes-behind.ts'
 import type { StoredOutcome } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { permitsExperiment, suggestionOf } from '#engine/pilot/experiment.ts'
 import type { ForecastBody } from '#engine/pilot/pilot-entries.ts'
 import { forecastLateAfterMs, quotedAs } from '#engine/pilot/pilot-entries.ts'
-import { comparableCents, ownChargesOnly } from '#engine/rate-basis.ts'
-import { type AppliedRules, applyRules, ruledRate } from '#engine/rules/pricing-rules.ts'
 import {
-  asksForParties,
-  conversionsOfQuote,
-  factsOf,
-  namedParties,
-  needsConversion,
+  appraiser,
+  type LaneToAppraise,
+  namedCustomer,
   type Pricing,
-  partiesIn,
+  placedAs,
   type QuotedFor,
-  type QuoteParties,
   termsOfQuote,
 } from '../book/index.ts'
 import {
   appendPilotEntries,
-  type CostColumn,
   findPilot,
   type NewLane,
   type QuotedAmountColumn,
 } from '../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
-import { yieldBetweenSteps } from '../runtime/index.ts'
 import { modelVersion } from './model-version.ts'
 
 /** A quote that was just saved, or whose rate was just changed. */
@@ -45,7 +35,7 @@ export interface QuoteToForecast {
   /** When this rate was quoted. */
   readonly quotedAt: Date
   readonly outcome: StoredOutcome
-  readonly lane: Pick<NewLane, CostColumn | QuotedAmountColumn | 'origin_market' | 'destination_market'>
+  readonly lane: LaneToAppraise & Pick<NewLane, QuotedAmountColumn>
   /** The day by whose fuel price and exchange rate its amounts are converted. */
   readonly createdAt: Date
   readonly quotedFor: QuotedFor
@@ -88,161 +78,89 @@ export async function sealForecasts(
   if (quotes.length === 0) return
   const pilot = await findPilot(transaction, tenant)
   if (pilot === null || !pilot.active) return
-  const forecasters: Forecasters = new Map()
-  const entries = []
-  for (const quote of quotes) {
-    const asked = pricing === null ? null : await askedRules(transaction, tenant, quote, pricing)
-    const body = await forecastBody(quote, asked, { pricing, now, forecasters })
-    entries.push({ kind: 'forecast' as const, laneId: quote.laneId, body })
-  }
+  const appraisals = await appraisalsOf(transaction, tenant, { pricing, now }, quotes)
+  const entries = quotes.map((quote, index) => ({
+    kind: 'forecast' as const,
+    laneId: quote.laneId,
+    body: forecastBody(quote, appraisals[index] ?? null, { pricing, now }),
+  }))
   await appendPilotEntries(transaction, tenant, now, entries)
 }
 
-/** What the forecast of a quote needs from the tables of its brokerage: its amounts as others are compared, and its parties. */
-interface AskedRules {
-  readonly rateCents: number | null
-  readonly enteredCents: number | null
-  readonly parties: QuoteParties
-}
-
-async function askedRules(
+/** The appraisals of quotes, as the quote desk has them; null without the book. */
+async function appraisalsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { lane, createdAt, quotedFor }: QuoteToForecast,
-  { settings: { basis, rules } }: Pricing,
-): Promise<AskedRules> {
-  const { customerName } = quotedFor
-  const by = needsConversion(lane.quoted_basis, lane.quoted_currency, basis)
-    ? (
-        await conversionsOfQuote(transaction, tenant, {
-          customerName,
-          at: createdAt,
-          miles: lane.miles ?? null,
-        })
-      ).rates
-    : ownChargesOnly
-  const converted = (cents: number) => comparableCents({ cents, ...termsOfQuote(lane) }, basis, by)
-  const entered = lane.estimated_cost_cents ?? null
-  const enteredCents = entered === null ? null : converted(entered)
-  return {
-    rateCents: converted(lane.quoted_rate_cents),
-    enteredCents: enteredCents !== null && enteredCents > 0 ? enteredCents : null,
-    parties: asksForParties(rules)
-      ? await partiesIn(transaction, tenant, rules, quotedFor)
-      : namedParties(quotedFor),
+  { pricing, now }: { readonly pricing: Pricing | null; readonly now: number },
+  quotes: readonly QuoteToForecast[],
+): Promise<(Appraisal | null)[]> {
+  if (pricing === null || pricing.book === null) return quotes.map(() => null)
+  const read = <Value>(work: (inside: TenantTransaction) => Promise<Value>) => work(transaction)
+  const appraisalOf = appraiser(pricing, { tenant, now, read })
+  const customers = new Map<string | null, Awaited<ReturnType<typeof namedCustomer>>>()
+  const appraisals = []
+  for (const { lane, createdAt, quotedFor } of quotes) {
+    const { customerName: name } = quotedFor
+    if (!customers.has(name)) customers.set(name, await namedCustomer(name, pricing, tenant, read))
+    appraisals.push(
+      await appraisalOf({
+        lane,
+        quotedFor,
+        quoted: lane,
+        enteredCents: lane.estimated_cost_cents ?? null,
+        at: createdAt,
+        customer: customers.get(name) ?? null,
+      }),
+    )
   }
+  return appraisals
 }
 
 /** Probabilities are recorded with six decimals: the scores are computed from what is recorded. */
 const six = (share: number) => Math.round(share * 1e6) / 1e6
 
-/** Forecasters of lanes, by lane and miles: a push may have many quotes of a lane. */
-type Forecasters = Map<string, ReturnType<typeof offerForecaster>>
-
-async function forecastBody(
+function forecastBody(
   quote: QuoteToForecast,
-  asked: AskedRules | null,
-  { pricing, now, forecasters }: { pricing: Pricing | null; now: number; forecasters: Forecasters },
-): Promise<ForecastBody> {
+  appraisal: Appraisal | null,
+  { pricing, now }: { readonly pricing: Pricing | null; readonly now: number },
+): ForecastBody {
   const { lane } = quote
-  const identity = identityOf({
-    originKey: lane.origin_key,
-    destinationKey: lane.destination_key,
-    originState: lane.origin_state,
-    destinationState: lane.destination_state,
-    equipmentCode: lane.equipment_code,
-  })
-  const miles = lane.miles ?? null
-  const rateCents = asked === null ? lane.quoted_rate_cents : asked.rateCents
-  const costs =
-    pricing === null
-      ? noCosts
-      : costsOf(asked?.enteredCents ?? null, pricing, {
-          costKeys: identity.costKeys,
-          miles,
-          weekendPickup: isWeekend(lane.pickup_date ?? null),
-        })
-  let forecast: OfferForecast | null = null
-  let applied: AppliedRules | null = null
-  if (pricing !== null && asked !== null && rateCents !== null) {
-    const key = `${identity.key} ${miles}`
-    let forecaster = forecasters.get(key)
-    if (forecaster === undefined) {
-      // A lane with many quotes takes long, so the work yields between steps.
-      await yieldBetweenSteps(laneInSteps(pricing.estimator, identity.key))
-      forecaster = offerForecaster({ estimator: pricing.estimator, lane: identity, miles })
-      forecasters.set(key, forecaster)
-    }
-    const decided = laneOf(pricing.estimator, identity.key)?.decided ?? 0
-    applied = applyRules(pricing.settings.rules, factsOf(lane, asked.parties, decided), { ...costs, miles })
-    const floorCents = applied.minimum?.rateCents ?? null
-    forecast = forecaster?.({ rateCents, costCents: costOf(costs).cents, floorCents }) ?? null
-  }
-  const cost = costOf(costs)
-  const none = pricing === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
+  const offer = appraisal?.at(lane.quoted_rate_cents) ?? null
+  const rateCents = appraisal === null ? lane.quoted_rate_cents : (offer?.rateCents ?? null)
+  const isKnown = appraisal !== null && offer !== null && offer.chance !== null
+  const none = appraisal === null ? 'not_computed' : rateCents === null ? 'other_basis' : 'no_quotes'
   return {
     lane_ref: quote.laneRef,
     external_id: quote.externalId,
-    lane: identity.key,
+    lane: identityOf(placedAs(lane).lane).key,
     rep: quote.rep,
     quoted_at: quote.quotedAt.toISOString(),
     quoted_as: quotedAs(lane.quoted_rate_cents, termsOfQuote(lane)),
-    basis: pricing?.settings.basis ?? null,
+    basis: appraisal === null ? null : (pricing?.settings.basis ?? null),
     rate: dollarsIfKnown(rateCents),
-    cost: dollarsIfKnown(cost.cents),
-    cost_from: cost.from,
-    ...(forecast === null ? noNumbers : numbersOf(forecast, applied)),
+    cost: dollarsIfKnown(appraisal?.cost?.cents ?? null),
+    cost_from: appraisal?.cost?.source ?? null,
+    ...(isKnown ? numbersOf(appraisal, offer.chance, pricing) : noNumbers),
     model: modelVersion,
-    experiment: experimentOf(pricing, identity.key, forecast, now),
+    experiment: isKnown ? experimentOf(appraisal, now) : null,
     late: lateness(quote, now),
-    no_forecast: forecast === null ? none : null,
+    no_forecast: isKnown ? null : none,
   }
 }
 
 /** The suggestion that the quote desk had for this lane today, if an experiment runs. */
 function experimentOf(
-  pricing: Pricing | null,
-  lane: string,
-  forecast: OfferForecast | null,
+  { suggestion }: Appraisal,
   now: number,
 ): NonNullable<ForecastBody['experiment']> | null {
-  const experiment = pricing?.settings.experiment ?? null
-  if (experiment === null || forecast === null || pricing === null) return null
-  if (!permitsExperiment(pricing.settings.rules)) return null
-  const day = dayOf(now)
-  const suggested = suggestionOf(experiment, { lane, day, optimum: forecast.optimum })
-  return suggested === null ? null : { arm: suggested.arm, rate: suggested.rateCents / 100, day }
+  return suggestion === null
+    ? null
+    : { arm: suggestion.arm, rate: suggestion.rateCents / 100, day: dayOf(now) }
 }
 
 function lateness({ outcome, quotedAt }: QuoteToForecast, now: number): ForecastBody['late'] {
   if (outcome !== 'pending') return 'decided_before'
   return now - quotedAt.getTime() > forecastLateAfterMs ? 'quoted_long_before' : null
-}
-
-interface ForecastCosts {
-  readonly enteredCents: number | null
-  readonly expectedCents: number | null
-}
-const noCosts: ForecastCosts = { enteredCents: null, expectedCents: null }
-
-/** The cost that was entered with the quote, and the one expected from the brokerage's own loads. */
-function costsOf(
-  enteredCents: number | null,
-  { costs }: Pricing,
-  load: Parameters<typeof expectedCost>[1],
-): ForecastCosts {
-  const expected = expectedCost(costs, load)
-  // The default curve is a shape of 2017, not a cost of this brokerage.
-  return { enteredCents, expectedCents: isOwnCost(expected) ? Math.round(expected.costCents) : null }
-}
-
-/** The cost of the forecast: the entered one, else the expected one. */
-function costOf({ enteredCents, expectedCents }: ForecastCosts): {
-  readonly cents: number | null
-  readonly from: ForecastBody['cost_from']
-} {
-  if (enteredCents !== null) return { cents: enteredCents, from: 'entered' }
-  return { cents: expectedCents, from: expectedCents === null ? null : 'expected' }
 }
 
 const noNumbers = {
@@ -259,28 +177,33 @@ const noNumbers = {
   probability_at_best: null,
 } as const
 
-/** `applied`: the rules of the quote, within whose limits its best rate is, as on the quote desk. */
+type Numbers =
+  Omit<ForecastBody, 'model'> extends infer Body
+    ? Pick<ForecastBody, keyof typeof noNumbers & keyof Body>
+    : never
+
+/** The numbers of a forecast. The best rate is within the rules, without their target, as on the quote desk. */
 function numbersOf(
-  forecast: OfferForecast,
-  applied: AppliedRules | null,
-): Omit<ForecastBody, 'model'> extends infer Body
-  ? Pick<ForecastBody, keyof typeof noNumbers & keyof Body>
-  : never {
-  const { interval80, interval95, lane, all, optimum } = forecast
-  const best = optimum?.flooredRateCents ?? null
-  const ruled = best === null || applied === null ? null : ruledRate({ ...applied, target: null }, best)
-  const bestCents = best === null ? null : Math.round(ruled?.rateCents ?? best)
+  { lane, belief, rates }: Appraisal,
+  { probability, interval80, interval95 }: NonNullable<ReturnType<Appraisal['at']>['chance']>,
+  pricing: Pricing | null,
+): Numbers {
+  const book = pricing?.book
+  if (belief === null || book === null || book === undefined) return noNumbers
+  const behind = outcomesBehind(book.estimator, lane)
+  const chanceAt = chanceOn(belief)
+  const bestCents = rates.best?.rateCents ?? null
   return {
-    probability: six(forecast.probability),
+    probability: six(probability),
     interval_80: [six(interval80.low), six(interval80.high)],
     interval_95: [six(interval95.low), six(interval95.high)],
-    lane_won: lane.won,
-    lane_decided: lane.decided,
-    all_won: all.won,
-    all_decided: all.decided,
-    going_rate: dollarsFromCents(forecast.referenceRateCents),
-    probability_at_going: six(forecast.probabilityAtReference),
+    lane_won: behind.lane.won,
+    lane_decided: behind.lane.decided,
+    all_won: behind.all.won,
+    all_decided: behind.all.decided,
+    going_rate: dollarsFromCents(belief.referenceCents),
+    probability_at_going: six(chanceAt(belief.referenceCents)),
     best_rate: dollarsIfKnown(bestCents),
-    probability_at_best: bestCents === null ? null : six(forecast.probabilityAt(bestCents)),
+    probability_at_best: bestCents === null ? null : six(chanceAt(bestCents)),
   }
 }

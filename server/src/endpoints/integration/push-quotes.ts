@@ -129,7 +129,7 @@ async function push(
   const { tenant } = by.caller
   const needsPricing =
     create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
-  const pricing = needsPricing ? await pricingOf(parts.books, tenant, by.now) : null
+  const pricing = needsPricing ? await pricingOf(parts, tenant, by.now) : null
   return pushItems(
     read,
     by,

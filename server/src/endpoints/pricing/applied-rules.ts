@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type * as contract from '#contract/pricing-rules.ts'
+import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { appliedInWords } from '#engine/rules/applied-in-words.ts'
 import {
@@ -7,31 +8,9 @@ import {
   checkRate,
   type MinimumTerms,
   type PricingRule,
-  ruledRate,
 } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
-import {
-  asksForParties,
-  namedParties,
-  partiesIn,
-  type QuotedFor,
-  type QuoteParties,
-} from '../../book/index.ts'
-import type { TenantId } from '../../database/session/index.ts'
-import type { Parts } from '../parts.ts'
 import { marginAnswer } from './rule-forms.ts'
-
-/** The parties of a quote. Unless the rules ask for more than the quote says, nothing is read. */
-export async function partiesOf(
-  rules: readonly PricingRule[],
-  quoted: QuotedFor,
-  tenant: TenantId,
-  { database }: Pick<Parts, 'database'>,
-): Promise<QuoteParties> {
-  return asksForParties(rules)
-    ? database.inTenant(tenant, (transaction) => partiesIn(transaction, tenant, rules, quoted))
-    : namedParties(quoted)
-}
 
 type Answer = Static<typeof contract.AppliedRules>
 
@@ -40,10 +19,10 @@ const reasonOf = ({ ruleId, conditions }: PricingRule) => ({
   because: conditionsInWords(conditions),
 })
 
-/** The rules that apply, in the form of the API. `bestCents`: the rate to quote without them. */
+/** The rules that apply to an appraised quote at a rate, in the form of the API. */
 export function rulesAnswer(
-  applied: AppliedRules,
-  { rateCents, bestCents }: { readonly rateCents: number; readonly bestCents: number | null },
+  { rules: applied, rates: { toQuote } }: Pick<Appraisal, 'rules' | 'rates'>,
+  rateCents: number,
 ): Answer {
   const limit = (part: AppliedRules['minimum'], terms: MinimumTerms | undefined): Answer['minimum'] =>
     part === null
@@ -57,7 +36,6 @@ export function rulesAnswer(
         }
   const { minimum, target, maximum } = applied
   const verdict = checkRate(applied, rateCents)
-  const rate = ruledRate(applied, bestCents)
   return {
     minimum: limit(minimum, minimum?.rule.terms.minimum),
     target: limit(target === null ? null : { ...target, outside: 'warn' }, target?.rule.terms.target),
@@ -70,7 +48,7 @@ export function rulesAnswer(
       applied.validDays === null
         ? null
         : { days: applied.validDays.value, ...reasonOf(applied.validDays.rule) },
-    rate: rate === null ? null : dollarsFromCents(Math.ceil(rate.rateCents - 1e-6)),
+    rate: dollarsIfKnown(toQuote?.rateCents ?? null),
     verdict: verdict.state,
     reasons: verdict.reasons.map(({ detail }) => detail),
     explanation: appliedInWords(applied),

@@ -23,6 +23,7 @@ import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { refuseHiddenCustomer } from '../quotes/hidden-customers.ts'
 import {
+  type CheckedQuote,
   checkQuoteRequest,
   checkRequote,
   makeQuoteRequest,
@@ -31,7 +32,6 @@ import {
 } from '../quotes/make-quotes.ts'
 import { askedRef, noLane } from '../quotes/named-lane.ts'
 import { outsideErrors, outsideRules } from '../quotes/outside-rules.ts'
-import type { CheckedRate } from './rate-check.ts'
 
 type Approval = Static<typeof contract.Approval>
 const hourMs = 3_600_000
@@ -40,11 +40,8 @@ const hourMs = 3_600_000
 const namesOf = people.namesOfUsers
 
 /** The reasons why quotes need approval. @throws if a rule blocks one, or if none needs approval */
-function reasonsOf(
-  checked: readonly CheckedRate<'quoted_rate'>[],
-  pointerOf: (index: number) => string,
-): string[] {
-  const errors = checked.flatMap(({ verdict }, index) => outsideErrors(verdict, false, pointerOf(index)))
+function reasonsOf(checked: readonly CheckedQuote[], pointerOf: (index: number) => string): string[] {
+  const errors = checked.flatMap(({ offer }, index) => outsideErrors(offer.verdict, false, pointerOf(index)))
   if (errors.some(({ code }) => code === 'blocked')) throw outsideRules(errors)
   if (errors.length === 0) {
     throw problem('state-conflict', 'These rates are within the rules: save the quote, it needs no approval.')

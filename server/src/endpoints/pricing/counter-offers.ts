@@ -1,7 +1,7 @@
 import { counterAdvice } from '#contract/counter-offers.ts'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { newestQuotes } from '#engine/book/scope-counts.ts'
+import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import {
   bestBetween,
   bestChoice,
@@ -9,27 +9,21 @@ import {
   counterChances,
   NO_CHOICE,
 } from '#engine/estimate/counter-offer.ts'
-import { offerBelief } from '#engine/estimate/offer-belief.ts'
-import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import { daysSince, trustOf } from '#engine/estimate/trust.ts'
 import { centsFromDollars, dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import { unconvertedCents } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { ownScope } from '../../book/index.ts'
 import { lanes } from '../../database/queries/index.ts'
 import type { LaneRow } from '../../database/schema/index.ts'
 import { readAskedLane } from '../../lanes/index.ts'
-import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type Call, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { askedRef, noLane } from '../quotes/named-lane.ts'
-import { outsideErrors } from '../quotes/outside-rules.ts'
-import { inUsdOnBasis, quoteConversion } from '../quotes/quote-conversion.ts'
-import { partiesOf } from './applied-rules.ts'
+import { outsideAnswer } from '../quotes/outside-rules.ts'
+import { offerAppraiser } from './asked-appraisal.ts'
+import { fieldWarnings } from './checked-rate.ts'
 import { counterErrors, refuseIfClosed } from './counter-rate.ts'
-import { estimatedOffer, offerFacts } from './markup-estimate.ts'
-import { offerCustomer } from './offer-customer.ts'
-import { rateChecker } from './rate-check.ts'
+import { estimatedOffer } from './markup-estimate.ts'
 
 type CounterCall = Call<typeof counterAdvice>
 type CounterAnswer = AnswerOf<typeof counterAdvice>
@@ -68,75 +62,54 @@ function amountsOf(lane: LaneRow, { counter_rate, rate }: CounterCall['query']):
   return { quotedCents, counterCents, sentCents }
 }
 
-/** The advice that the brokerage's own quotes give on the lane and the customer of a quote. */
-async function knownAbout(lane: LaneRow, { caller, query, now }: CounterCall, parts: Parts) {
+/** The appraisal of a quote, with the truck cost that is asked about now. */
+async function appraised(lane: LaneRow, { caller, query, now }: CounterCall, parts: Parts) {
   const { tenant, userId } = caller
   const open = await parts.books.read(tenant)
-  const { quotes: book, settings } = open
-  const model = await book.advice(now)
-  const asked = readAskedLane(lane, inPlaces, false)
-  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
-  const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
-  const customerName = lane.quoted_customer_name
-  const quoted = { customerName, repId: userId, rateType: lane.rate_type ?? null }
-  const parties = await partiesOf(settings.rules, quoted, tenant, parts)
-  const conversion = await quoteConversion(
-    { quoted: lane, miles: lane.miles, customerName },
-    settings.basis,
-    { tenant, now },
-    parts,
-  )
+  const askedFor = { tenant, now, repId: userId, customerName: lane.quoted_customer_name }
   const enteredCents = cents(query.estimated_cost) ?? lane.estimated_cost_cents
-  const costCents = enteredCents === null ? null : inUsdOnBasis(conversion, enteredCents)
-  const customer = await offerCustomer(customerName, tenant, { book, model }, parts)
-  const offer = {
-    ...asked.places,
-    equipmentCode: asked.equipmentCode,
-    costCents,
+  const offer = await (await offerAppraiser(open, askedFor, parts))({
+    asked: readAskedLane(lane, inPlaces, false),
     pickupDate: lane.pickup_date,
-    customer,
-  }
-  const circumstances = { rules: settings.rules, parties, experiment: null, now }
-  const facts = await offerFacts(model, offer, history, circumstances)
-  const quotedCents = inUsdOnBasis(conversion, lane.quoted_rate_cents)
-  return {
-    facts,
-    conversion,
     enteredCents,
-    basis: lane.quoted_basis ?? settings.basis,
-    belief: quotedCents === null ? null : offerBelief(facts.question),
-    estimated:
-      quotedCents === null
-        ? null
-        : await estimatedOffer(model, { ...offer, proposedRateCents: quotedCents }, history, circumstances),
+    quoted: lane,
+    miles: lane.miles,
+    rateType: lane.rate_type ?? null,
+  })
+  const { costs } = await open.quotes.advice(now)
+  const quotedCents = offer.appraisal.at(lane.quoted_rate_cents).rateCents
+  return {
+    appraisal: offer.appraisal,
+    enteredCents,
+    basis: lane.quoted_basis ?? open.settings.basis,
+    estimate: quotedCents === null ? null : estimatedOffer(offer, quotedCents, { costs, now }).estimate,
   }
 }
-
-type Known = Awaited<ReturnType<typeof knownAbout>>
 
 /** The truck cost in the currency and on the basis of the quote; null if none is known. */
 function costOf({
-  facts,
-  conversion,
+  appraisal: { cost, conversion },
   enteredCents,
-}: Known): { cents: number; source: 'entered' | 'expected' } | null {
+}: Pick<Awaited<ReturnType<typeof appraised>>, 'appraisal' | 'enteredCents'>): {
+  cents: number
+  source: 'entered' | 'expected'
+} | null {
   if (enteredCents !== null && enteredCents > 0) return { cents: enteredCents, source: 'entered' }
-  if (conversion === null || facts.cost === null || !isOwnCost(facts.cost)) return null
-  return { cents: Math.round(unconvertedCents(conversion, facts.cost.costCents)), source: 'expected' }
+  if (conversion === null || cost === null) return null
+  return { cents: Math.round(unconvertedCents(conversion, cost.cents)), source: 'expected' }
 }
 
 /** The chance of each rate; null without quotes to learn from. */
-function chancesOf({ belief, conversion }: Known, { quotedCents, counterCents }: Amounts) {
-  if (belief === null) return null
-  const [quoted, counter] = [quotedCents, counterCents].map((amount) => inUsdOnBasis(conversion, amount))
-  if (quoted == null || counter == null) return null
+function chancesOf({ belief, at }: Appraisal, { quotedCents, counterCents }: Amounts) {
+  const [quoted, counter] = [at(quotedCents).rateCents, at(counterCents).rateCents]
+  if (belief === null || quoted === null || counter === null) return null
   const chance = counterChances(belief, { quotedCents: quoted, counterCents: counter })
-  return (rateCents: number) => chance(inUsdOnBasis(conversion, rateCents) ?? 0)
+  return (rateCents: number) => chance(at(rateCents).rateCents ?? 0)
 }
 
 /** Limits of the rules in the currency and on the basis of the quote. */
-function limitsFor({ facts, conversion }: Known) {
-  const { minimum, maximum, roundTo, contradicts } = facts.applied
+function limitsFor({ rules, conversion }: Appraisal) {
+  const { minimum, maximum, roundTo, contradicts } = rules
   const own = (rateCents: number | null | undefined) =>
     rateCents == null || conversion === null ? null : unconvertedCents(conversion, rateCents)
   return {
@@ -146,16 +119,13 @@ function limitsFor({ facts, conversion }: Known) {
   }
 }
 
-interface Priced {
-  readonly costCents: number | null
-  readonly check: (rateCents: number) => Promise<Pick<Choice, 'warnings' | 'outside_rules'>>
-}
-
-async function choiceAt(
+/** A choice is the appraisal at its rate, with the chance after the counter-offer. */
+function choiceAt(
   rateCents: number,
   chance: ChanceAfterCounter | null,
-  { costCents, check }: Priced,
-): Promise<Choice> {
+  { appraisal, costCents }: { readonly appraisal: Appraisal; readonly costCents: number | null },
+): Choice {
+  const offer = appraisal.at(rateCents)
   const marginCents = costCents === null ? null : rateCents - costCents
   return {
     rate: dollarsFromCents(rateCents),
@@ -165,7 +135,8 @@ async function choiceAt(
     margin_pct: marginCents === null ? null : percentOf(marginCents, rateCents),
     expected_margin:
       chance === null || marginCents === null ? null : dollarsFromCents(chance.probability * marginCents),
-    ...(await check(rateCents)),
+    warnings: fieldWarnings('quoted_rate', offer),
+    outside_rules: outsideAnswer(offer),
   }
 }
 
@@ -191,7 +162,7 @@ function sentenceOf(accept: Choice, counter: Choice | null): string {
 
 async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAnswer> {
   const { caller, params, now } = call
-  const { tenant, userId } = caller
+  const { tenant } = caller
   const ref = askedRef(params.lane_ref)
   const lane = await parts.database.inTenant(tenant, (transaction) =>
     lanes.findLane(transaction, tenant, ref),
@@ -199,36 +170,20 @@ async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAn
   if (lane === null) throw noLane(ref)
   const amounts = amountsOf(lane, call.query)
   const { quotedCents, counterCents } = amounts
-  const known = await knownAbout(lane, call, parts)
+  const known = await appraised(lane, call, parts)
+  const { appraisal, estimate } = known
   const cost = costOf(known)
-  const chances = chancesOf(known, amounts)
-  const checkRate = await rateChecker(parts, tenant, now)
-  const priced: Priced = {
-    costCents: cost?.cents ?? null,
-    check: async (rateCents) => {
-      const { warnings, verdict } = await checkRate('quoted_rate', {
-        ...lane,
-        rateCents,
-        enteredCostCents: known.enteredCents,
-        quoted: lane,
-        customerName: lane.quoted_customer_name,
-        repId: userId,
-        rateType: lane.rate_type ?? null,
-      })
-      const outside = outsideErrors(verdict, false, '').map(({ code, detail }) => ({ code, detail }))
-      return { warnings, outside_rules: outside }
-    },
-  }
+  const chances = chancesOf(appraisal, amounts)
+  const priced = { appraisal, costCents: cost?.cents ?? null }
   const worth =
     chances === null || cost === null
       ? null
       : (rateCents: number) => chances(rateCents).probability * (rateCents - cost.cents)
-  const suggestedCents = bestBetween({ quotedCents, counterCents, ...limitsFor(known) }, worth)
+  const suggestedCents = bestBetween({ quotedCents, counterCents, ...limitsFor(appraisal) }, worth)
   const counteredCents = amounts.sentCents ?? suggestedCents
   const chance = counteredCents === null ? null : (chances?.(counteredCents) ?? null)
-  const accept = await choiceAt(counterCents, agreed, priced)
-  const counter = counteredCents === null ? null : await choiceAt(counteredCents, chance, priced)
-  const estimate = known.estimated?.estimate ?? null
+  const accept = choiceAt(counterCents, agreed, priced)
+  const counter = counteredCents === null ? null : choiceAt(counteredCents, chance, priced)
   const newest = estimate?.used.newest_quoted_at ?? null
   return {
     lane_ref: lane.lane_ref,
@@ -236,7 +191,7 @@ async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAn
     counter_rate: dollarsFromCents(counterCents),
     currency: lane.quoted_currency ?? 'USD',
     basis: known.basis,
-    comparable: known.conversion !== null,
+    comparable: appraisal.conversion !== null,
     cost: cost === null ? null : { amount: dollarsFromCents(cost.cents), source: cost.source },
     accept,
     counter,

@@ -1,64 +1,32 @@
 import type { Static } from 'typebox'
 import type { CurvePoint, Estimate, MarginRisk, Optimum } from '#contract/estimate.ts'
 import type { AppliedRules } from '#contract/pricing-rules.ts'
-import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
+import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
-import { dayOf } from '#engine/estimate/day.ts'
-import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
-import { laneInSteps } from '#engine/estimate/estimator.ts'
+import type { OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import {
   type CostModel,
   costsAhead,
   type ExpectedCost,
   errorSpread,
-  expectedCost,
   seasonOf,
 } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import { marginAtRisk, riskSentence } from '#engine/estimate/margin-at-risk.ts'
-import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
 import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
-import { isWeekend, weekendSentence } from '#engine/estimate/weekend-pickup.ts'
+import { weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
-import {
-  type Experiment,
-  permitsExperiment,
-  type Suggestion,
-  suggestionOf,
-} from '#engine/pilot/experiment.ts'
-import type { Place } from '#engine/place.ts'
-import {
-  type AppliedRules as AppliedTerms,
-  applyRules,
-  type PricingRule,
-} from '#engine/rules/pricing-rules.ts'
-import { median } from '#engine/statistics/median.ts'
-import { factsOf, type QuoteParties } from '../../book/index.ts'
-import { knownOrFolded, lanePlaces } from '../../lanes/index.ts'
-import { yieldBetweenSteps } from '../../runtime/index.ts'
+import type { Suggestion } from '#engine/pilot/experiment.ts'
+import type { NamedCustomer } from '../../book/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
-import { customerAnswer, type OfferCustomer } from './offer-customer.ts'
+import type { AppraisedOffer } from './asked-appraisal.ts'
 
 /** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
 /** The relative difference of the lower and the higher rate from the offer. */
 const otherRateShare = 0.03
-
-interface Offer {
-  readonly origin: Place
-  readonly destination: Place
-  /** Null for all types. */
-  readonly equipmentCode: string | null
-  readonly proposedRateCents: number
-  /** The truck cost that the caller expects; null to use the one expected from AP history. */
-  readonly costCents?: number | null
-  /** Null or absent if unknown. */
-  readonly pickupDate?: string | null
-  /** Null for all customers. */
-  readonly customer?: OfferCustomer | null
-}
 
 /** The estimate of an offer. Its members are four extras of markup. */
 export interface EstimatedOffer {
@@ -72,94 +40,23 @@ export interface EstimatedOffer {
 
 const interval = ({ low, high }: Interval) => ({ low, high })
 
-/** The most quoted equipment type of the city pair, for an offer without one. */
-function commonestEquipment(history: readonly ScopeQuote[]): string | null {
-  const counts = new Map<string, number>()
-  for (const { equipmentCode } of history) counts.set(equipmentCode, (counts.get(equipmentCode) ?? 0) + 1)
-  return (
-    [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))[0]?.[0] ?? null
-  )
-}
-
-function milesOf(
-  offer: Pick<Offer, 'origin' | 'destination'>,
-  history: readonly ScopeQuote[],
-): number | null {
-  const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
-  if (stated.length > 0) return median(stated)
-  return lanePlaces(offer.origin, offer.destination, null).miles ?? null
-}
-
-interface Circumstances {
-  readonly rules: readonly PricingRule[]
-  readonly parties: QuoteParties
-  readonly now: number
-  readonly experiment: Experiment | null
-}
-
-function laneOf(offer: Pick<Offer, 'origin' | 'destination'>, equipmentCode: string | null) {
-  const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
-  return identityOf({
-    originKey: origin.key,
-    destinationKey: destination.key,
-    originState: origin.state,
-    destinationState: destination.state,
-    equipmentCode,
-  })
-}
-
-/** What is known about an offer whatever its rate: its lane, its miles, its expected cost, and the rules that apply. */
-export async function offerFacts(
-  { estimator, costs }: PreparedAdvice,
-  offer: Omit<Offer, 'proposedRateCents'>,
-  history: readonly ScopeQuote[],
-  circumstances: Pick<Circumstances, 'rules' | 'parties'>,
-) {
-  const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
-  const lane = laneOf(offer, equipmentCode)
-  const miles = milesOf(offer, history)
-  // A lane with many quotes takes long, so the work yields between steps.
-  const fold = await yieldBetweenSteps(laneInSteps(estimator, lane.key))
-  const load = { costKeys: lane.costKeys, miles, weekendPickup: isWeekend(offer.pickupDate ?? null) }
-  const cost = expectedCost(costs, load)
-  const known = { equipmentCode, miles, cost, decided: fold?.decided ?? 0 }
-  return {
-    equipmentCode,
-    miles,
-    fold,
-    cost,
-    load,
-    applied: rulesFor(offer, known, circumstances),
-    question: { estimator, lane, miles, customer: offer.customer ?? null },
-  }
-}
-
-export async function estimatedOffer(
-  model: PreparedAdvice,
-  offer: Offer,
-  history: readonly ScopeQuote[],
-  circumstances: Circumstances,
-): Promise<EstimatedOffer> {
-  const { rules, now, experiment } = circumstances
-  const { costs } = model
-  const { equipmentCode, miles, fold, cost, load, applied, question } = await offerFacts(
-    model,
-    offer,
-    history,
-    circumstances,
-  )
-  const { lane } = question
-  const estimate = estimateOffer({
-    ...question,
-    offerRateCents: offer.proposedRateCents,
-    expectedCostCents: offer.costCents ?? cost?.costCents ?? null,
-    floorCents: applied.minimum?.rateCents ?? null,
-  })
-  const leftOut = new Set(fold?.leftOut.map(({ laneId }) => laneId))
+/**
+ * An appraised offer at a rate, in the form of the API.
+ *
+ * @param rateCents in US dollars on the basis of the brokerage
+ */
+export function estimatedOffer(
+  offer: AppraisedOffer,
+  rateCents: number,
+  { costs, now }: { readonly costs: CostModel; readonly now: number },
+): EstimatedOffer {
+  const { appraisal, history, equipmentCode, customer } = offer
+  const estimate = appraisal.explain(rateCents)
+  if (estimate === null) throw new Error('An offer was asked about without the book of its brokerage.')
+  const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
   const used = quotesUsed(ofLane, leftOut, now)
-  const flags = flagsOf(estimate, { history, miles, cost, now })
-  const others = atOtherRates(estimate, offer.proposedRateCents)
+  const { load, expected } = appraisal
   return {
     estimate: {
       probability: estimate.probability,
@@ -167,7 +64,7 @@ export async function estimatedOffer(
       interval_95: estimate.interval95 === null ? null : interval(estimate.interval95),
       reference_rate: dollarsIfKnown(estimate.referenceRateCents),
       equipment: equipmentCode,
-      miles,
+      miles: appraisal.miles,
       decided: estimate.decided,
       won: estimate.won,
       used: {
@@ -175,7 +72,7 @@ export async function estimatedOffer(
         won: used.won,
         newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
       },
-      ...customerAnswer(offer, estimate),
+      ...customerAnswer(customer, estimate),
       trust: trustOf({
         interval80: estimate.interval80,
         borrowedShare: estimate.borrowedShare,
@@ -183,9 +80,9 @@ export async function estimatedOffer(
       }),
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
-      expected_cost: cost === null ? null : costAnswer(cost, costs, load),
+      expected_cost: expected === null ? null : costAnswer(expected, costs, load),
       expected_margin: dollarsIfKnown(estimate.expectedMarginCents),
-      flags,
+      flags: flagsOf(estimate, offer, now),
       would_raise_confidence: estimate.wouldRaiseConfidence.map((raised) => ({
         more_decided_quotes: raised.moreDecidedQuotes,
         width_80_now: raised.width80Now,
@@ -193,38 +90,38 @@ export async function estimatedOffer(
       })),
       would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
       undecided: undecidedAnswer(estimate),
-      at_other_rates: others,
-      sentence: sentence(estimate, offer.proposedRateCents, used.decided),
+      at_other_rates: atOtherRates(estimate, rateCents),
+      sentence: sentence(estimate, rateCents, used.decided),
     },
     curve: estimate.curve.map(pointAnswer),
-    optimum: optimumAnswer(
-      estimate,
-      experiment === null || !permitsExperiment(rules)
-        ? null
-        : suggestionOf(experiment, { lane: lane.key, day: dayOf(now), optimum: estimate.optimum }),
-    ),
-    rules: rulesAnswer(applied, {
-      rateCents: offer.proposedRateCents,
-      bestCents: estimate.optimum?.rateCents ?? estimate.referenceRateCents,
-    }),
-    risk: riskAnswer(offer, cost, errorSpread(costs, lane.costKeys)),
+    optimum: optimumAnswer(estimate, appraisal.suggestion),
+    rules: rulesAnswer(appraisal, rateCents),
+    risk: riskAnswer(appraisal, rateCents, errorSpread(costs, appraisal.lane.costKeys)),
+  }
+}
+
+function customerAnswer(
+  customer: NamedCustomer | null,
+  { probabilityOfAll }: OfferEstimate,
+): Pick<Static<typeof Estimate>, 'customer'> {
+  if (customer === null) return {}
+  const effect = customer.hash === null ? undefined : customer.effects.effects.get(customer.hash)
+  return {
+    customer: {
+      name: customer.name,
+      decided: effect?.decided ?? 0,
+      won: effect?.won ?? 0,
+      differ: customer.effects.spread > 0,
+      probability_of_all: probabilityOfAll,
+    },
   }
 }
 
 /** The conditions that limit the estimate. */
 function flagsOf(
   estimate: OfferEstimate,
-  {
-    history,
-    miles,
-    cost,
-    now,
-  }: {
-    readonly history: readonly ScopeQuote[]
-    readonly miles: number | null
-    readonly cost: ExpectedCost | null
-    readonly now: number
-  },
+  { appraisal: { miles, expected }, history }: AppraisedOffer,
+  now: number,
 ): string[] {
   const newest = history.at(-1)
   const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
@@ -233,55 +130,22 @@ function flagsOf(
     ...(onlyOld ? ['only_old_quotes'] : []),
     ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
     ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
-    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
+    ...(expected !== null && !expected.ownCurve ? ['default_cost_curve'] : []),
   ]
 }
 
-/** The rules that apply to an offer. */
-function rulesFor(
-  offer: Omit<Offer, 'proposedRateCents'>,
-  known: {
-    readonly equipmentCode: string | null
-    readonly miles: number | null
-    readonly cost: ExpectedCost | null
-    readonly decided: number
-  },
-  { rules, parties }: { readonly rules: readonly PricingRule[]; readonly parties: QuoteParties },
-): AppliedTerms {
-  const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
-  const { miles, cost } = known
-  const lane = {
-    origin_key: origin.key,
-    destination_key: destination.key,
-    origin_state: origin.state,
-    destination_state: destination.state,
-    origin_market: origin.market,
-    destination_market: destination.market,
-    equipment_code: known.equipmentCode,
-    miles,
-  }
-  const entered = offer.costCents ?? null
-  return applyRules(rules, factsOf(lane, parties, known.decided), {
-    enteredCents: entered !== null && entered > 0 ? entered : null,
-    expectedCents: isOwnCost(cost) ? cost.costCents : null,
-    miles,
-  })
-}
-
-/** The risk of an offer: around the entered cost, else around the expected one if it says something about the brokerage. */
+/** The risk of an offer around its cost; null if none is known. */
 function riskAnswer(
-  { costCents: entered = null, proposedRateCents }: Offer,
-  expected: ExpectedCost | null,
+  { cost }: Appraisal,
+  rateCents: number,
   spread: ErrorSpread,
 ): Static<typeof MarginRisk> | null {
-  const isEntered = entered !== null && entered > 0
-  const costCents = isEntered ? entered : isOwnCost(expected) ? expected.costCents : null
-  if (costCents === null || !(proposedRateCents > 0)) return null
-  const risk = marginAtRisk({ costCents, spread }, proposedRateCents)
+  if (cost === null || !(rateCents > 0)) return null
+  const risk = marginAtRisk({ costCents: cost.cents, spread }, rateCents)
   const { lowCents, medianCents, highCents } = risk.margin
   return {
-    cost: dollarsFromCents(costCents),
-    cost_source: isEntered ? 'entered' : 'expected',
+    cost: dollarsFromCents(cost.cents),
+    cost_source: cost.source,
     margin: {
       low: dollarsFromCents(lowCents),
       median: dollarsFromCents(medianCents),
@@ -291,7 +155,7 @@ function riskAnswer(
     safe_rate: dollarsFromCents(risk.safeRateCents),
     costs: risk.costs.map(({ share, cents }) => ({ share, amount: dollarsFromCents(cents) })),
     own_loads: risk.ownErrors,
-    sentence: riskSentence(risk, proposedRateCents),
+    sentence: riskSentence(risk, rateCents),
   }
 }
 

@@ -18,11 +18,10 @@ import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { partiesOf } from './applied-rules.ts'
+import { offerAppraiser } from './asked-appraisal.ts'
 import { type AskedInsight, type CommonMembers, commonMembers, isPlain } from './common-members.ts'
 import { readEvidenceQuotes } from './evidence-quotes.ts'
 import { estimatedOffer } from './markup-estimate.ts'
-import { offerCustomer } from './offer-customer.ts'
 
 /** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
 interface PricedLane {
@@ -125,39 +124,27 @@ async function adviceWithExtras(
   const { books, database } = parts
   const asked = readAskedLane(query)
   const open = await books.read(caller.tenant)
-  const { quotes: book, settings } = open
+  const { quotes: book } = open
   const lane = await yieldBetweenSteps(pricedLane(open, asked, now))
-  const history = await yieldBetweenSteps(newestQuotes(book.quotes, lane.scope, Number.POSITIVE_INFINITY))
-  const model = [...include].some((extra) => needEstimator.has(extra)) ? await book.advice(now) : null
-  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
-  const { places, equipmentCode } = asked
+  const needsEstimate = [...include].some((extra) => needEstimator.has(extra))
+  const model = needsEstimate ? await book.advice(now) : null
+  const askedFor = { tenant: caller.tenant, now, repId, customerName: query.customer }
   const costCents = query.estimated_cost === undefined ? null : centsFromDollars(query.estimated_cost)
+  const offer = needsEstimate
+    ? await (await offerAppraiser(open, askedFor, parts))({
+        asked,
+        pickupDate: query.pickup_date ?? null,
+        enteredCents: costCents,
+      })
+    : null
+  const history =
+    offer?.history ??
+    (await yieldBetweenSteps(newestQuotes(book.quotes, lane.scope, Number.POSITIVE_INFINITY)))
+  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const estimate =
-    model === null
+    offer === null || model === null
       ? null
-      : await estimatedOffer(
-          model,
-          {
-            ...places,
-            equipmentCode,
-            proposedRateCents,
-            costCents,
-            pickupDate: query.pickup_date ?? null,
-            customer: await offerCustomer(query.customer, caller.tenant, { book, model }, parts),
-          },
-          history,
-          {
-            rules: settings.rules,
-            parties: await partiesOf(
-              settings.rules,
-              { customerName: query.customer ?? null, repId, rateType: null },
-              caller.tenant,
-              parts,
-            ),
-            experiment: settings.experiment,
-            now,
-          },
-        )
+      : estimatedOffer(offer, proposedRateCents, { costs: model.costs, now })
   const evidence = include.has('evidence')
     ? await readEvidenceQuotes(history, model, {
         page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },

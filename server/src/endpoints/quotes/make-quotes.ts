@@ -1,15 +1,17 @@
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, type Problem, problem } from '#contract/errors.ts'
 import type { createQuoteRequest, requote } from '#contract/quote-requests.ts'
+import type { Appraisal, AppraisedRate } from '#engine/appraisal/appraisal.ts'
 import { centsFromDollars, formatDollars } from '#engine/money.ts'
 import { chargesFit, type RateBasis } from '#engine/rate-basis.ts'
-import { costExpected, pricingOf, termsOfQuote } from '../../book/index.ts'
+import { appraiser, costExpected, type Pricing, pricingOf, termsOfQuote } from '../../book/index.ts'
 import { lanes, newLanes, people } from '../../database/queries/index.ts'
 import type { GivenAdvice, LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { chargesErrors, enter, readSentFields, requestDigest, requoteOf } from '../../entering/index.ts'
 import { laneAnswer, laneAnswers } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
+import { fieldWarnings } from '../pricing/checked-rate.ts'
 import {
   checkCounter,
   isAccepted,
@@ -17,7 +19,6 @@ import {
   refuseIfLaterWon,
   winAccepted,
 } from '../pricing/counter-rate.ts'
-import { type CheckedRate, rateChecker } from '../pricing/rate-check.ts'
 import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -62,43 +63,54 @@ type ToCheck = Pick<
   | newLanes.QuotedAmountColumn
 > & { readonly quoted_customer_name: string; readonly rate_type?: LaneRow['rate_type'] }
 
-/** Checks the rate of each lane, in the order of the lanes. */
-export async function checkedRates(
+/** A quote to save: its appraisal, and the appraisal at its rate. */
+export interface CheckedQuote {
+  readonly appraisal: Appraisal
+  readonly offer: AppraisedRate
+}
+
+/** Appraises each lane, in the order of the lanes. */
+async function checkedQuotes(
   quoted: readonly ToCheck[],
   { tenant, userId, now }: QuotedBy,
-  parts: Pick<Parts, 'books' | 'database'>,
-): Promise<CheckedRate<'quoted_rate'>[]> {
-  const check = await rateChecker(parts, tenant, now)
+  pricing: Pricing,
+  { database }: Pick<Parts, 'database'>,
+): Promise<CheckedQuote[]> {
+  const appraise = appraiser(pricing, { tenant, now, read: (work) => database.inTenant(tenant, work) })
   const checked = []
   for (const lane of quoted) {
-    checked.push(
-      await check('quoted_rate', {
-        ...lane,
-        rateCents: lane.quoted_rate_cents,
-        enteredCostCents: lane.estimated_cost_cents ?? null,
-        quoted: lane,
+    const appraisal = await appraise({
+      lane,
+      quotedFor: {
         customerName: lane.quoted_customer_name,
         repId: userId,
         rateType: lane.rate_type ?? null,
-      }),
-    )
+      },
+      quoted: lane,
+      enteredCents: lane.estimated_cost_cents ?? null,
+      customer: null,
+    })
+    checked.push({ appraisal, offer: appraisal.at(lane.quoted_rate_cents) })
   }
   return checked
 }
 
 /** @throws a 422 for quotes that the rules block, or that need approval which they do not have */
 function checkVerdicts(
-  checked: readonly CheckedRate<'quoted_rate'>[],
+  checked: readonly CheckedQuote[],
   { isApproved }: Pick<QuotedBy, 'isApproved'>,
   pointerOf: (index: number) => string,
 ): void {
-  const errors = checked.flatMap(({ verdict }, index) => outsideErrors(verdict, isApproved, pointerOf(index)))
+  const errors = checked.flatMap(({ offer }, index) =>
+    outsideErrors(offer.verdict, isApproved, pointerOf(index)),
+  )
   if (errors.length > 0) throw outsideRules(errors)
 }
 
 /** When a quote ends by the rules; null if they do not say. */
-function validUntil({ validDays }: CheckedRate<'quoted_rate'>, now: number): Date | null {
-  return validDays === null ? null : new Date(now + validDays * 86_400_000)
+function validUntil({ appraisal }: CheckedQuote, now: number): Date | null {
+  const { validDays } = appraisal.rules
+  return validDays === null ? null : new Date(now + validDays.value * 86_400_000)
 }
 
 /** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
@@ -151,15 +163,30 @@ export function withStoredNames<Body extends BodyOf<typeof createQuoteRequest>>(
   return { ...body, lanes: lanesNamed }
 }
 
-/** Checks the rates of a quote request against the rules. */
-export function checkQuoteRequest(
+/** Appraises lanes by the book of now, to check their rates against the rules. */
+export async function checkQuotes(
+  quoted: readonly ToCheck[],
+  by: QuotedBy,
+  parts: Pick<Parts, 'books' | 'database'>,
+): Promise<CheckedQuote[]> {
+  return checkedQuotes(quoted, by, await pricingOf(parts, by.tenant, by.now), parts)
+}
+
+/** Appraises the quotes of a request, to check their rates against the rules. */
+export async function checkQuoteRequest(
   body: BodyOf<typeof createQuoteRequest>,
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<CheckedRate<'quoted_rate'>[]> {
-  // Compared with the quotes before this one, because the quote itself moves the going rate.
-  const quoted = readQuoteRequest(body).map((lane) => ({ ...lane, quoted_customer_name: body.customer_name }))
-  return checkedRates(quoted, by, parts)
+): Promise<CheckedQuote[]> {
+  return checkQuotes(toCheck(readQuoteRequest(body), body), by, parts)
+}
+
+/** Quotes are compared with those before them, because a quote itself moves the going rate. */
+function toCheck(
+  read: readonly newLanes.NewLane[],
+  { customer_name }: BodyOf<typeof createQuoteRequest>,
+): ToCheck[] {
+  return read.map((lane) => ({ ...lane, quoted_customer_name: customer_name }))
 }
 
 /**
@@ -190,8 +217,8 @@ export async function makeQuoteRequest(
 ): Promise<AnswerOf<typeof createQuoteRequest>> {
   const { tenant, userId, now } = by
   const read = readQuoteRequest(body)
-  const pricing = await pricingOf(books, tenant, now)
-  const checked = await checkQuoteRequest(body, by, { books, database })
+  const pricing = await pricingOf({ books, database }, tenant, now)
+  const checked = await checkedQuotes(toCheck(read, body), by, pricing, { database })
   const make = async (transaction: TenantTransaction) => {
     await refuseHiddenCustomer(transaction, tenant, body.customer_name)
     const key = body.request_key
@@ -245,17 +272,22 @@ export async function makeQuoteRequest(
   const answered = await database.inTenant(tenant, make).catch(orHidden(() => keyReused(body.request_key)))
   return {
     ...answered,
-    lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: checked[index]?.warnings ?? [] })),
+    lanes: answered.lanes.map((lane, index) => ({ ...lane, warnings: warningsOf(checked[index]) })),
   }
 }
 
-/** Checks the rate of a requote against the rules. */
+function warningsOf(checked: CheckedQuote | undefined) {
+  return checked === undefined ? [] : fieldWarnings('quoted_rate', checked.offer)
+}
+
+/** Appraises a requote, to check its rate against the rules. */
 export async function checkRequote(
   ref: string,
   body: BodyOf<typeof requote>,
   by: QuotedBy,
   parts: Pick<Parts, 'books' | 'database'>,
-): Promise<CheckedRate<'quoted_rate'>> {
+  pricing?: Pricing,
+): Promise<CheckedQuote> {
   const { quoted, assumed } = await parts.database.inTenant(by.tenant, async (transaction) => {
     const found = await lanes.findLane(transaction, by.tenant, askedRef(ref))
     // Before the rules, so that nobody asks for the approval of a rate that cannot be quoted.
@@ -270,7 +302,8 @@ export async function checkRequote(
     ...quoted,
     ...requoteOf(body, quoted, assumed),
   }
-  const [checked] = await checkedRates([next], by, parts)
+  const used = pricing ?? (await pricingOf(parts, by.tenant, by.now))
+  const [checked] = await checkedQuotes([next], by, used, parts)
   if (checked === undefined) throw noLane(ref)
   return checked
 }
@@ -283,9 +316,9 @@ export async function makeRequote(
   { books, database }: Pick<Parts, 'books' | 'database'>,
 ): Promise<AnswerOf<typeof requote>> {
   const { tenant, userId, now } = by
-  const checked = await checkRequote(ref, body, by, { books, database })
+  const pricing = await pricingOf({ books, database }, tenant, now)
+  const checked = await checkRequote(ref, body, by, { books, database }, pricing)
   checkVerdicts([checked], by, () => '/quoted_rate')
-  const pricing = await pricingOf(books, tenant, now)
   const make = async (transaction: TenantTransaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
     checkCounter(quoted, body)
@@ -326,5 +359,5 @@ export async function makeRequote(
     return answer
   }
   const answered = await database.inTenant(tenant, make).catch(orHidden(noNextQuote))
-  return { ...answered, warnings: checked.warnings }
+  return { ...answered, warnings: warningsOf(checked) }
 }

@@ -18,6 +18,15 @@ export function outsideErrors(
   )
 }
 
+/** Why a rate is outside the rules, without a pointer to its field. */
+export function outsideAnswer({
+  verdict,
+}: {
+  readonly verdict: Pick<RuleVerdict, 'reasons'>
+}): Pick<OutsideError, 'code' | 'detail'>[] {
+  return outsideErrors(verdict, false, '').map(({ code, detail }) => ({ code, detail }))
+}
+
 /** The 422 for quotes outside the rules. */
 export function outsideRules(errors: readonly FieldError[]): Problem {
   const isBlocked = errors.some(({ code }) => code === 'blocked')

@@ -1,10 +1,10 @@
-import { identityOf } from '#engine/book/quote-book.ts'
-import type { Estimator } from '#engine/estimate/estimator.ts'
-import { type WinChances, winChancesInSteps } from '#engine/estimate/win-chance.ts'
+import { type Appraisal, appraise } from '#engine/appraisal/appraisal.ts'
+import type { CustomerEffects } from '#engine/estimate/customer-effect.ts'
+import { chanceOn } from '#engine/estimate/optimum.ts'
 import type { PastQuote } from '#engine/rules/rule-test.ts'
 import type { Steps } from '#engine/steps.ts'
-import { factsOf } from '../../book/index.ts'
-import { type PastQuoteRow, pastQuotes } from '../../database/queries/index.ts'
+import { type Pricing, placedAs, pricingOf } from '../../book/index.ts'
+import { customers, type PastQuoteRow, pastQuotes } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Parts } from '../parts.ts'
@@ -12,62 +12,71 @@ import type { Parts } from '../parts.ts'
 /** A quote of the past with today's chances of winning its lane. */
 export interface EstimatedPastQuote extends PastQuote {
   readonly row: PastQuoteRow
-  readonly chances: WinChances | null
 }
 
-/** The newest quotes as they were made, each with today's chances of its lane. */
+/** The newest quotes as they were made, each with today's chances of its lane and its customer. */
 export async function estimatedPastQuotes(
   { tenant, now }: { readonly tenant: TenantId; readonly now: number },
   which: { readonly since: Date; readonly limit: number },
-  { books, database }: Pick<Parts, 'books' | 'database'>,
+  parts: Pick<Parts, 'books' | 'database'>,
 ): Promise<EstimatedPastQuote[]> {
-  const open = await books.read(tenant)
-  const { estimator } = await open.quotes.advice(now)
-  const rows = await database.inTenant(tenant, (transaction) => pastQuotes(transaction, tenant, which))
-  // One work for all lanes: a work for each would take less than a slice, so none of them would yield.
-  return yieldBetweenSteps(estimatedInSteps(rows, estimator))
+  const pricing = await pricingOf(parts, tenant, now)
+  const { rows, merged } = await parts.database.inTenant(tenant, async (transaction) => ({
+    rows: await pastQuotes(transaction, tenant, which),
+    merged: await customers.mergedHashes(transaction, tenant),
+  }))
+  const effects = await pricing.book?.quotes.customerEffects(pricing.book, new Map(merged))
+  // One work for all quotes: a work for each would take less than a slice, so none of them would yield.
+  return yieldBetweenSteps(appraisedInSteps(rows, pricing, { effects: effects ?? null, now }))
 }
 
-/** A lane is estimated once. */
-function* estimatedInSteps(rows: readonly PastQuoteRow[], estimator: Estimator): Steps<EstimatedPastQuote[]> {
-  const known = new Map<string, WinChances | null>()
+function* appraisedInSteps(
+  rows: readonly PastQuoteRow[],
+  { book, settings }: Pricing,
+  { effects, now }: { readonly effects: CustomerEffects | null; readonly now: number },
+): Steps<EstimatedPastQuote[]> {
   const quotes: EstimatedPastQuote[] = []
   for (const row of rows) {
-    const identity = identityOf({
-      originKey: row.origin_key,
-      destinationKey: row.destination_key,
-      originState: row.origin_state,
-      destinationState: row.destination_state,
-      equipmentCode: row.equipment_code,
-    })
-    let chances = known.get(identity.key)
-    if (chances === undefined) {
-      chances = yield* winChancesInSteps(estimator, identity, row.miles)
-      known.set(identity.key, chances)
-      yield
-    }
-    const parties = {
-      customerKeys: row.customer_keys,
-      tier: row.tier,
-      repId: row.created_by,
-      teamIds: row.team_ids,
-      rateType: row.rate_type,
-    }
+    const appraisal = yield* appraise(
+      book,
+      // The test applies the rules before and after a change itself.
+      { ...settings, rules: [] },
+      {
+        ...placedAs(row),
+        pickupDate: null,
+        parties: {
+          customerKeys: row.customer_keys,
+          tier: row.tier,
+          repId: row.created_by,
+          teamIds: row.team_ids,
+          rateType: row.rate_type,
+        },
+        customer: effects === null ? null : { hash: row.customer_hash, effects },
+        // The amounts of the row are converted already.
+        terms: { basis: null, fuelCents: null, accessorialCents: null },
+        day: { fuelMillsPerMile: null, usdPerCad: null },
+        enteredCents: row.estimated_cost_cents,
+        expectedThenCents: row.expected_cost_cents,
+        now,
+      },
+    )
     quotes.push({
       laneRef: row.lane_ref,
-      lane: identity.key,
+      lane: appraisal.lane.key,
       rateCents: row.quoted_rate_cents,
       outcome: row.outcome,
-      facts: factsOf(row, parties, chances?.decided ?? 0),
-      costs: {
-        enteredCents: row.estimated_cost_cents,
-        expectedCents: row.expected_cost_cents,
-        miles: row.miles,
-      },
-      chanceAt: chances?.at ?? null,
-      chances,
+      facts: appraisal.facts,
+      costs: appraisal.costs,
+      chanceAt: chanceOf(appraisal),
       row,
     })
+    yield
   }
   return quotes
+}
+
+/** The chance at a rate, computed when it is asked for: most quotes are within the rules. */
+function chanceOf(appraisal: Appraisal): PastQuote['chanceAt'] {
+  if (appraisal.goingCents === null) return null
+  return (rateCents) => (appraisal.belief === null ? 0 : chanceOn(appraisal.belief)(rateCents))
 }

@@ -5,41 +5,47 @@ import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { comparableCents, type RateBasis } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
+import { appraiser, pricingOf } from '../../book/index.ts'
 import { conversions, fuel, people } from '../../database/queries/index.ts'
 import { readPasted } from '../../imports/index.ts'
 import { readEquipment, readLanePlaces } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { rateChecker } from '../pricing/rate-check.ts'
+import { fieldWarnings } from '../pricing/checked-rate.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
   const read = await yieldBetweenSteps(readPasted(body.text))
   const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
-  const check = toCheck.length === 0 ? null : await rateChecker(parts, caller.tenant, now)
+  const { tenant } = caller
+  const { database } = parts
+  const appraise =
+    toCheck.length === 0
+      ? null
+      : appraiser(await pricingOf(parts, tenant, now), {
+          tenant,
+          now,
+          read: (work) => database.inTenant(tenant, work),
+        })
   const rows: AnswerOf<typeof readPastedLanes>['rows'] = []
   for (const row of pasted.rows) rows.push({ ...row, warnings: await warningsOfRow(row) })
   return { ...pasted, rows }
 
   async function warningsOfRow(row: ConvertedRow) {
     const { equipment, rate, cost, errors } = row
-    if (check === null || rate === null || errors.length > 0) return []
+    if (appraise === null || rate === null || errors.length > 0) return []
     const places = placesOf(row)
     // Without an equipment, the desk quotes a van.
     const code = readEquipment(equipment ?? 'V', {}, [])
     if (places === null || code === null) return []
-    const { warnings } = await check('rate', {
-      ...places,
-      equipment_code: code,
-      pickup_date: row.pickup,
-      rateCents: centsFromDollars(rate) ?? 0,
-      enteredCostCents: cost === null ? null : centsFromDollars(cost),
-      customerName: row.customer,
-      repId: caller.userId,
-      rateType: null,
+    const appraisal = await appraise({
+      lane: { ...places, equipment_code: code, pickup_date: row.pickup },
+      quotedFor: { customerName: row.customer, repId: caller.userId, rateType: null },
+      enteredCents: cost === null ? null : centsFromDollars(cost),
+      customer: null,
     })
-    return warnings
+    return fieldWarnings('rate', appraisal.at(centsFromDollars(rate) ?? 0))
   }
 })
 

@@ -5,7 +5,7 @@ import type { PersonCaller } from '../../access/index.ts'
 import { bookingOf, laneHistory, pricingRules } from '../../database/queries/index.ts'
 import type { LaneRow } from '../../database/schema/index.ts'
 import type { Parts } from '../parts.ts'
-import { checkedRates } from './make-quotes.ts'
+import { checkQuotes } from './make-quotes.ts'
 import { outsideErrors } from './outside-rules.ts'
 
 /** How long after it was pending a quote can be marked without a check: time to correct a mistake, or for a late acceptance. */
@@ -46,10 +46,10 @@ export async function refusedReopenings(
   }))
   if (!isStrict) return new Map()
   const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
-  const checked = await checkedRates(toCheck, { tenant, userId, now, isApproved: false }, parts)
+  const checked = await checkQuotes(toCheck, { tenant, userId, now, isApproved: false }, parts)
   return new Map(
     toCheck.flatMap(({ lane_id }, index) => {
-      const verdict = checked[index]?.verdict
+      const verdict = checked[index]?.offer.verdict
       const errors = verdict === undefined ? [] : outsideErrors(verdict, false, '/outcome')
       return errors.length === 0 ? [] : [[lane_id, errors] as const]
     }),

@@ -274,6 +274,18 @@ export interface HashedCustomer {
   readonly name: string | null
 }
 
+/** The hash of each merged name of the brokerage, and that of the customer that it counts for. */
+export async function mergedHashes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<HashedCustomer['merged']> {
+  const { rows } = await sql<{ merged: HashedCustomer['merged'] }>`
+    select coalesce(json_agg(json_build_array(hashtext(customer_key), hashtext(main_key)) order by customer_key), '[]') as merged
+    from customer_aliases where tenant_id = ${tenant} and merged_into is not null
+  `.execute(transaction)
+  return rows[0]?.merged ?? []
+}
+
 /** The customer that a name counts for, for estimates from the book. */
 export async function hashedCustomer(
   transaction: TenantTransaction,

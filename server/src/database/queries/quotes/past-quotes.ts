@@ -7,6 +7,8 @@ export interface PastQuoteRow {
   readonly lane_ref: string
   readonly customer_name: string
   readonly customer_keys: readonly string[]
+  /** The hash of the customer that the name counts for, as in the book. */
+  readonly customer_hash: number
   readonly tier: string | null
   /** The teams that the person who quoted is in today. */
   readonly team_ids: readonly number[]
@@ -42,6 +44,7 @@ export async function pastQuotes(
           where alias.tenant_id = ${tenant} and alias.customer_id = known.customer_id),
         customer_key(lanes.quoted_customer_name)
       ) as customer_keys,
+      hashtext(coalesce(known.main_key, customer_key(lanes.quoted_customer_name))) as customer_hash,
       array(select of_rep.team_id from team_members as of_rep
         where of_rep.tenant_id = ${tenant} and of_rep.user_id = lanes.created_by) as team_ids,
       customers.tier, lanes.origin, lanes.destination,

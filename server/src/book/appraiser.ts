@@ -1,0 +1,182 @@
+import { Problem } from '#contract/errors.ts'
+import {
+  type Appraisal,
+  type AppraisalInput,
+  type AppraisalSettings,
+  appraise,
+  type DayRates,
+  type ExpectedInput,
+  expectedOf,
+} from '#engine/appraisal/appraisal.ts'
+import type { PreparedAdvice } from '#engine/book/quote-book.ts'
+import type { CustomerEffects } from '#engine/estimate/customer-effect.ts'
+import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import {
+  type CostColumn,
+  customers,
+  defaultBasisOf,
+  type ExpectedColumn,
+  type NewLane,
+  pricingRules,
+  teams,
+} from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
+import { measuredMiles } from '../lanes/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import type { Books } from './books.ts'
+import type { BrokerageBook } from './brokerage-book.ts'
+import { dayRatesOf, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
+import { asksForParties, namedParties, partiesIn, type QuotedFor } from './quote-facts.ts'
+
+/** What quotes of a brokerage are appraised by: its book and its settings, of one moment. */
+export interface Pricing {
+  /** Null if the book does not fit into memory: quotes then have no expected cost, no warnings and no forecast. */
+  readonly book: (PreparedAdvice & { readonly quotes: BrokerageBook }) | null
+  readonly settings: AppraisalSettings
+}
+
+/** What to appraise quotes by. Without room for the book in memory, the settings come from the database. */
+export async function pricingOf(
+  { books, database }: { readonly books: Books<BrokerageBook>; readonly database: Database },
+  tenant: TenantId,
+  now: number,
+): Promise<Pricing> {
+  const open = await books.read(tenant).catch((error: unknown) => {
+    if (error instanceof Problem) return null
+    throw error
+  })
+  if (open !== null) {
+    return { book: { ...(await open.quotes.advice(now)), quotes: open.quotes }, settings: open.settings }
+  }
+  return database.inTenant(tenant, async (transaction) => ({
+    book: null,
+    settings: {
+      rules: pricingRules.rulesInForce(await pricingRules.readRules(transaction, tenant)),
+      basis: await defaultBasisOf(transaction, tenant),
+      experiment: null,
+    },
+  }))
+}
+
+/** Runs a reading of the brokerage's tables: in a transaction of its own, or in the one that saves the quotes. */
+export type Reader = <Value>(read: (transaction: TenantTransaction) => Promise<Value>) => Promise<Value>
+
+/** The lane of a quote to appraise, in the columns that the database has. */
+export type LaneToAppraise = Pick<
+  NewLane,
+  'origin' | 'destination' | 'origin_market' | 'destination_market' | Exclude<CostColumn, 'equipment_code'>
+> & { readonly equipment_code: string | null }
+
+/** A quote to appraise. */
+export interface QuoteToAppraise {
+  readonly lane: LaneToAppraise
+  readonly quotedFor: QuotedFor
+  /** Its miles as the service measures them; absent if they were not measured yet. */
+  readonly measured?: number | null
+  /** What its amounts include; absent if it was not said. */
+  readonly quoted?: QuotedOn | undefined
+  readonly enteredCents: number | null
+  /** The day by whose fuel price and exchange rate its amounts are converted; absent: today. */
+  readonly at?: Date | undefined
+  /** Null for all customers alike. */
+  readonly customer: NamedCustomer | null
+}
+
+/** Appraises quotes of a brokerage. All that it reads from tables, it reads with `read`; mostly there is nothing to read. */
+export function appraiser(
+  pricing: Pricing,
+  { tenant, now, read }: { readonly tenant: TenantId; readonly now: number; readonly read: Reader },
+): (quote: QuoteToAppraise) => Promise<Appraisal> {
+  const { book, settings } = pricing
+  return async ({ lane, measured, quotedFor, quoted = {}, enteredCents, at = new Date(now), customer }) => {
+    const terms = termsOfQuote(quoted)
+    const input: AppraisalInput = {
+      ...placedAs(lane, measured),
+      pickupDate: lane.pickup_date ?? null,
+      parties: asksForParties(settings.rules)
+        ? await read((transaction) => partiesIn(transaction, tenant, settings.rules, quotedFor))
+        : namedParties(quotedFor),
+      customer,
+      terms,
+      day: needsConversion(terms.basis, terms.currency, settings.basis)
+        ? await read((transaction) =>
+            dayRatesOf(transaction, tenant, { customerName: quotedFor.customerName, at }),
+          )
+        : noDayRates,
+      enteredCents,
+      now,
+    }
+    // A lane with many quotes takes long, so the work yields between steps.
+    return yieldBetweenSteps(appraise(book, settings, input))
+  }
+}
+
+const noDayRates: DayRates = { fuelMillsPerMile: null, usdPerCad: null }
+
+/** The lane and the distances of an appraisal, from columns. */
+export function placedAs(
+  lane: LaneToAppraise,
+  measured: number | null = measuredMiles(lane.origin, lane.destination),
+): Pick<AppraisalInput, 'lane' | 'miles'> {
+  return {
+    lane: {
+      originKey: lane.origin_key,
+      destinationKey: lane.destination_key,
+      originState: lane.origin_state,
+      destinationState: lane.destination_state,
+      originMarket: lane.origin_market ?? null,
+      destinationMarket: lane.destination_market ?? null,
+      equipmentCode: lane.equipment_code,
+    },
+    miles: { typed: lane.miles ?? null, measured },
+  }
+}
+
+/** The customer of a quote, and the effects of all customers. */
+export interface NamedCustomer {
+  readonly name: string
+  /** Null for a customer that nobody knows. */
+  readonly hash: number | null
+  readonly effects: CustomerEffects
+}
+
+/** The customer of a quote. Null if none is named, or without a book. */
+export async function namedCustomer(
+  name: string | null | undefined,
+  { book }: Pick<Pricing, 'book'>,
+  tenant: TenantId,
+  read: Reader,
+): Promise<NamedCustomer | null> {
+  if (name === undefined || name === null || book === null) return null
+  const { found, isHidden } = await read(async (transaction) => ({
+    found: await customers.hashedCustomer(transaction, tenant, name),
+    isHidden: await teams.isHiddenCustomer(transaction, tenant, name),
+  }))
+  return {
+    name: isHidden ? name.trim() : (found.name ?? name.trim()),
+    // For a person who may not see the customer, it is a customer that nobody knows.
+    hash: isHidden ? null : found.hash,
+    effects: await book.quotes.customerEffects(book, new Map(found.merged)),
+  }
+}
+
+type CostExpected = Pick<NewLane, ExpectedColumn>
+
+/** The expected truck cost of a lane, as in its appraisal, in the columns of the lane. */
+export function costExpected(pricing: Pricing | null, lane: LaneToAppraise): CostExpected {
+  if (pricing === null) return {}
+  const { book, settings } = pricing
+  const expected =
+    book === null
+      ? null
+      : expectedOf(book, { ...placedAs(lane), pickupDate: lane.pickup_date ?? null } satisfies ExpectedInput)
+  if (expected === null) return {}
+  const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, cents)
+  return {
+    expected_cost_cents: kept(expected.costCents),
+    expected_cost_low_cents: kept(expected.lowCents),
+    expected_cost_high_cents: kept(expected.highCents),
+    expected_basis: settings.basis,
+  }
+}
