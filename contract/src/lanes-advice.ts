@@ -34,6 +34,15 @@ export const deskLane = Type.Object({
   pickup_date: Type.Optional(
     day('Date of pickup. The expected cost includes what weekend pickups cost the brokerage more'),
   ),
+  miles: Type.Optional(
+    Type.Number({
+      description:
+        'Loaded miles. Used if they are within 25 % of the distance that the service measures, or if it measures none',
+      exclusiveMinimum: 0,
+      maximum: 10_000,
+      'x-expected': 'a number of miles greater than 0 and up to 10,000',
+    }),
+  ),
   ...quotedCharges,
 })
 

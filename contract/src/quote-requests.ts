@@ -92,7 +92,8 @@ export const createQuoteRequest = endpoint({
         market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
         miles: Type.Optional(
           Type.Number({
-            description: 'Loaded miles. Replaces the estimate of the service',
+            description:
+              'Loaded miles. Costs and pricing rules use them if they are within 25 % of the distance that the service measures, or if it measures none',
             exclusiveMinimum: 0,
             maximum: 10_000,
             'x-expected': 'a number of miles greater than 0 and up to 10,000',

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Answer, CallFailed } from '../api/index.ts'
-import { Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
+import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
 import type { Choice } from './counter-choices.ts'
 
 interface CardProps {
@@ -81,7 +81,7 @@ function Figures({ choice, chanceWords }: { choice: Choice | null; chanceWords: 
       <dt>Margin</dt>
       <dd>
         <InRed when={margin !== null && margin < 0}>
-          <b>{roundDollars(margin)}</b>
+          <b>{dollars(margin)}</b>
           {marginPct === null ? '' : ` (${percent(marginPct)})`}
         </InRed>
       </dd>

@@ -103,7 +103,7 @@ function Figures({ value }: { value: RateValue }) {
       {margin !== null && (
         <span>
           <InRed when={margin < 0}>
-            margin <b>{roundDollars(margin)}</b> ({percent(marginPct)})
+            margin <b>{dollars(margin)}</b> ({percent(marginPct)})
           </InRed>
         </span>
       )}

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type Body, CallFailed, call, useAnswer } from '../api/index.ts'
 import { converted, readDollars, termsBody } from '../shared-ui/index.ts'
+import { changedInWords, deskAppraisal } from './desk-appraisal.ts'
 import { type DeskLane, type Draft, hasState, lanesToSave, pickupAsked } from './desk-draft.ts'
-import { laneRules, type QuotableRate, quotableRate } from './desk-ruled-rate.ts'
 
 type AskedLane = Body<'advise-lanes'>['lanes'][number]
 type Result = Answer<'advise-lanes'>['results'][number]
@@ -146,17 +146,21 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
   }
 }
 
-/** The rate to quote on a row, as for a single lane: see `quotableRate`. Null if neither a best nor a going rate is known. */
-export function bestRateOf(lane: Pick<DeskLane, 'cost'>, result: RowAdvice): QuotableRate | null {
+/**
+ * The rate to quote on a row, in dollars, as for a single lane, with what the rules changed. Null if neither a best nor a going rate
+ * is known. The answer has the typed cost, so the optimum is that of the service.
+ */
+export function bestRateOf(
+  lane: Pick<DeskLane, 'cost'>,
+  result: RowAdvice,
+): { readonly rate: number; readonly changed: string } | null {
   const { optimum, estimate, rules } = result
-  const wanted = optimum?.experiment?.rate ?? optimum?.rate ?? estimate?.reference_rate ?? null
-  if (wanted === null || estimate === null) return null
-  const facts = {
-    typedCost: comparedCost(lane, result),
-    expectedCost: estimate.expected_cost,
-    miles: estimate.miles,
-  }
-  return quotableRate(laneRules(rules, facts), wanted)
+  if (estimate === null) return null
+  const appraisal = deskAppraisal({ optimum, estimate, rules }, comparedCost(lane, result))
+  const { toQuote } = appraisal.rates
+  return toQuote === null
+    ? null
+    : { rate: toQuote.rateCents / 100, changed: changedInWords(appraisal, toQuote) }
 }
 
 /** The entered cost on the terms of the brokerage; null without one, or if it cannot be converted. */

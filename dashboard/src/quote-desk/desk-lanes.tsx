@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import { counted, InRed, onOwnTerms, percent, roundDollars } from '../shared-ui/index.ts'
+import { counted, dollars, InRed, onOwnTerms, percent, roundDollars } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, isBlank } from './desk-draft.ts'
 import { bestRateOf, type RowAdvice, totalsOf } from './desk-lanes-advice.ts'
 import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
@@ -83,7 +83,7 @@ export function LanesTotals({
         {totals.margin !== null && (
           <span>
             <InRed when={totals.margin < 0}>
-              margin <b>{roundDollars(totals.margin)}</b> ({percent(totals.marginPct)})
+              margin <b>{dollars(totals.margin)}</b> ({percent(totals.marginPct)})
               {totals.withMargin < totals.rated && `, ${counted(totals.withMargin, 'lane')} with a cost`}
             </InRed>
           </span>

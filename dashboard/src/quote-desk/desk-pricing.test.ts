@@ -19,7 +19,16 @@ const estimate = {
   reference_rate: 2700,
   miles: 781,
 }
-const optimum = { rate: 2780.4, flat_zone: { low: 2680, high: 2880 } }
+const optimum = {
+  rate: 2780.4,
+  win_probability: 0.36,
+  expected_margin: 259,
+  at_edge: false,
+  floor: null,
+  floored_rate: 2780.4,
+  floored_expected_margin: 259,
+  flat_zone: { low: 2680, high: 2880 },
+}
 const advice = { curve, estimate, optimum } as unknown as Parameters<typeof pricingOf>[0]
 const noRules = {
   minimum: null,

@@ -1,6 +1,6 @@
 import type { Answer } from '../api/index.ts'
 import { type CurvePoint, readCurve } from '../shared-ui/index.ts'
-import { type LaneRules, laneRules, limitsIn, quotableRate, rulesInWords } from './desk-ruled-rate.ts'
+import { changedInWords, type DeskAppraisal, deskAppraisal, rulesInWords } from './desk-appraisal.ts'
 
 type Advice = Answer<'quote-advice'>
 
@@ -44,11 +44,6 @@ export interface Pricing {
   readonly rules: readonly string[]
 }
 
-/** Below and above the going rate, in ln, and the step: the same grid as the service's (docs/model-estimate.md). */
-const grid = { first: -0.2, last: 0.3, step: 0.005 } as const
-/** A rate is nearly as good if it earns this share of the best rate. */
-const nearlyShare = 0.98
-
 function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null): RateValue | null {
   const reading = readCurve(curve, rate)
   if (reading === null) return null
@@ -61,26 +56,6 @@ function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null
     margin,
     marginPct: margin === null ? null : (margin / rate) * 100,
     worth: margin === null || reading.beyond === 'above' ? null : reading.probability * margin,
-  }
-}
-
-/** The best rate over a cost, and the range around it that is nearly as good. */
-function bestOver(curve: readonly CurvePoint[], reference: number, cost: number) {
-  const steps = Math.round((grid.last - grid.first) / grid.step)
-  const rates = Array.from(
-    { length: steps + 1 },
-    (_, at) => reference * Math.exp(grid.first + at * grid.step),
-  )
-  const worths = rates.map((rate) => (readCurve(curve, rate)?.probability ?? 0) * (rate - cost))
-  const most = Math.max(...worths)
-  const at = worths.indexOf(most)
-  const isNear = (worth: number | undefined) => worth !== undefined && worth >= nearlyShare * most && most > 0
-  let [low, high] = [at, at]
-  while (isNear(worths[low - 1])) low--
-  while (isNear(worths[high + 1])) high++
-  return {
-    rate: rates[at] ?? reference,
-    zone: { low: rates[low] ?? reference, high: rates[high] ?? reference },
   }
 }
 
@@ -100,67 +75,44 @@ export function pricingOf(
       : expected === null
         ? null
         : { amount: expected.amount, isTyped: false }
+  const appraisal = deskAppraisal(advice, typedCost)
+  const { toQuote, safer } = appraisal.rates
+  const at = (rateCents: number | null | undefined) =>
+    rateCents == null ? null : valueAt(curve, rateCents / 100, cost?.amount ?? null)
+  const quote = at(toQuote?.rateCents)
+  if (quote === null || toQuote === null) return null
   const reference = estimate?.reference_rate ?? null
-  const best = wantedRate(advice, typedCost)
-  const wanted = best?.rate ?? reference
-  if (wanted === null) return null
-  const rules = laneRules(advice.rules, { typedCost, expectedCost: expected, miles: estimate?.miles ?? null })
-  const quotable = quotableRate(rules, wanted)
-  const { low: floor, high: ceiling } = rules === null ? noLimits : limitsIn(rules)
-  const at = (rate: number | null) => (rate === null ? null : valueAt(curve, rate, cost?.amount ?? null))
-  const quote = at(quotable.rate)
-  if (quote === null) return null
-  const saferRate = best === null ? null : saferThan(quote.rate, best.zone.low, rules)
+  const { optimum } = appraisal
   return {
     quote,
-    basis: quotable.from === 'best' ? (best?.basis ?? 'going') : quotable.from,
-    changed: quotable.changed,
-    safer: at(saferRate),
-    going: at(reference === null ? null : Math.round(reference)),
-    zone: best?.zone ?? null,
+    basis: basisOf(appraisal, toQuote.from),
+    changed: changedInWords(appraisal, toQuote),
+    safer: at(safer?.rateCents),
+    going: at(reference === null ? null : 100 * Math.round(reference)),
+    zone:
+      optimum === null
+        ? null
+        : { low: optimum.flatZone.lowCents / 100, high: optimum.flatZone.highCents / 100 },
     cost,
-    floor,
-    ceiling,
-    rules: rules === null ? [] : rulesInWords(rules),
+    ...limitsOfRules(appraisal),
+    rules: advice.rules === undefined ? [] : rulesInWords(appraisal),
   }
 }
 
-const noLimits = { low: null, high: null }
-
-/**
- * The best rate, or the end of its zone that a running experiment suggests, and the rates that earn nearly as much; null without a
- * cost.
- */
-function wantedRate(
-  { estimate, curve = [], optimum }: Pick<Advice, 'estimate' | 'curve' | 'optimum'>,
-  typedCost: number | null,
-) {
-  const reference = estimate?.reference_rate ?? null
-  const suggested = optimum?.experiment
-  if (typedCost !== null && reference !== null) {
-    const best = bestOver(curve, reference, typedCost)
-    if (!suggested) return { ...best, basis: 'best' as const }
-    const { low, high } = best.zone
-    return {
-      ...best,
-      rate: suggested.arm === 'low' ? Math.ceil(low) : Math.floor(high),
-      basis: 'experiment' as const,
-    }
-  }
-  if (!optimum) return null
-  const zone = optimum.flat_zone
-  return suggested
-    ? { rate: suggested.rate, zone, basis: 'experiment' as const }
-    : { rate: optimum.rate, zone, basis: 'best' as const }
+function basisOf(
+  { suggestion, optimum }: DeskAppraisal,
+  from: NonNullable<DeskAppraisal['rates']['toQuote']>['from'],
+): Pricing['basis'] {
+  if (from !== 'best') return from
+  return suggestion !== null ? 'experiment' : optimum === null ? 'going' : 'best'
 }
 
-/** The lower end of the zone as a rate within the rules; null if it is not below the rate to quote. */
-function saferThan(quoted: number, zoneLow: number, rules: LaneRules | null): number | null {
-  const { rate } = quotableRate(
-    rules === null ? null : { ...rules, applied: { ...rules.applied, target: null } },
-    zoneLow,
-  )
-  return rate < quoted ? rate : null
+/** The lowest and the highest rate that the rules allow, in dollars; null without such a limit. */
+function limitsOfRules({
+  applied: { minimum, maximum, contradicts },
+}: DeskAppraisal): Pick<Pricing, 'floor' | 'ceiling'> {
+  const amount = (rateCents: number | null | undefined) => (rateCents == null ? null : rateCents / 100)
+  return { floor: amount(minimum?.rateCents), ceiling: contradicts ? null : amount(maximum?.rateCents) }
 }
 
 /** The value of a typed rate; null without a rate. */

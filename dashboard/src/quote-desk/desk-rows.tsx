@@ -15,7 +15,6 @@ import {
   RateTermsFields,
   range,
   readEquipment,
-  roundDollars,
   saysTerms,
   termsInWords,
 } from '../shared-ui/index.ts'
@@ -219,7 +218,7 @@ function RowAdviceLine({
       {margin !== null && rate !== null && isTyped && (
         <span>
           <InRed when={margin < 0}>
-            margin <b>{roundDollars(margin)}</b> ({percent((margin / rate) * 100)})
+            margin <b>{dollars(margin)}</b> ({percent((margin / rate) * 100)})
           </InRed>
         </span>
       )}

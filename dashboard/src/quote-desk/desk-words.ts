@@ -197,7 +197,7 @@ export function valueInWords(value: RateValue): string {
   const chance = `${value.beyond === 'below' ? 'at least ' : value.beyond === 'above' ? 'at most ' : ''}${probability(value.chance)}`
   return [
     `win ${chance} (${range(value.interval80)})`,
-    ...(value.margin === null ? [] : [`margin ${roundDollars(value.margin)} (${percent(value.marginPct)})`]),
+    ...(value.margin === null ? [] : [`margin ${dollars(value.margin)} (${percent(value.marginPct)})`]),
     ...(value.worth === null ? [] : [`worth ${roundDollars(value.worth)} a quote`]),
   ].join(' · ')
 }
@@ -232,10 +232,10 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
       return typed.beyond === 'above' ? ': above the rates of the curve, so its worth is not known' : less
     case 'low':
       return typed.margin !== null && typed.margin < 0
-        ? `: a loss of ${roundDollars(-typed.margin)} if you win`
-        : `: below your floor of ${dollars(Math.ceil(floor ?? 0))}`
+        ? `: a loss of ${dollars(-typed.margin)} if you win`
+        : `: below your floor of ${dollars(floor)}`
     case 'high':
-      return `: above your maximum of ${dollars(Math.floor(ceiling ?? 0))}`
+      return `: above your maximum of ${dollars(ceiling)}`
   }
 }
 

@@ -60,11 +60,15 @@ export function suggestionOf(
   experiment: Experiment,
   { lane, day, optimum }: { readonly lane: string; readonly day: number; readonly optimum: Optimum | null },
 ): Suggestion | null {
-  if (optimum === null || optimum.atEdge || !(optimum.expectedMarginCents > 0)) return null
+  return optimum === null ? null : suggestionIn(armOf(experiment, lane, day), optimum)
+}
+
+/** The suggestion of an arm: see `suggestionOf`. @example suggestionIn('low', optimum)?.rateCents // 197500 */
+export function suggestionIn(arm: Arm, optimum: Optimum): Suggestion | null {
+  if (optimum.atEdge || !(optimum.expectedMarginCents > 0)) return null
   const low = 100 * Math.ceil(Math.max(optimum.flatZone.lowCents, optimum.floorCents ?? 0) / 100)
   const high = 100 * Math.floor(optimum.flatZone.highCents / 100)
   if (high - low < 200) return null
-  const arm = armOf(experiment, lane, day)
   return { arm, rateCents: arm === 'low' ? low : high }
 }
 

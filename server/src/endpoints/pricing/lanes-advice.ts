@@ -62,6 +62,7 @@ async function answersFor(
       pickupDate: lane.pickup_date ?? null,
       enteredCents: cents(lane.estimated_cost),
       quoted: quotedTerms(lane),
+      miles: lane.miles ?? null,
     })
     const { appraisal } = appraised
     const sentCents = cents(lane.quoted_rate)
