@@ -30,7 +30,11 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
         <>
           <QuoteLine pricing={pricing} terms={terms} onUse={onUse} />
           <TypedLine pricing={pricing} typed={typed} notCompared={terms.notCompared} />
-          <TrustLine estimate={estimate} interval80={(typed ?? pricing.quote).interval80} />
+          <TrustLine
+            estimate={estimate}
+            rate={answer.isForRate ? answer.rate : null}
+            interval80={(typed ?? pricing.quote).interval80}
+          />
           <Text size="xs" c="dimmed">
             {terms.words}
           </Text>
@@ -159,15 +163,18 @@ function TypedLine({
 
 function TrustLine({
   estimate,
+  rate,
   interval80,
 }: {
   estimate: Estimate
+  /** The typed rate that the estimate is for; null without one. */
+  rate: number | null
   interval80: { readonly low: number; readonly high: number }
 }) {
   const { trust, word, basis } = trustInWords(estimate, interval80, Date.now())
   return (
     <Text size="sm" component="div" data-trust={trust}>
-      <b>Trust: {word.toLowerCase()}.</b> {basis} {customerInWords(estimate)}
+      <b>Trust: {word.toLowerCase()}.</b> {basis} {customerInWords(estimate, rate)}
     </Text>
   )
 }

@@ -1,0 +1,305 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { formatDollars } from '#engine/money.ts'
+import { call, type MadeTenant, makeTenant, requireStatus, setColumns } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/*
+ * Everything that speaks about a quote reads the same appraisal. Each quote is asked about in all places, over HTTP, while the
+ * book has the same quotes: before it is saved, and after.
+ */
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+const lanes = [
+  ['Dallas, TX', 'Atlanta, GA', 800],
+  ['Chicago, IL', 'Memphis, TN', 530],
+  ['Los Angeles, CA', 'Phoenix, AZ', 390],
+  ['Dallas, TX', 'Fort Worth, TX', 40],
+  ['Toronto, ON', 'Chicago, IL', 520],
+] as const
+const customers = ['Harvest Table Foods', 'Blue River Mills', 'Foxlathe Dairy'] as const
+const conditions = {}
+const terms = {
+  minimum: { margin_pct: 12, margin_per_mile: 0.15 },
+  maximum: { margin_pct: 45 },
+  round_to: 25,
+}
+
+const send = (tenant: MadeTenant, method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
+  call(app, method, path, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
+
+/** A brokerage with quotes won and lost and their truck costs, a pilot, and one rule. */
+async function brokerage(outside: 'warn' | 'approval'): Promise<MadeTenant> {
+  const tenant = await makeTenant(app)
+  const random = fc.sample(fc.double({ min: 0.85, max: 1.2, noNaN: true }), { numRuns: 60, seed: 7 })
+  for (const [nth, factor] of random.entries()) {
+    const [origin, destination, miles] = lanes[nth % lanes.length] ?? lanes[0]
+    const usual = 300 + 2.4 * miles
+    const made = await send(tenant, 'POST', '/api/quote-requests', {
+      customer_name: customers[nth % customers.length],
+      lanes: [{ origin, destination, equipment: 'V', quoted_rate: Math.round(usual * factor) }],
+    })
+    const [lane] = requireStatus('a quote', made, 201).lanes
+    const outcome = factor < 1.02 ? 'won' : 'lost'
+    await send(tenant, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, { outcome })
+    if (outcome === 'lost') continue
+    const truckCents = Math.round(82 * usual * (1 + (nth % 7) / 100)) + (nth % 100)
+    await setColumns(app, tenant, lane.lane_id, { truck_cost_cents: truckCents, truck_cost_source: 'tms' })
+  }
+  requireStatus(
+    'a rule',
+    await send(tenant, 'POST', '/api/pricing-rules', { conditions, terms: { ...terms, outside } }),
+    201,
+  )
+  requireStatus('a pilot', await send(tenant, 'PATCH', '/api/pilot', { active: true }), 200)
+  return tenant
+}
+
+const quotes = fc.record({
+  lane: fc.constantFrom(...lanes),
+  customer: fc.constantFrom(...customers),
+  /** Of the usual rate. */
+  level: fc.double({ min: 0.7, max: 1.6, noNaN: true }),
+  cents: fc.integer({ min: 0, max: 99 }),
+  cost: fc.option(fc.double({ min: 0.5, max: 1.1, noNaN: true }), { nil: undefined }),
+  miles: fc.option(fc.double({ min: 0.1, max: 12, noNaN: true }), { nil: undefined }),
+  pickup: fc.constantFrom(undefined, '2027-03-06', '2027-03-09'),
+  fuel: fc.option(fc.integer({ min: 20, max: 300 }), { nil: undefined }),
+})
+type Quote = typeof quotes extends fc.Arbitrary<infer Value> ? Value : never
+
+/** The members of a lane that advice and a quote request have in common. */
+function bodyOf({ lane: [origin, destination, usualMiles], level, cents, cost, miles, pickup, fuel }: Quote) {
+  const usual = 300 + 2.4 * usualMiles
+  const amount = (share: number) => Math.round(usual * share) + cents / 100
+  return {
+    origin,
+    destination,
+    equipment: 'V',
+    ...(cost === undefined ? {} : { estimated_cost: amount(cost) }),
+    ...(miles === undefined ? {} : { miles: Math.round(10 * usualMiles * miles) / 10 }),
+    ...(pickup === undefined ? {} : { pickup_date: pickup }),
+    ...(fuel === undefined ? {} : { quoted_basis: 'linehaul' as const, quoted_fuel: fuel }),
+    quoted_rate: amount(level),
+  }
+}
+
+const details = (list: readonly { readonly detail: string }[]) => list.map(({ detail }) => detail)
+const six = (share: number) => Math.round(share * 1e6) / 1e6
+
+/** What advice on lanes says about a quote, as the other places say it. */
+async function advised(tenant: MadeTenant, quote: Quote, rate?: number) {
+  const { quoted_rate, ...lane } = bodyOf(quote)
+  const asked = { ...lane, ...(rate === undefined ? {} : { quoted_rate: rate }) }
+  const { body } = await send(tenant, 'POST', '/api/advice/lanes', {
+    customer: quote.customer,
+    lanes: [asked],
+  })
+  const [found] = body.results
+  expect(found.status).toBe(200)
+  return found
+}
+
+interface Saved {
+  readonly ref: string
+  readonly minimum: number
+  readonly maximum: number
+  readonly rate: number
+}
+
+/** Asks everything about a quote before and after it is saved. Returns its reference and its minimum if it was saved. */
+async function askAll(tenant: MadeTenant, quote: Quote): Promise<Saved | null> {
+  const lane = bodyOf(quote)
+  const { quoted_rate: rate, miles, quoted_basis: basis, ...plain } = lane
+  const at = await advised(tenant, quote, rate)
+  const { minimum, maximum } = at.rules
+  const comparable = rate + (lane.quoted_fuel ?? 0)
+
+  // Without a rate: the same limits, costs and optimum, and a rate to quote that the rules allow.
+  const free = await advised(tenant, quote)
+  expect(free.rules).toMatchObject({ minimum, maximum, rate: at.rules.rate })
+  expect(free.optimum).toMatchObject({ rate: at.optimum.rate, floored_rate: at.optimum.floored_rate })
+  expect(free.estimate.expected_cost).toEqual(at.estimate.expected_cost)
+  expect(free.rate).toBe(free.rules.rate)
+  expect(free.rules.verdict).toBe('within')
+  if (!at.rules.explanation.join().includes('above the maximum'))
+    expect((100 * free.rate) % 2500).toBeCloseTo(0)
+
+  // Advice on one quote has no typed miles and no terms.
+  if (miles === undefined && basis === undefined) {
+    const query = new URLSearchParams({
+      ...Object.fromEntries(
+        Object.entries(plain)
+          .filter(([name]) => name !== 'quoted_fuel')
+          .map(([name, value]) => [name, String(value)]),
+      ),
+      customer: quote.customer,
+      proposed_rate: String(rate),
+      include: 'estimate,optimum,rules,risk',
+    })
+    const { body: one } = await send(tenant, 'GET', `/api/advice/markup?${query}`)
+    expect(one.rules).toEqual(at.rules)
+    expect(one.optimum).toEqual(at.optimum)
+    expect(one.estimate).toEqual(at.estimate)
+    expect(one.risk.cost).toBe(plain.estimated_cost ?? at.estimate.expected_cost.amount)
+
+    const head = 'Origin\tDestination\tEquipment\tCustomer\tRate\tCost\tPickup'
+    const cells = [
+      plain.origin,
+      plain.destination,
+      'V',
+      quote.customer,
+      rate,
+      plain.estimated_cost ?? '',
+      plain.pickup_date ?? '',
+    ]
+    const { body: pasted } = await send(tenant, 'POST', '/api/pasted-lanes', {
+      text: `${head}\n${cells.join('\t')}`,
+    })
+    expect(pasted.rows[0].errors).toEqual([])
+    expect(details(pasted.rows[0].warnings)).toEqual(details(at.warnings))
+  }
+
+  const body = { customer_name: quote.customer, lanes: [lane] }
+  const approval = await send(tenant, 'POST', '/api/approvals', body)
+  const outside = details(at.outside_rules)
+  if (outside.length > 0) expect(requireStatus('an approval', approval, 201).reasons).toEqual(outside)
+  else expect(approval.status).toBe(409)
+
+  const saved = await send(tenant, 'POST', '/api/quote-requests', body)
+  if (outside.length > 0) {
+    expect(saved.status).toBe(422)
+    expect(details(saved.body.errors)).toEqual(outside)
+    return null
+  }
+  const [made] = requireStatus('a quote', saved, 201).lanes
+  expect(details(made.warnings)).toEqual(details(at.warnings))
+  expect(made.expected_cost.amount).toBe(at.estimate.expected_cost.amount)
+
+  // The forecast that was sealed with it.
+  const entries = (await send(tenant, 'GET', '/api/pilot/entries?limit=500')).body.entries as {
+    body: string
+  }[]
+  const sealed = entries
+    .map((entry) => JSON.parse(entry.body))
+    .find(({ lane_ref }) => lane_ref === made.lane_ref)
+  if (sealed !== undefined) {
+    const cost =
+      lane.estimated_cost === undefined
+        ? at.estimate.expected_cost.amount
+        : lane.estimated_cost + (lane.quoted_fuel ?? 0)
+    expect(sealed).toMatchObject({
+      rate: Math.round(100 * comparable) / 100,
+      cost: Math.round(100 * cost) / 100,
+      probability: six(at.estimate.probability),
+      going_rate: at.estimate.reference_rate,
+      best_rate: at.rules.rate,
+    })
+  }
+
+  // After the save, the quote itself counts: advice and counter-offer are compared once more.
+  const counter = Math.round(rate * 93) / 100
+  const after = await advised(tenant, quote, counter)
+  const { body: countered } = await send(
+    tenant,
+    'GET',
+    `/api/lanes/${made.lane_ref}/counter-advice?counter_rate=${counter}`,
+  )
+  expect(details(countered.accept.warnings)).toEqual(details(after.warnings))
+  expect(details(countered.accept.outside_rules)).toEqual(details(after.outside_rules))
+  expect(countered.estimate.expected_cost).toEqual(after.estimate.expected_cost)
+  const ownCost =
+    lane.estimated_cost ??
+    Math.round(100 * (after.estimate.expected_cost.amount - (lane.quoted_fuel ?? 0))) / 100
+  expect(countered.cost.amount).toBe(ownCost)
+  expect(countered.accept.margin).toBe(Math.round(100 * (counter - ownCost)) / 100)
+
+  // Its row in the list of quotes.
+  const { body: listed } = await send(tenant, 'GET', `/api/lanes?q=${made.lane_ref}`)
+  expect(listed.lanes).toMatchObject([{ lane_ref: made.lane_ref, expected_cost: made.expected_cost }])
+  return { ref: made.lane_ref, minimum: minimum.rate, maximum: maximum.rate, rate: comparable }
+}
+
+/** The test of the same rule on history has the limits that advice had, and the rates that would have been quoted. */
+async function testOnHistory(tenant: MadeTenant, saved: readonly Saved[]): Promise<void> {
+  const [rule] = (await send(tenant, 'GET', '/api/pricing-rules')).body.rules
+  const removed = await call(app, 'DELETE', `/api/pricing-rules/${rule.rule_id}`, { token: tenant.owner })
+  expect(removed.status).toBeLessThan(300)
+  const tested = await send(tenant, 'POST', '/api/pricing-rule-tests', { conditions, terms })
+  const { examples } = requireStatus('a test of a rule', tested, 200)
+  const known = new Map(saved.map((one) => [one.ref, one]))
+  const found = (examples as { lane_ref: string; allowed_rate: number; detail: string }[]).flatMap(
+    (example) => {
+      const one = known.get(example.lane_ref)
+      return one === undefined ? [] : [{ ...example, ...one }]
+    },
+  )
+  expect(found.length).toBeGreaterThan(0)
+  for (const { allowed_rate, detail, minimum, maximum, rate } of found) {
+    const isLow = rate < minimum
+    expect(allowed_rate).toBe(isLow ? 25 * Math.ceil(minimum / 25) : 25 * Math.floor(maximum / 25))
+    expect(detail).toContain(`of ${formatDollars(Math.round(100 * (isLow ? minimum : maximum)))}`)
+  }
+}
+
+async function agree(count: number, seed: number): Promise<void> {
+  for (const outside of ['warn', 'approval'] as const) {
+    const tenant = await brokerage(outside)
+    const saved: Saved[] = []
+    for (const quote of fc.sample(quotes, { numRuns: Math.ceil(count / 2), seed })) {
+      const one = await askAll(tenant, quote)
+      if (one !== null) saved.push(one)
+    }
+    if (outside === 'warn') await testOnHistory(tenant, saved)
+  }
+}
+
+describe('the distance', () => {
+  test('no typed distance, longer or shorter, takes a quote out of a rule for its measured one', async () => {
+    const tenant = await makeTenant(app)
+    const rule = { conditions: { miles_to: 300 }, terms: { minimum: { margin: 5_000 }, outside: 'block' } }
+    requireStatus('a rule', await send(tenant, 'POST', '/api/pricing-rules', rule), 201)
+    const far = {
+      conditions: { miles_over: 600 },
+      terms: { maximum: { margin_per_mile: 1 }, outside: 'block' },
+    }
+    requireStatus('a rule', await send(tenant, 'POST', '/api/pricing-rules', far), 201)
+    const quote = async (destination: string, quoted_rate: number, miles?: number) => {
+      const lane = { origin: 'Dallas, TX', destination, equipment: 'V', quoted_rate, estimated_cost: 500 }
+      const body = {
+        customer_name: 'Harvest Table Foods',
+        lanes: [{ ...lane, ...(miles === undefined ? {} : { miles }) }],
+      }
+      return (await send(tenant, 'POST', '/api/quote-requests', body)).status
+    }
+    // Dallas to Fort Worth is short, so the minimum holds.
+    for (const miles of [undefined, 1, 301, 601, 9_000])
+      expect(await quote('Fort Worth, TX', 900, miles)).toBe(422)
+    // Dallas to Atlanta is about 857 miles, so at most that many dollars are the margin.
+    for (const miles of [undefined, 10, 250, 599, 1_200, 9_000]) {
+      expect(await quote('Atlanta, GA', 3_000, miles)).toBe(422)
+      expect(await quote('Atlanta, GA', 1_200, miles)).toBe(201)
+    }
+    // Within a quarter of the measured distance, the typed one counts.
+    expect(await quote('Atlanta, GA', 1_400, 1_000)).toBe(201)
+    expect(await quote('Atlanta, GA', 1_400, 700)).toBe(422)
+  })
+})
+
+describe('one appraisal', () => {
+  test('all places say the same to the cent about random quotes', async () => {
+    await agree(16, 11)
+  })
+
+  test('all places say the same to the cent about a thousand random quotes', {
+    tags: 'long',
+    timeout: 1_800_000,
+  }, async () => {
+    await agree(1_000, 12)
+  })
+})
