@@ -59,7 +59,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   access: {
     rooms: ['runtime', 'security', 'database/schema', 'database/session', 'database/queries', 'cache'],
-    outside: ['contract/src/', 'fastify', 'node:'],
+    outside: ['contract/src/', 'cookie', 'fastify', 'node:'],
   },
   limits: {
     rooms: ['runtime', 'security', 'database/session', 'database/queries', 'cache'],
