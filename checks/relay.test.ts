@@ -194,6 +194,9 @@ describe('an export', () => {
         ],
       },
     ])
+    // The refusal stays in the outbox, and does not fail another file, all of whose records are accepted.
+    const turvo = join(project, 'relay/fixtures/turvo-shipments.json')
+    expect(await relayed('read', 'turvo', turvo)).toMatchObject({ code: 0 })
   })
 
   test('of Turvo becomes quotes with the newest customer, all carriers and the expired quotes', async () => {

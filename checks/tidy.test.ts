@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { clientVersion } from '#client/lanewise.ts'
 import { filesOf, sourceFiles, textOf, withoutComments } from './repository.ts'
 
 const unfinished = /\b(TODO|FIXME|XXX)\b/
@@ -74,4 +75,8 @@ describe('source files', () => {
     const served = sources.filter((path) => /^(contract|engine|geography|server)\//.test(path))
     expect(linesThatFit(served, /\bconsole\.\w+\(/, (path) => withoutComments(textOf(path)))).toEqual([])
   })
+})
+
+test('the client and the command line have the version of the service', () => {
+  expect(clientVersion).toBe((JSON.parse(textOf('package.json')) as { version: string }).version)
 })

@@ -231,6 +231,68 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['sandbox', 'reset'])).printed).toMatch(/Reset .*\(test\): \d+ rows erased/)
   })
 
+  test('in the sandbox, pushes, updates and reads go to the test brokerage, or are refused', async () => {
+    const { email, password, owner } = integration.tenant
+    env = { LANEWISE_URL: app.url, LANEWISE_CONFIG: join(folder, 'sandbox.json') }
+    const signIn = () =>
+      lanewise(['sign-in', '--email', email, '--password-stdin'], { stdin: `${password}\n` })
+    const status = async () => JSON.parse((await lanewise(['status', '--json'])).printed)
+    const scope = ['--scope', 'integrations:write quotes:write']
+    await signIn()
+    await lanewise(['token', 'create', 'own', ...scope, '--save'])
+    await lanewise(['secret', 'create', 'own', '--save'])
+    const own = await status()
+    expect(own.service_token_of).toBe(own.signed_in_to)
+    expect(own.signing_secret_of).toBe(own.signed_in_to)
+
+    await lanewise(['sandbox', 'create'])
+    expect((await lanewise(['sandbox', 'enter'])).exit).toBe(0)
+    file(
+      'sandbox.csv',
+      'Load ID,Customer,Origin,Destination,Equipment,Quoted Rate,Quoted At\nSANDBOX-1,Harvest,"Reno, NV","Boise, ID",V,9999,2026-01-02\n',
+    )
+    const push = () => lanewise(['quotes', 'push', 'sandbox.csv'])
+    const ownLane = await makeLane(app, integration.tenant)
+    const update = () => lanewise(['shipment-update', ownLane.lane_ref, '--truck-cost', '1500'])
+    // The own token and secret are put aside.
+    for (const refused of [await push(), await update()]) {
+      expect(refused).toMatchObject({
+        exit: 3,
+        remarked: expect.stringContaining('token create NAME --save'),
+      })
+    }
+    expect(await status()).toMatchObject({
+      signed_in_to: `${own.signed_in_to} (test)`,
+      service_token: 'none',
+      signing_secret: 'none',
+    })
+    for (const name of ['LANEWISE_TOKEN', 'LANEWISE_SESSION'] as const) {
+      env[name] = name === 'LANEWISE_TOKEN' ? await makeServiceToken(app, owner, scope[1]) : owner
+      const words = name === 'LANEWISE_TOKEN' ? ['markup', ...dallas, '2000'] : ['export', 'lanes']
+      expect(await lanewise(words)).toMatchObject({
+        exit: 3,
+        remarked: expect.stringContaining(`Unset ${name}`),
+      })
+      delete env[name]
+    }
+
+    await lanewise(['token', 'create', 'trial', ...scope, '--save'])
+    await lanewise(['secret', 'create', 'trial', '--save'])
+    expect(await push()).toMatchObject({ exit: 0, printed: expect.stringContaining('created') })
+    expect((await update()).exit).toBe(4)
+    const refsOf = async () => (await lanewise(['export', 'lanes'])).printed
+    expect(await refsOf()).toContain('9999.00')
+    expect((await lanewise(['markup', 'Reno, NV', 'Boise, ID', '9999', '--json'])).printed).toContain(
+      '"found":true',
+    )
+
+    // Back outside: the own credentials are used again, and the quote is not there.
+    await signIn()
+    expect(await status()).toEqual({ ...own, signed_in_until: expect.any(String) })
+    expect(await refsOf()).not.toContain('9999.00')
+    expect((await update()).exit).toBe(0)
+  })
+
   test('a missing role is reported', async () => {
     env.LANEWISE_SESSION = (await makePerson(app, integration.tenant, 'viewer')).token
     expect(await lanewise(['token', 'create', 'x'])).toMatchObject({

@@ -1,9 +1,10 @@
 import { Lanewise } from '#client/index.ts'
 import { baseOf } from '#client/options.ts'
 import type { Patience } from '#client/retry.ts'
+import { type Brokerage, brokerageIdOf } from './brokerages.ts'
 import type { GlobalOptions, Run } from './command.ts'
 import { CommandFailed } from './exits.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { changeSettings, readSettings, type Settings, saveCredentials } from './settings.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const defaultUrl = 'http://127.0.0.1:8080'
@@ -78,9 +79,30 @@ function settingsFor(options: GlobalOptions, where: Surroundings): Settings {
   return saved.url === undefined || saved.url === url ? saved : {}
 }
 
+/**
+ * A credential of the environment. While the settings are in a test brokerage, one of another brokerage is refused: the command
+ * would change that brokerage.
+ *
+ * @throws CommandFailed
+ */
+function fromEnvironment(
+  name: 'LANEWISE_SESSION' | 'LANEWISE_TOKEN',
+  options: GlobalOptions,
+  where: Surroundings,
+): string | null {
+  const token = where.env[name]?.trim()
+  if (token === undefined) return null
+  const { brokerage } = settingsFor(options, where)
+  if (brokerage?.test !== true || brokerageIdOf(token) === brokerage.id) return token
+  throw new CommandFailed(
+    3,
+    `${name} is not a token of ${brokerage.name}, which you entered with lanewise sandbox enter. Unset ${name} to work there, or leave it with\n  lanewise sign-in`,
+  )
+}
+
 /** The service token, from the environment or the settings file; null if there is none. */
 function serviceToken(options: GlobalOptions, where: Surroundings): string | null {
-  return where.env.LANEWISE_TOKEN?.trim() ?? settingsFor(options, where).token ?? null
+  return fromEnvironment('LANEWISE_TOKEN', options, where) ?? settingsFor(options, where).token ?? null
 }
 
 export function signingSecret(options: GlobalOptions, where: Surroundings): string | null {
@@ -123,8 +145,17 @@ export function sessionClient(options: GlobalOptions, where: Run, patience?: Par
   return client(options, where, { token }, patience)
 }
 
+/** The same for the commands about the test brokerage, which work from the brokerage beside it, too. */
+export function outsideClient(options: GlobalOptions, where: Run, patience?: Partial<Patience>): Lanewise {
+  const token = where.env.LANEWISE_SESSION?.trim()
+  return token === undefined
+    ? sessionClient(options, where, patience)
+    : client(options, where, { token }, patience)
+}
+
 function sessionToken(options: GlobalOptions, where: Surroundings): string | null {
-  if (where.env.LANEWISE_SESSION !== undefined) return where.env.LANEWISE_SESSION.trim()
+  const given = fromEnvironment('LANEWISE_SESSION', options, where)
+  if (given !== null) return given
   const { session } = settingsFor(options, where)
   return session === undefined || Date.parse(session.expires_at) <= where.now() ? null : session.token
 }
@@ -141,4 +172,24 @@ export function reader(options: GlobalOptions, where: Run): Reader {
   return serviceToken(options, where) === null && sessionToken(options, where) !== null
     ? { kind: 'person', lanewise: sessionClient(options, where) }
     : { kind: 'machine', lanewise: serviceClient(options, where, 'token') }
+}
+
+/** The brokerage that the session belongs to, for credentials that it creates. */
+function sessionBrokerage(options: GlobalOptions, where: Surroundings): Brokerage | null {
+  const id = brokerageIdOf(sessionToken(options, where) ?? '')
+  if (id === null) return null
+  const { brokerage } = settingsFor(options, where)
+  return brokerage?.id === id ? brokerage : { id, name: `brokerage ${id}`, test: false }
+}
+
+/** Saves a credential that the session created, as one of its brokerage. Returns the path of the settings file. */
+export function saveCreated(
+  options: GlobalOptions,
+  where: Surroundings,
+  created: Pick<Settings, 'token' | 'secret'>,
+): string {
+  const brokerage = sessionBrokerage(options, where)
+  return brokerage === null
+    ? changeSettings(where, created)
+    : saveCredentials(where, urlOf(options, where), brokerage, created)
 }

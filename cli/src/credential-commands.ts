@@ -5,10 +5,9 @@ import {
   serviceTokenLifetimeDays,
 } from '#contract/limits.ts'
 import { defaultScope, tokenScopeNames, tokenScopes } from '#contract/token-scopes.ts'
-import { sessionClient } from './clients.ts'
+import { saveCreated, sessionClient } from './clients.ts'
 import { type AddCommands, recordIdOf, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
-import { changeSettings } from './settings.ts'
 import { table } from './show.ts'
 
 const scopeLines = tokenScopeNames
@@ -52,7 +51,7 @@ const addTokenCommands: AddCommands = (program, action) => {
           { name, ...(scope === undefined ? {} : { scope }) },
           { signal: run.signal },
         )
-        if (save === true) run.remark(`Saved in ${changeSettings(run, { token: made.token })}.`)
+        if (save === true) run.remark(`Saved in ${saveCreated(run.options, run, { token: made.token })}.`)
         run.remark(made.warning)
         run.answer(made, made.token)
       }),
@@ -116,7 +115,7 @@ const addSecretCommands: AddCommands = (program, action) => {
           { name },
           { signal: run.signal },
         )
-        if (save === true) run.remark(`Saved in ${changeSettings(run, { secret: made.secret })}.`)
+        if (save === true) run.remark(`Saved in ${saveCreated(run.options, run, { secret: made.secret })}.`)
         run.remark(made.warning)
         run.answer(made, made.secret)
       }),
@@ -158,7 +157,7 @@ const addRotateAndRevokeCommands: AddCommands = (secret, action) => {
         const made = await sessionClient(run.options, run).rotateSigningSecret(recordIdOf(id), body, {
           signal: run.signal,
         })
-        if (save === true) run.remark(`Saved in ${changeSettings(run, { secret: made.secret })}.`)
+        if (save === true) run.remark(`Saved in ${saveCreated(run.options, run, { secret: made.secret })}.`)
         run.remark(made.warning)
         run.answer(made, made.secret)
       }),

@@ -1,7 +1,8 @@
 import { sandboxSessionHours } from '#contract/limits.ts'
-import { sessionClient, urlOf } from './clients.ts'
+import { brokerageOf } from './brokerages.ts'
+import { outsideClient, urlOf } from './clients.ts'
 import { type AddCommands, withExample } from './command.ts'
-import { changeSettings } from './settings.ts'
+import { saveCredentials } from './settings.ts'
 import { pairs } from './show.ts'
 
 const addCreateAndShow: AddCommands = (sandbox, action) => {
@@ -11,7 +12,7 @@ const addCreateAndShow: AddCommands = (sandbox, action) => {
     .addHelpText('after', withExample('lanewise sandbox create'))
     .action(
       action(async (run) => {
-        const made = await sessionClient(run.options, run).call(
+        const made = await outsideClient(run.options, run).call(
           'create-sandbox',
           {},
           { signal: run.signal, isRepeatable: true },
@@ -25,7 +26,7 @@ const addCreateAndShow: AddCommands = (sandbox, action) => {
     .addHelpText('after', withExample('lanewise sandbox show', 'lanewise sandbox show --json'))
     .action(
       action(async (run) => {
-        const found = await sessionClient(run.options, run).call('get-sandbox', {}, { signal: run.signal })
+        const found = await outsideClient(run.options, run).call('get-sandbox', {}, { signal: run.signal })
         run.answer(
           found,
           found.sandbox === null
@@ -46,21 +47,29 @@ const addEnterAndReset: AddCommands = (sandbox, action) => {
     .command('enter')
     .summary(`sign in to the test brokerage for ${sandboxSessionHours} hour`)
     .description(
-      'Saves a session in the test brokerage in the settings file. All following commands work there, also those that create tokens and secrets. To return, sign in again.',
+      'Saves a session in the test brokerage in the settings file. All following commands work there, also those that create tokens and secrets. The saved token and secret of your brokerage are put aside, so create and save those of the test brokerage before you push or update (lanewise token create NAME --save, lanewise secret create NAME --save). A command refuses LANEWISE_SESSION and LANEWISE_TOKEN of another brokerage. To return, sign in again: your own token and secret are then used again.',
     )
     .addHelpText('after', withExample('lanewise sandbox enter'))
     .action(
       action(async (run) => {
-        const entered = await sessionClient(run.options, run).call(
+        const entered = await outsideClient(run.options, run).call(
           'enter-sandbox',
           {},
           { signal: run.signal },
         )
         const { token, expires_at, user, tenant } = entered
-        changeSettings(run, {
-          url: urlOf(run.options, run),
-          session: { token, expires_at, email: user.email },
-        })
+        saveCredentials(
+          run,
+          urlOf(run.options, run),
+          { ...brokerageOf(tenant), test: true },
+          { session: { token, expires_at, email: user.email } },
+        )
+        for (const name of ['LANEWISE_SESSION', 'LANEWISE_TOKEN', 'LANEWISE_SECRET']) {
+          if (run.env[name] === undefined) continue
+          run.remark(
+            `${name} is set, and is not of the test brokerage: unset it, or commands refuse to use it.`,
+          )
+        }
         run.answer(
           { user, tenant, expires_at },
           `Signed in to ${tenant.name} until ${expires_at}. To return: lanewise sign-in`,
@@ -73,7 +82,7 @@ const addEnterAndReset: AddCommands = (sandbox, action) => {
     .addHelpText('after', withExample('lanewise sandbox reset'))
     .action(
       action(async (run) => {
-        const done = await sessionClient(run.options, run, {
+        const done = await outsideClient(run.options, run, {
           timeoutMs: 300_000,
           attemptTimeoutMs: 300_000,
         }).call('reset-sandbox', {}, { signal: run.signal, isRepeatable: true })

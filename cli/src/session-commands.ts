@@ -1,7 +1,8 @@
+import { brokerageIdOf, brokerageOf, ownerOf } from './brokerages.ts'
 import { anonymousClient, sessionClient, urlOf } from './clients.ts'
 import { type AddCommands, given, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
-import { changeSettings, readSettings, settingsPath } from './settings.ts'
+import { changeSettings, readSettings, saveCredentials, settingsPath } from './settings.ts'
 import { pairs } from './show.ts'
 
 const addSignIn: AddCommands = (program, action) => {
@@ -9,7 +10,7 @@ const addSignIn: AddCommands = (program, action) => {
     .command('sign-in')
     .summary('sign in as a person')
     .description(
-      'Signs in and saves the session, which lasts 12 hours, in the settings file. The password is read from a prompt, from LANEWISE_PASSWORD, or with --password-stdin from the standard input. It is never an argument, because other users can see the arguments of a process.',
+      'Signs in and saves the session, which lasts 12 hours, in the settings file. Saved tokens and secrets of another brokerage are put aside until you sign in there again. The password is read from a prompt, from LANEWISE_PASSWORD, or with --password-stdin from the standard input. It is never an argument, because other users can see the arguments of a process.',
     )
     .option('--email <address>', 'your e-mail address; default LANEWISE_EMAIL, else a prompt')
     .option('--password-stdin', 'read the password from the standard input')
@@ -41,8 +42,7 @@ const addSignIn: AddCommands = (program, action) => {
           { signal: run.signal },
         )
         const { token, expires_at, user, tenant } = signedIn
-        const path = changeSettings(run, {
-          url: urlOf(run.options, run),
+        const path = saveCredentials(run, urlOf(run.options, run), brokerageOf(tenant), {
           session: { token, expires_at, email },
         })
         run.answer(
@@ -58,7 +58,7 @@ const addSignOut: AddCommands = (program, action) => {
     .command('sign-out')
     .summary('end the session')
     .description(
-      'Ends the session at the service and removes it from the settings file. Saved tokens and secrets are kept.',
+      'Ends the session at the service and removes it from the settings file. Saved tokens and secrets are kept, and stay those of the same brokerage.',
     )
     .addHelpText('after', withExample('lanewise sign-out'))
     .action(
@@ -80,7 +80,9 @@ const addStatus: AddCommands = (program, action) => {
   program
     .command('status')
     .summary('show the URL of the service, the signed-in person and the available credentials')
-    .description('Shows the settings that commands would use. It sends no request and shows no credentials.')
+    .description(
+      'Shows the settings that commands would use, and the brokerage of each credential. It sends no request and shows no credentials.',
+    )
     .addHelpText('after', withExample('lanewise status', 'lanewise status --json'))
     .action(
       action(async (run) => {
@@ -88,13 +90,32 @@ const addStatus: AddCommands = (program, action) => {
         const lasts = settings.session !== undefined && Date.parse(settings.session.expires_at) > run.now()
         const from = (name: 'LANEWISE_TOKEN' | 'LANEWISE_SECRET', saved: string | undefined) =>
           run.env[name] !== undefined ? `from ${name}` : saved === undefined ? 'none' : 'kept'
+        const nameOf = (id: number | null) =>
+          id === null
+            ? undefined
+            : id === settings.brokerage?.id
+              ? settings.brokerage.name
+              : `brokerage ${id}`
+        const token = run.env.LANEWISE_TOKEN?.trim() ?? settings.token
+        // A secret does not say whose it is.
+        const secretOf =
+          run.env.LANEWISE_SECRET !== undefined
+            ? 'unknown'
+            : settings.secret === undefined
+              ? undefined
+              : (nameOf(ownerOf(settings)?.id ?? null) ?? 'unknown')
         const status = {
           url: urlOf(run.options, run),
           settings: settingsPath(run),
           ...given({ signed_in_as: lasts ? settings.session?.email : undefined }),
           ...given({ signed_in_until: lasts ? settings.session?.expires_at : undefined }),
+          ...given({
+            signed_in_to: lasts ? nameOf(brokerageIdOf(settings.session?.token ?? '')) : undefined,
+          }),
           service_token: from('LANEWISE_TOKEN', settings.token),
+          ...given({ service_token_of: token === undefined ? undefined : nameOf(brokerageIdOf(token)) }),
           signing_secret: from('LANEWISE_SECRET', settings.secret),
+          ...given({ signing_secret_of: secretOf }),
         }
         run.answer(
           status,

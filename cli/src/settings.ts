@@ -1,17 +1,22 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { type Brokerage, inBrokerage } from './brokerages.ts'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** The content of the settings file. It contains credentials, so only its owner may read it. */
 export interface Settings {
   readonly url?: string
+  /** The brokerage of the session, the service token and the secret. */
+  readonly brokerage?: Brokerage
   /** A service token. */
   readonly token?: string
   /** A signing secret. */
   readonly secret?: string
   /** The session of a sign-in, which expires after hours. */
   readonly session?: { readonly token: string; readonly expires_at: string; readonly email: string }
+  /** The service tokens and secrets of other brokerages, by the address of the service and the id of the brokerage. */
+  readonly aside?: { readonly [brokerage: string]: Pick<Settings, 'token' | 'secret'> }
 }
 
 export function settingsPath({ env, home }: Pick<Surroundings, 'env' | 'home'>): string {
@@ -41,8 +46,22 @@ export function changeSettings(
   where: Pick<Surroundings, 'env' | 'home'>,
   changes: { readonly [Name in keyof Settings]: Settings[Name] | undefined },
 ): string {
+  return writeSettings(where, { ...readSettings(where), ...changes })
+}
+
+/** Saves credentials of a brokerage. Those of the brokerage before it are put aside (see `inBrokerage`). */
+export function saveCredentials(
+  where: Pick<Surroundings, 'env' | 'home'>,
+  url: string,
+  brokerage: Brokerage,
+  credentials: Pick<Settings, 'session' | 'token' | 'secret'>,
+): string {
+  const before = readSettings(where)
+  return writeSettings(where, { ...inBrokerage(before, url, brokerage), ...credentials })
+}
+
+function writeSettings(where: Pick<Surroundings, 'env' | 'home'>, settings: object): string {
   const path = settingsPath(where)
-  const settings = { ...readSettings(where), ...changes }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const newFile = `${path}.${process.pid}`
   writeFileSync(newFile, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 })

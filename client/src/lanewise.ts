@@ -17,7 +17,8 @@ import { type Patience, withRetries } from './retry.ts'
 import type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 import { bodyBytes, signatureHeaders } from './sign.ts'
 
-export const clientVersion = '0.1.0'
+/** The release of the service that this client belongs to. */
+export const clientVersion = '0.2.0'
 
 /** All attempts of an update use the same signature up to this age, so that the service recognizes them as repeats. */
 const signatureLifetimeMs = 240_000

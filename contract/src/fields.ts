@@ -114,17 +114,23 @@ export const laneRef = Type.String({
 const isoTime =
   /^(\d{4})-(\d{2})-(\d{2})(?:T((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
 
+/** The basic form, without separators. */
+const basicTime =
+  /^(\d{4})(\d{2})(\d{2})(?:T((?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
+
 /**
- * Parses an ISO 8601 date or time to epoch milliseconds. Null if the text is invalid or the date does not exist.
+ * Parses an ISO 8601 date or time, in the extended or the basic form, to epoch milliseconds. Null if the text is invalid or the date does not exist.
  * Dates and times without a zone are read as UTC.
  *
  * @example readTime('2026-03-01T14:00:00Z') // 1772373600000
  * @example readTime('2026-03-01T14:00') // 1772373600000
+ * @example readTime('20260301T140000Z') // 1772373600000
  */
 export function readTime(value: string): number | null {
-  const match = isoTime.exec(value)
+  const match = isoTime.exec(value) ?? basicTime.exec(value)
   if (match === null) return null
-  const [, year, month, day, clock = '00:00', zone = 'Z'] = match
+  const [, year, month, day, sent = '00:00', zone = 'Z'] = match
+  const clock = sent.replace(/^(\d{2})(\d{2})/, '$1:$2').replace(/^(\d{2}:\d{2})(\d{2})/, '$1:$2')
   const hoursAndMinutes = zone.length === 3 ? `${zone}:00` : zone
   const milliseconds = Date.parse(`${year}-${month}-${day}T${clock.replace(',', '.')}${hoursAndMinutes}`)
   if (Number.isNaN(milliseconds) || !isRealDay(Number(year), Number(month), Number(day))) return null
@@ -147,7 +153,7 @@ export function time(description: string) {
   return Type.Refine(
     Type.String({
       description: `${description}. A time without a zone, or a date, is read as UTC`,
-      pattern: isoTime.source,
+      pattern: `${isoTime.source}|${basicTime.source}`,
       examples: ['2026-03-01T14:00:00Z'],
       'x-expected': 'a time in ISO 8601, such as 2026-03-01T14:00:00Z',
     }),

@@ -137,7 +137,7 @@ export const pushQuotes = endpoint({
           errors: [
             {
               pointer: '/destination',
-              code: 'required',
+              code: 'quote-not-found',
               detail: 'destination must be sent together with origin.',
             },
           ],

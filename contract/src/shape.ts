@@ -22,6 +22,8 @@ interface AnySchema {
   readonly items?: AnySchema
   readonly maxItems?: number
   readonly required?: readonly string[]
+  readonly minLength?: number
+  readonly pattern?: string
   readonly 'x-expected'?: string
   /** True for secrets. Error messages do not contain the value of a secret. */
   readonly writeOnly?: boolean
@@ -71,31 +73,53 @@ export function shape(schema: TSchema, where: Where): Shape {
 
 /**
  * Copies a JSON value without the members that the schema does not define, at every depth. The paths of the removed
- * members are added to `unknown`. Members that are null are omitted, because null means absent in a body. A list that is longer
- * than its maximum stays as it is; `Shape.errors` refuses it.
+ * members are added to `unknown`. Members that are null are omitted, because null means absent in a body. With
+ * `emptyIsAbsent`, so are optional texts that are empty and must not be: many systems send one for a value that is not there.
+ * A list that is longer than its maximum stays as it is; `Shape.errors` refuses it.
  *
  * @example knownMembers(schema, { lanes: [{ origin: 'Reno, NV', colour: 'red' }] }, unknown) // unknown: [['lanes', 0, 'colour']]
  */
-export function knownMembers(schema: TSchema, value: unknown, unknown: BodyPath[]): unknown {
-  return knownPart(schema as AnySchema, value, [], unknown)
+export function knownMembers(
+  schema: TSchema,
+  value: unknown,
+  unknown: BodyPath[],
+  { emptyIsAbsent = false }: { readonly emptyIsAbsent?: boolean } = {},
+): unknown {
+  return knownPart(schema as AnySchema, value, [], { unknown, emptyIsAbsent })
 }
 
-function knownPart(schema: AnySchema, value: unknown, path: BodyPath, unknown: BodyPath[]): unknown {
+interface Known {
+  readonly unknown: BodyPath[]
+  readonly emptyIsAbsent: boolean
+}
+
+function knownPart(schema: AnySchema, value: unknown, path: BodyPath, known: Known): unknown {
   if (Array.isArray(value)) {
     const { items = {}, maxItems = Number.POSITIVE_INFINITY } = schema
     // A list that validation refuses is not copied: it may have a million items.
     if (schema.type !== 'array' || value.length > maxItems) return value
-    return value.map((item, index) => knownPart(items, item, [...path, index], unknown))
+    return value.map((item, index) => knownPart(items, item, [...path, index], known))
   }
   const { properties } = schema
   if (typeof value !== 'object' || value === null || properties === undefined) return value
-  const known: Record<string, unknown> = {}
+  const members: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     const at = [...path, name]
-    if (!Object.hasOwn(properties, name)) unknown.push(at)
-    else if (member !== null) known[name] = knownPart(properties[name] ?? {}, member, at, unknown)
+    if (!Object.hasOwn(properties, name)) known.unknown.push(at)
+    else if (member !== null && !(known.emptyIsAbsent && member === '' && isLeftOut(schema, name)))
+      members[name] = knownPart(properties[name] ?? {}, member, at, known)
   }
-  return known
+  return members
+}
+
+/** True if an empty text means that a member is absent: it is optional, and the empty text is not a value of it. */
+function isLeftOut({ required = [], properties = {} }: AnySchema, name: string): boolean {
+  const { type, minLength = 0, pattern, enum: values } = properties[name] ?? {}
+  return (
+    !required.includes(name) &&
+    (type === 'string' || values !== undefined) &&
+    (minLength > 0 || values !== undefined || (pattern !== undefined && !new RegExp(pattern).test('')))
+  )
 }
 
 /** The paths of the lists in a value that are longer than their maximum. Looks at no item of such a list. */
@@ -201,6 +225,8 @@ export function readParameters(
   const values: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(sent)) {
     const type = properties[name]?.type
+    // An empty optional parameter is absent: forms and URL templates send one for a value that is not there.
+    if (text === '' && schema.required?.includes(name) !== true) continue
     const isNumber = type === 'number' || type === 'integer'
     values[name] = isNumber && decimal.test(text) ? Number(text) : text
   }

@@ -211,6 +211,14 @@ describe('bad history', () => {
   })
 })
 
+it('says that the average of a wider scope is of rates that were scaled', () => {
+  const quotes = [past(3), past(4), past(5)]
+  expect(describeQuotes(quotes, { usedScope: 'state_pair', avgRateCents: 199_623 }).summary).toContain(
+    "at an average rate of $1,996.23 scaled to this lane's miles",
+  )
+  expect(describeQuotes(quotes).summary).not.toContain('scaled')
+})
+
 describe('rescaledAverage', () => {
   const haulLog = (miles: number | null) => Math.log(miles ?? 400)
 

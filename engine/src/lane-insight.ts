@@ -90,6 +90,7 @@ export function describeLane(question: LaneQuestion): LaneInsight {
       winRatePct: history.winRatePct,
       monthsActive: history.monthsActive,
       avgRateCents: history.avgRateCents,
+      rateIsScaled: question.avgRateCents !== null,
       signals,
       ...(buckets.length === 0 && older > 0 ? { lastQuoteMonth: lastMonth(counts) } : {}),
     }),

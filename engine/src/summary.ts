@@ -13,6 +13,8 @@ export interface SummaryFacts {
   readonly winRatePct: number
   readonly monthsActive: number
   readonly avgRateCents: number
+  /** True if the average is of rates that were scaled to the miles of the lane. */
+  readonly rateIsScaled: boolean
   readonly signals: LaneSignals
   /** The month of the last quote, such as "December 2017". Set if all quotes are too old for the scores. */
   readonly lastQuoteMonth?: string
@@ -33,7 +35,9 @@ export function summary(facts: SummaryFacts): string {
     facts.used === facts.asked
       ? `On ${SCOPE_NAMES[facts.used]}`
       : `With too little history on ${SCOPE_NAMES[facts.asked]}, this looks at ${SCOPE_NAMES[facts.used]}, where`
-  const rate = facts.avgRateCents > 0 ? ` at an average rate of ${formatDollars(facts.avgRateCents)}` : ''
+  const scaled = facts.rateIsScaled ? " scaled to this lane's miles" : ''
+  const rate =
+    facts.avgRateCents > 0 ? ` at an average rate of ${formatDollars(facts.avgRateCents)}${scaled}` : ''
   const span = `over ${counted(facts.monthsActive, 'month')}${rate}`
   if (facts.decided === 0) {
     const decision = facts.quotes === 1 ? 'it is not decided yet' : 'none of them is decided yet'

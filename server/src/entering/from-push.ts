@@ -103,7 +103,21 @@ function togetherErrors(item: Partial<Quote>): FieldError[] {
     ...(until !== undefined && from !== undefined && moment(until) < moment(from)
       ? [wrong('valid_until', 'valid_until must not be before quoted_at.')]
       : []),
+    ...(item.decided_at !== undefined && from !== undefined && isBefore(item.decided_at, from)
+      ? [
+          wrong(
+            'decided_at',
+            `decided_at must not be before quoted_at; it is ${item.decided_at}, and quoted_at is ${from}.`,
+          ),
+        ]
+      : []),
   ]
+}
+
+/** True if a decision is before its quote. A decision on a date without a time may be on the day of the quote. */
+function isBefore(decided: string, quoted: string): boolean {
+  const day = (text: string) => moment(text).toISOString().slice(0, 10)
+  return decided.includes('T') ? moment(decided) < moment(quoted) : day(decided) < day(quoted)
 }
 
 /** A quote or an outcome in the future is a mistake, such as a local time that was sent as UTC. */
@@ -272,7 +286,7 @@ export function missingOfNew(item: Partial<Quote>): FieldError[] {
     .filter((field) => item[field] === undefined)
     .map((field) => ({
       pointer: `/${field}`,
-      code: 'required',
+      code: 'quote-not-found',
       detail: `${field} is required: there is no quote with this external_id yet.`,
     }))
 }

@@ -84,12 +84,17 @@ export function answerProblem(
     .headers({
       ...standardHeaders,
       'Request-Id': request.id,
+      ...(answer.status === 401 ? { 'WWW-Authenticate': challengeOf(answer) } : {}),
       ...answer.headers,
       ...(isLeftUnread(request, answer) ? { Connection: 'close' } : {}),
     })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
 }
+
+/** What a 401 asks for (RFC 9110 requires it of each): the signature if that is what is wrong, and otherwise a token. */
+const challengeOf = ({ code }: Problem) =>
+  /^(signature|timestamp)-/.test(code) ? 'HMAC-SHA256 realm="integrations"' : 'Bearer realm="lanewise"'
 
 /**
  * True when the connection must close after a refusal, because the unread body would still arrive on it. A small body that

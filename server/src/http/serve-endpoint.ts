@@ -207,7 +207,9 @@ function readBody(
     bodyBytes.length === 0 && needed.length === 0
       ? {}
       : readJsonObject(bodyBytes, { depthMax: jsonDepthMax, keysMax: endpoint.bodyKeysMax ?? jsonKeysMax })
-  const known = knownMembers(endpoint.body, sent, ignored)
+  const known = knownMembers(endpoint.body, sent, ignored, {
+    emptyIsAbsent: endpoint.who.kind === 'service',
+  })
   const errors = check.errors(known)
   if (errors.length > 0) {
     // A missing field may have been sent under a misspelled name.

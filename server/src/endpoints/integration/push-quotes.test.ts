@@ -470,3 +470,42 @@ describe('422', () => {
     }
   })
 })
+
+test('a decision before its quote is refused, and one on the date of the quote is not', async () => {
+  const ours = await makeIntegration(app, 'integrations:write quotes:write')
+  const quoted_at = '2026-01-03T15:00:00Z'
+  const times = ['2026-01-03T14:59:59Z', '2026-01-02', '2026-01-03', quoted_at]
+  const { body } = await pushSigned(
+    app,
+    ours,
+    pushQuotes,
+    {
+      quotes: times.map((decided_at, at) =>
+        quoteToPush(`D-${at}`, { quoted_at, outcome: 'lost', decided_at }),
+      ),
+    },
+    Math.floor(app.now / 1000),
+  )
+  expect(body.results.map(({ status }: { status: number }) => status)).toEqual([422, 422, 200, 200])
+  expect(body.results[0].errors).toMatchObject([
+    { pointer: '/decided_at', detail: expect.stringContaining('must not be before quoted_at') },
+  ])
+})
+
+test('a correction before its quote has a code that a program can tell from a wrong field', async () => {
+  const ours = await makeIntegration(app, 'integrations:write quotes:write')
+  const { body } = await pushSigned(
+    app,
+    ours,
+    pushQuotes,
+    {
+      quotes: [{ external_id: 'LATE-1', quoted_rate: 2000 }, quoteToPush('WRONG-1', { quoted_rate: 'much' })],
+    },
+    Math.floor(app.now / 1000),
+  )
+  const codes = body.results.map(({ errors }: { errors: { code: string }[] }) =>
+    errors.map(({ code }) => code),
+  )
+  expect(new Set(codes[0])).toEqual(new Set(['quote-not-found']))
+  expect(codes[1]).toEqual(['invalid'])
+})

@@ -49,6 +49,17 @@ describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => 
     expect(person.body).toEqual(machine.body)
   })
 
+  test('an empty parameter is the same as none, if it is optional', async () => {
+    for (const path of [people, machines]) {
+      const token = path === people ? acme.tenant.owner : acme.token
+      const plain = await ask(path, {}, token)
+      for (const _ of [1, 2]) {
+        expect((await ask(path, { equipment: '', include: '' }, token)).body).toEqual(plain.body)
+      }
+      expect((await ask(path, { origin: '' }, token)).status).toBe(422)
+    }
+  })
+
   test('a viewer may read it, and nothing is cached', async () => {
     const viewer = await makePerson(app, acme.tenant, 'viewer')
     const { status, headers } = await ask(people, {}, viewer.token)
