@@ -72,7 +72,7 @@ describe('every operation, with every kind of credential, for records of both br
       // The responses contain the caller's own canaries, so they could contain those of the other brokerage.
       expect(seenOwn.size).toBeGreaterThan(25)
     },
-    120_000,
+    300_000,
   )
 
   // A third of the ids per parameter. `npm run prove` uses all of them.
