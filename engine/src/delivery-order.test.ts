@@ -1,15 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
-import {
-  factsOf,
-  isSame,
-  noFacts,
-  outcomeFrom,
-  storedFacts,
-  undecided,
-  withDecision,
-} from './lane-outcome.ts'
+import { factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from './lane-outcome.ts'
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
 
@@ -41,7 +33,6 @@ type Message =
       readonly at: number
     }
   | { readonly kind: 'quote'; readonly values: Readonly<Record<string, unknown>>; readonly at: number }
-  | { readonly kind: 'person'; readonly outcome: 'won' | 'lost' | 'pending' }
 
 /** A lane as it is read again from the database: its facts go through their stored form. */
 function readAgain(lane: Lane): Lane {
@@ -59,11 +50,6 @@ function readAgain(lane: Lane): Lane {
 
 function after(stored: Lane, message: Message): Lane {
   const lane = readAgain(stored)
-  if (message.kind === 'person') {
-    const decidedAt = message.outcome === 'pending' ? null : arrival
-    const decision = { outcome: message.outcome, reason: null, source: 'dashboard', decidedAt } as const
-    return { ...lane, outcome: decision, facts: withDecision(lane.facts, decision, arrival / 1_000) }
-  }
   if (message.kind === 'update') {
     const cancellation = message.cancels ? { cancellation: { reason: String(message.at % 7) } } : {}
     const update = { fields: message.fields, ...cancellation, sender: 1, signedAtSeconds: message.at }
@@ -179,23 +165,6 @@ describe('the end state of a lane does not depend on the order of delivery', () 
         expect(endOf(order)).toEqual(endOf(messages))
       }),
       { numRuns: 2_000 },
-    )
-  })
-
-  test('for a decision of a person among messages that were signed before it', () => {
-    const decision = fc
-      .constantFrom('won', 'lost', 'pending')
-      .map((outcome): Message => ({ kind: 'person', outcome: outcome as 'won' }))
-    fc.assert(
-      fc.property(
-        decision,
-        fc.array(fc.oneof(booking, cancellation), { maxLength: 3 }),
-        (decided, messages) => {
-          const ends = [...ordersOf([decided, ...messages])].map(endOf)
-          for (const end of ends) expect(end).toEqual(ends[0])
-        },
-      ),
-      { numRuns: 500 },
     )
   })
 })

@@ -39,8 +39,8 @@ export interface ReportedTime {
 export interface OutcomeFacts {
   /** The newest outcome from another system, a file, or an expiry; pending without any. Its time is `reported` if it was pushed. */
   readonly stated: LaneOutcome
-  /** The newest decision of a person, and its second on the database's clock. */
-  readonly person: (LaneOutcome & { readonly at: number }) | null
+  /** The newest decision of a person, its second on the database's clock, and whether the lane was booked when the person decided. */
+  readonly person: (LaneOutcome & { readonly at: number; readonly onBooking: boolean }) | null
   /** Whether the person's decision is newer than `stated`. */
   readonly personIsNewest: boolean
   readonly reported: Readonly<Partial<Record<StoredOutcome, ReportedTime>>>
@@ -148,9 +148,14 @@ export function withImportedBooking(facts: OutcomeFacts, decidedAt: number): Out
   return { ...facts, importedWinAt: facts.importedWinAt ?? decidedAt }
 }
 
-/** The facts after a person set the outcome in the second `at` of the database's clock. */
-export function withDecision(facts: OutcomeFacts, decision: LaneOutcome, at: number): OutcomeFacts {
-  return { ...facts, person: { ...decision, at }, personIsNewest: true }
+/** The facts after a person set the outcome of a lane in the second `at` of the database's clock. */
+export function withDecision(
+  facts: OutcomeFacts,
+  decision: LaneOutcome,
+  at: number,
+  onBooking: boolean,
+): OutcomeFacts {
+  return { ...facts, person: { ...decision, at, onBooking }, personIsNewest: true }
 }
 
 /** The facts after an outcome without a signature: of a file, or an expiry. */
@@ -173,7 +178,7 @@ export function withStatement(facts: OutcomeFacts, stated: LaneOutcome): Outcome
 export function outcomeFrom(facts: OutcomeFacts, booking: HeldBooking): LaneOutcome {
   const apart = outcomeApartFromBooking(facts)
   if (!booking.isBooked) return apart
-  if (facts.person !== null && decidedOnBooking(facts, facts.person.at)) return decisionOf(facts.person)
+  if (facts.person !== null && stands(facts)) return decisionOf(facts.person)
   return {
     outcome: 'won',
     reason: null,
@@ -182,7 +187,8 @@ export function outcomeFrom(facts: OutcomeFacts, booking: HeldBooking): LaneOutc
   }
 }
 
-const decisionOf = ({ at: _, ...outcome }: NonNullable<OutcomeFacts['person']>): LaneOutcome => outcome
+const decisionOf = ({ at: _, onBooking: __, ...outcome }: NonNullable<OutcomeFacts['person']>): LaneOutcome =>
+  outcome
 
 /** What a lane's outcome is without a booking: a cancellation restores it. */
 export function outcomeApartFromBooking({
@@ -198,10 +204,9 @@ export function outcomeApartFromBooking({
   return { ...stated, decidedAt: stated.outcome === 'pending' ? null : decidedAt }
 }
 
-/** Whether the lane was booked in a second, by a booking that was not cancelled before it or since. */
-function decidedOnBooking({ bookings, cancellations }: OutcomeFacts, second: number): boolean {
-  const cancelled = newest(cancellations)
-  return cancelled <= second && bookings.some((at) => at > cancelled && at <= second)
+/** Whether a person decided with the booking before them, and it has not been cancelled since. */
+function stands({ person, cancellations }: OutcomeFacts): boolean {
+  return person?.onBooking === true && newest(cancellations) <= person.at
 }
 
 function wonAt(facts: OutcomeFacts, apart: LaneOutcome, bookedAt: number | null): number | null {
@@ -261,9 +266,10 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLa
   const [stamp] = stamps
   const byPerson = stamps.find(({ sender }) => sender === null)
   const secondOf = (ms: number | null) => (ms === null ? 0 : Math.floor(ms / 1000))
-  const decision = (outcome: LaneOutcome) => ({
+  const decision = (outcome: LaneOutcome, onBooking: boolean) => ({
     ...outcome,
     at: byPerson?.signed ?? secondOf(outcome.decidedAt),
+    onBooking,
   })
   const before: LaneOutcome | null =
     kept === null
@@ -281,7 +287,7 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLa
   const tmsWinAt = winOf('tms')
   const stored: OutcomeFacts = {
     stated: stated.source === 'dashboard' ? undecided : stated,
-    person: kept?.person ?? (stated.source === 'dashboard' ? decision(stated) : null),
+    person: kept?.person ?? (stated.source === 'dashboard' ? decision(stated, false) : null),
     personIsNewest: kept?.person_is_newest ?? stated.source === 'dashboard',
     reported: kept?.reported ?? reportedBefore(stated, stamps),
     bookings: kept?.bookings ?? (tmsWinAt === null ? [] : [secondOf(tmsWinAt)]),
@@ -291,7 +297,7 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLa
   if (!isBooked) {
     if (isSame(shown, outcomeApartFromBooking(stored))) return stored
     return shown.source === 'dashboard'
-      ? withDecision(stored, shown, decision(shown).at)
+      ? withDecision(stored, shown, decision(shown, false).at, false)
       : {
           ...withStatement(stored, shown),
           reported: { ...reportedBefore(shown, stamps), ...stored.reported },
@@ -300,10 +306,8 @@ export function factsOf({ shown, kept, isBooked, cancelledAt, stamps }: StoredLa
   if (shown.source !== 'dashboard' || (stored.person !== null && isSame(shown, decisionOf(stored.person)))) {
     return stored
   }
-  // A person decided on a booking without a signature: it counts as booked in that second.
-  const { at } = decision(shown)
   const isNewest = byPerson !== undefined && stamp === byPerson
-  return { ...withBooking(stored, at), person: { ...shown, at }, personIsNewest: isNewest }
+  return { ...stored, person: decision(shown, true), personIsNewest: isNewest }
 }
 
 /** When an outcome was reported whose lane does not store it. */
@@ -352,9 +356,8 @@ export function withRollback(
 ): OutcomeFacts {
   const inForce = isBooked ? { ...facts, cancellations: [] } : facts
   if (restored === null) return inForce
-  if (restored.source === 'dashboard') return withDecision(inForce, restored, at)
+  if (restored.source === 'dashboard') return withDecision(inForce, restored, at, isBooked)
   if (!isBooked) return withStatement({ ...inForce, person: null }, restored)
   // The win is restored: a decision on the booking is undone, and one from before the booking is what a cancellation restores.
-  const stood = inForce.person !== null && decidedOnBooking(inForce, inForce.person.at)
-  return stood ? { ...inForce, person: null, personIsNewest: false } : inForce
+  return stands(inForce) ? { ...inForce, person: null, personIsNewest: false } : inForce
 }

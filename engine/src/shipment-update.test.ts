@@ -33,7 +33,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
 
   test.each([
     ['an open lane', noFacts],
-    ['a lane that a person marked lost before', withDecision(noFacts, lostByAPerson, 1)],
+    ['a lane that a person marked lost before', withDecision(noFacts, lostByAPerson, 1, false)],
     ['a lane that a file marked lost', withStatement(noFacts, { ...lostByAPerson, source: 'import' })],
   ] as const)('wins %s', (_name, facts) => {
     expect(outcomeFrom(booked(facts), held)).toEqual(won)
@@ -44,7 +44,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
 
   test('keeps the time of a win that a person recorded before the booking', () => {
     const before = { ...lostByAPerson, outcome: 'won', reason: null } as const
-    expect(outcomeFrom(booked(withDecision(noFacts, before, 1)), held).decidedAt).toBe(1_000)
+    expect(outcomeFrom(booked(withDecision(noFacts, before, 1, false)), held).decidedAt).toBe(1_000)
   })
 })
 
@@ -322,7 +322,7 @@ describe('the outcome of a lane', () => {
         let standing: LaneOutcome | null = null
         for (const [index, step] of taken.entries()) {
           if (step.kind === 'person') {
-            const facts = withDecision(lane.facts, step.outcome, start + index)
+            const facts = withDecision(lane.facts, step.outcome, start + index, isBooked(lane.booking))
             lane = { ...lane, outcome: step.outcome, facts }
             if (isBooked(lane.booking)) standing = step.outcome
             else unbooked = step.outcome

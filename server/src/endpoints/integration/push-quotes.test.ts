@@ -101,7 +101,7 @@ describe('200', () => {
       quoteToPush('K-2'),
       quoteToPush('K-3', { origin: 'Dallas, ZZ' }),
     ]
-    const { status, body } = await pushSigned(app, ours, checkQuotes, { quotes }, seconds())
+    const { status, body } = await pushSigned(app, ours, checkQuotes, { quotes }, seconds() + 1)
     expect(status).toBe(200)
     const pushed = await push(ours, quotes, seconds() + 1)
     const { lane_ref: _, lane_id: __, ...created } = pushed.body.results[1]

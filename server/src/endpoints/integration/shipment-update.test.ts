@@ -183,7 +183,7 @@ describe('200', () => {
       token: acme.tenant.owner,
       body: { outcome: 'lost', reason: 'service' },
     })
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200, truck_cost: 1500 })
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200, truck_cost: 1500 }, seconds() + 1)
     expect(await laneOf(lane.lane_ref)).toMatchObject({
       outcome: 'lost',
       outcome_source: 'dashboard',
@@ -306,13 +306,21 @@ describe('200', () => {
     expect(await laneOf(lane.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
   })
 
-  test('of two updates signed in the same second the later arrival stands, however often the first is replayed', async () => {
-    const lane = await makeLane(app, acme.tenant)
-    const first = { lane_ref: lane.lane_ref, customer_rate: 2100 }
-    await push(first)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
-    for (let i = 0; i < 20; i++) expect((await push(first)).status).toBe(200)
-    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  test('of two updates signed in the same second the same one stands, whichever arrives first or is replayed', async () => {
+    const rates: number[] = []
+    for (const order of [
+      [2100, 2200],
+      [2200, 2100],
+    ]) {
+      const { lane_ref } = await makeLane(app, acme.tenant)
+      for (const customer_rate of [...order, ...order, ...order.toReversed()]) {
+        expect((await push({ lane_ref, customer_rate, truck_cost: customer_rate - 300 })).status).toBe(200)
+      }
+      const { customer_rate, truck_cost } = await laneOf(lane_ref)
+      expect(truck_cost).toBe(customer_rate - 300)
+      rates.push(customer_rate)
+    }
+    expect(rates[0]).toBe(rates[1])
   })
 
   test.each([3, 20, 120])(
@@ -395,7 +403,9 @@ describe('200', () => {
       expect((await pushUpdate(app, another, late, signedAt - 10)).body.updated).toBe(false)
       const [change] = await changesOf(lane.lane_ref)
       expect(Math.abs(Date.parse(change.changed_at) - Date.now())).toBeLessThan(60_000)
-      expect((await laneOf(lane.lane_ref)).decided_at).toBe(change.changed_at)
+      const { decided_at } = await laneOf(lane.lane_ref)
+      // The first message about the booking tells when it was won, also if its values are too old.
+      expect(Date.parse(decided_at)).toBe((signedAt - 10) * 1000)
     } finally {
       await behind.close()
     }
@@ -418,10 +428,9 @@ describe('200', () => {
 
   test('amounts keep their cents, from 0 to the largest', async () => {
     const lane = await makeLane(app, acme.tenant)
-    for (const amount of [0, 0.01, 0.1, 2150, 2150.5, 1234.56, 9_999_999.99]) {
-      expect(
-        (await push({ lane_ref: lane.lane_ref, customer_rate: amount, truck_cost: amount })).status,
-      ).toBe(200)
+    for (const [nth, amount] of [0, 0.01, 0.1, 2150, 2150.5, 1234.56, 9_999_999.99].entries()) {
+      const update = { lane_ref: lane.lane_ref, customer_rate: amount, truck_cost: amount }
+      expect((await push(update, seconds() + nth)).status).toBe(200)
       expect(await laneOf(lane.lane_ref)).toMatchObject({
         customer_rate: amount,
         truck_cost: amount,
@@ -747,8 +756,11 @@ describe('422', () => {
     '%s takes any text that can be shown, gives it back letter for letter, and refuses what hides or breaks',
     async (field) => {
       const lane = await makeLane(app, acme.tenant)
-      for (const [text, fits] of naughty) {
-        const answer = await push({ lane_ref: lane.lane_ref, [field]: text })
+      for (const [nth, [text, fits]] of naughty.entries()) {
+        const answer = await push(
+          { lane_ref: lane.lane_ref, [field]: text },
+          seconds() - naughty.length + nth,
+        )
         expect([text, answer.status]).toEqual([text, fits ? 200 : 422])
         if (fits) {
           const kept = (await laneOf(lane.lane_ref))[field === 'carrier_mc' ? 'carrier_notes' : field]

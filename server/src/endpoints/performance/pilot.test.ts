@@ -189,7 +189,13 @@ describe('200', () => {
     await call(app, 'POST', `/api/lanes/${linehaul}/outcome`, { token: owner, body: { outcome: 'won' } })
     // Canadian dollars on a day without an exchange rate.
     const cost = { truck_cost: 2400, truck_currency: 'CAD' }
-    await pushUpdate(app, tms, { lane_ref: booked, customer_rate: 2150, ...cost })
+    // A second later: a booking of the second of the quote would have been signed before the forecast.
+    await pushUpdate(
+      app,
+      tms,
+      { lane_ref: booked, customer_rate: 2150, ...cost },
+      Math.floor(app.now / 1000) + 1,
+    )
     await app.sealPilots()
     const report = () => call(app, 'GET', '/api/pilot/report', { token: owner })
     expect((await report()).body).toMatchObject({
@@ -207,7 +213,8 @@ describe('200', () => {
 
   test('a pushed quote with an outcome, or of days ago, is marked as late; a repriced one is forecast again', async () => {
     const made = await pilotTenant()
-    const push = (quote: object) => pushSigned(app, made, pushQuotes, { quotes: [quote] })
+    let at = Math.floor(app.now / 1000)
+    const push = (quote: object) => pushSigned(app, made, pushQuotes, { quotes: [quote] }, at++)
     await push(quoteToPush('P-1', { outcome: 'won' }))
     await push(
       quoteToPush('P-2', { quoted_at: new Date(app.now - 3 * 86_400_000).toISOString(), quoted_rate: 2000 }),
@@ -232,8 +239,9 @@ describe('200', () => {
 
   test('a quote of days ago that is repriced has a forecast with numbers, in US dollars on the basis of the brokerage', async () => {
     const made = await pilotTenant()
+    let at = Math.floor(app.now / 1000)
     const push = (over: object) =>
-      pushSigned(app, made, pushQuotes, { quotes: [quoteToPush('R-1', { ...over, ...old })] })
+      pushSigned(app, made, pushQuotes, { quotes: [quoteToPush('R-1', { ...over, ...old })] }, at++)
     const day = (at: number) => new Date(at).toISOString().slice(0, 10)
     const quotedAt = app.now - 3 * 86_400_000
     const old = { quoted_at: new Date(quotedAt).toISOString() }

@@ -330,7 +330,8 @@ export function outcomeValues(
 
 /** The columns that a person's decision changes, at `clock` of the database's clock: pushes that were signed before are older. */
 export function decisionValues(lane: LaneRow, decision: LaneOutcome, clock: Date): NextValues {
-  const facts = withDecision(outcomeFactsOf(lane), decision, Math.floor(clock.getTime() / 1000))
+  const second = Math.floor(clock.getTime() / 1000)
+  const facts = withDecision(outcomeFactsOf(lane), decision, second, isBooked(bookingOf(lane)))
   return { ...outcomeValues(decision, facts), ...quoteSetByPerson(lane, ['outcome'], clock) }
 }
 
