@@ -67,7 +67,7 @@ export interface BookCounts {
 
 export interface BooksOptions<Quotes extends Book> {
   readonly database: Pick<Database, 'inTenant'>
-  readonly watch: Pick<TenantWatch, 'look' | 'isCurrent' | 'reading' | 'epoch'>
+  readonly watch: Pick<TenantWatch, 'poll' | 'isCurrent' | 'reading' | 'epoch'>
   readonly make: () => Quotes
   /** The memory limit of all books together. */
   readonly bytesMax: number
@@ -388,7 +388,7 @@ export function books<Quotes extends Book>({
     const current = held(tenant)
     if (current !== null) return current
     for (let tries = 0; tries < triesMax; tries++) {
-      await waitWithinDeadline(() => watch.look())
+      await waitWithinDeadline(() => watch.poll())
       const known = held(tenant)
       if (known !== null) return known
       const entry = entryOf(tenant) ?? (await whileAnswered(opener.open(tenant), openingWaitMs))

@@ -14,7 +14,7 @@ import { tenantWatch } from './tenant-watch.ts'
 
 const ours = tenantId(1)
 const theirs = tenantId(2)
-/** How long an answer of the database is valid (`lookHoldsMs` of the watch). */
+/** How long an answer of the database is valid (`answerHoldsMs` of the watch). */
 const answerValidMs = 800
 
 /** A cache over a fake database that only reports versions. `commit` reports a commit of this process. */
@@ -134,7 +134,7 @@ describe('while the database does not answer', () => {
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
 
     database.isDown = false
-    await watch.look()
+    await watch.poll()
     expect(cache.peek(ours, 'lane', 0)).toBe('lane')
   })
 
@@ -144,7 +144,7 @@ describe('while the database does not answer', () => {
     expect(await cache.getOrRead(ours, 'lane', 0, async () => found('lane'))).toBe('lane')
 
     database.isDown = false
-    await watch.look()
+    await watch.poll()
     expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
   })
 
@@ -169,7 +169,7 @@ test('a switch to another database (a replica, a restored backup) invalidates al
 
   database.server = 'replica'
   clock.now += answerValidMs + 1
-  await watch.look()
+  await watch.poll()
   expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
 
   await cache.getOrRead(ours, 'other lane', 0, async () => found('lane of the replica'))
@@ -281,10 +281,10 @@ test('the age of a registration counts from the answer of a slow poll, not from 
   const gate = Promise.withResolvers<void>()
   database.gate = gate.promise
   database.joinedMs = 2_000
-  const look = watch.look()
+  const poll = watch.poll()
   clock.now += 700
   gate.resolve()
-  await look
+  await poll
   expect(watch.otherInstances()?.joinedMs).toBe(2_000)
   clock.now += 50
   expect(watch.otherInstances()?.joinedMs).toBe(2_050)

@@ -92,7 +92,7 @@ class WatchedMemory implements TenantMemory {
     now: number,
     read: () => Promise<CachedRead<T>>,
   ): Promise<T> {
-    await waitWithinDeadline(() => this.#watch.look())
+    await waitWithinDeadline(() => this.#watch.poll())
     const entry = this.#validEntry(tenant, key, now)
     if (entry !== undefined) {
       this.#hits++

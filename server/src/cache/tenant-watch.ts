@@ -29,7 +29,7 @@ export interface TenantWatch {
    * Polls the database now, unless the last answer is still valid. Takes at most what the deadline of the request leaves.
    * If the poll fails or takes longer, resolves and nothing is current.
    */
-  look(): Promise<void>
+  poll(): Promise<void>
   /** Runs a read of a tenant, and stores the versions that it was read at. Changes during the read are detected. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
   counts(): WatchCounts
@@ -47,7 +47,7 @@ export interface OtherInstances {
 export interface WatchCounts {
   readonly tenants: number
   /** Since the start: polls of the database, and polls that failed. */
-  readonly looks: number
+  readonly polls: number
   readonly failed: number
 }
 
@@ -58,13 +58,42 @@ export interface ReadVersions {
 }
 
 /** How often the database is polled while there are readers. A change elsewhere is visible after this at the latest. */
-const lookEveryMs = 40
+const pollEveryMs = 40
 /** How long an answer of the database is valid. With the poll itself, a change elsewhere is visible within a second. */
-const lookHoldsMs = 800
+const answerHoldsMs = 800
 /** Polling pauses when nothing has been read for this long. */
 const idleAfterMs = 2_000
 /** Tenants that are watched. Beyond this, the tenants that were read longest ago are forgotten. */
 const tenantsMax = 50_000
+
+/**
+ * When the database is polled:
+ *
+ * ```
+ *             a read           after 40 ms, or for a read that waits
+ *   resting ─────────► waiting ───────────────────────────────────► polling
+ *      ▲ │                ▲                                          ▲ │
+ *      │ └────────────────┼── a read that waits ─────────────────────┘ │
+ *      │                  └── answered or failed, read within 2 s ─────┤
+ *      └───────────────────── answered or failed, not read for 2 s ────┘
+ *
+ *   any ── stop() ──► stopped
+ * ```
+ *
+ * An answer counts for 800 ms in every state. After that nothing is current until the next answer.
+ */
+type PollState =
+  | { readonly name: 'resting' }
+  | { readonly name: 'waiting'; readonly timer: NodeJS.Timeout }
+  | { readonly name: 'polling'; readonly answer: Promise<void> }
+  | { readonly name: 'stopped' }
+
+const mayFollow: Readonly<Record<PollState['name'], readonly PollState['name'][]>> = {
+  resting: ['waiting', 'polling', 'stopped'],
+  waiting: ['polling', 'stopped'],
+  polling: ['waiting', 'resting', 'stopped'],
+  stopped: [],
+}
 
 interface Watched {
   facts: number
@@ -99,12 +128,10 @@ class PollingWatch implements TenantWatch {
   #instances: Pick<OtherInstances, 'exist' | 'joinedMs'> | null = null
   #notAloneSince = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | null = null
-  #timer: NodeJS.Timeout | null = null
+  #state: PollState = { name: 'resting' }
   #isFailing = false
-  #isStopped = false
   #changes = 0
-  #looks = 0
+  #polls = 0
   #failed = 0
 
   constructor(parts: WatchParts) {
@@ -155,16 +182,16 @@ class PollingWatch implements TenantWatch {
     return this.#epoch
   }
 
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     this.#readAt = this.#parts.monotonic()
-    if (this.#isFresh(this.#readAt) || this.#isStopped) return
-    await orLate(this.#lookAfterThis(), deadlineLeftMs())
+    if (this.#isFresh(this.#readAt) || this.#state.name === 'stopped') return
+    await orLate(this.#pollAfterThis(), deadlineLeftMs())
   }
 
-  async #lookAfterThis(): Promise<void> {
+  async #pollAfterThis(): Promise<void> {
     // A poll in progress may have started before the change that the caller knows of, so its answer may be too old.
-    if (this.#looking !== null) await this.#looking
-    if (!this.#isFresh(this.#parts.monotonic())) await this.#lookNow()
+    if (this.#state.name === 'polling') await this.#state.answer
+    if (!this.#isFresh(this.#parts.monotonic())) await this.#pollNow()
   }
 
   async reading<T extends { readonly versions: ReadVersions }>(
@@ -172,7 +199,7 @@ class PollingWatch implements TenantWatch {
     read: () => Promise<T>,
   ): Promise<T> {
     // Without a first poll, a change between this read and that poll would go undetected.
-    if (this.#since === null) await waitWithinDeadline((leftMs) => orLate(this.#lookNow(), leftMs))
+    if (this.#since === null) await waitWithinDeadline((leftMs) => orLate(this.#pollNow(), leftMs))
     const known = this.#watched.get(tenant) ?? {
       facts: -1,
       access: -1,
@@ -196,17 +223,18 @@ class PollingWatch implements TenantWatch {
   }
 
   counts(): WatchCounts {
-    return { tenants: this.#watched.size, looks: this.#looks, failed: this.#failed }
+    return { tenants: this.#watched.size, polls: this.#polls, failed: this.#failed }
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#looking
+    const before = this.#state
+    if (before.name === 'stopped') return
+    this.#move({ name: 'stopped' })
+    if (before.name === 'polling') await before.answer
   }
 
   #isFresh(now: number): boolean {
-    return now - this.#askedAt <= lookHoldsMs
+    return now - this.#askedAt <= answerHoldsMs
   }
 
   /** Notes that something is read now, keeps polling while the last answer is valid, and returns whether it is. */
@@ -214,31 +242,42 @@ class PollingWatch implements TenantWatch {
     const now = this.#parts.monotonic()
     this.#readAt = now
     if (!this.#isFresh(now)) return false
-    if (this.#timer === null && this.#looking === null) this.#schedule()
+    if (this.#state.name === 'resting') this.#wait()
     return true
   }
 
-  #schedule(): void {
-    if (this.#timer !== null || this.#isStopped) return
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      void this.#lookNow()
-    }, lookEveryMs)
-    this.#timer.unref()
+  #move(next: PollState): void {
+    const before = this.#state
+    if (!mayFollow[before.name].includes(next.name)) {
+      throw new Error(`The watch cannot go from ${before.name} to ${next.name}.`)
+    }
+    if (before.name === 'waiting') clearTimeout(before.timer)
+    this.#state = next
   }
 
-  #lookNow(): Promise<void> {
-    this.#looking ??= this.#poll().finally(() => {
-      this.#looking = null
-      if (this.#parts.monotonic() - this.#readAt < idleAfterMs) this.#schedule()
+  #wait(): void {
+    const timer = setTimeout(() => void this.#pollNow(), pollEveryMs)
+    timer.unref()
+    this.#move({ name: 'waiting', timer })
+  }
+
+  /** Polls, or joins the poll in progress. A stopped watch learns nothing more. */
+  #pollNow(): Promise<void> {
+    if (this.#state.name === 'polling') return this.#state.answer
+    if (this.#state.name === 'stopped') return Promise.resolve()
+    const answer = this.#ask().then(() => {
+      if (this.#state.name === 'stopped') return
+      if (this.#parts.monotonic() - this.#readAt < idleAfterMs) this.#wait()
+      else this.#move({ name: 'resting' })
     })
-    return this.#looking
+    this.#move({ name: 'polling', answer })
+    return answer
   }
 
-  async #poll(): Promise<void> {
+  async #ask(): Promise<void> {
     const { database, monotonic, log } = this.#parts
     const startedAt = monotonic()
-    this.#looks++
+    this.#polls++
     try {
       const answer = await runInBackground(() =>
         database.changedTenants(this.#since, () => [...this.#watched.keys()]),
@@ -253,7 +292,7 @@ class PollingWatch implements TenantWatch {
       this.#forgetUncovered(answer.covered)
       this.#since = answer.next
       if (answer.others && this.#instances?.exist === false) {
-        this.#notAloneSince = Math.min(monotonic(), this.#askedAt + lookHoldsMs)
+        this.#notAloneSince = Math.min(monotonic(), this.#askedAt + answerHoldsMs)
       }
       this.#instances = { exist: answer.others, joinedMs: answer.joinedMs }
       this.#askedAt = startedAt

@@ -27,7 +27,7 @@ let limit: ReturnType<typeof sharedLimit>
 function limitOf(otherInstances: () => OtherInstances | null) {
   return sharedLimit({
     own: slidingWindow(max, windowMs),
-    watch: { otherInstances, look: async () => {} },
+    watch: { otherInstances, poll: async () => {} },
     monotonic: () => now,
     takePermit: async (of, alreadyAdmitted) => {
       callsToShared++

@@ -26,7 +26,7 @@ const instancesUnknown = () => new DatabaseUnavailable('The running instances ar
 
 interface SharedLimitParts {
   readonly own: RateLimit
-  readonly watch: Pick<TenantWatch, 'otherInstances' | 'look'>
+  readonly watch: Pick<TenantWatch, 'otherInstances' | 'poll'>
   readonly takePermit: TakePermit
   readonly monotonic: () => number
 }
@@ -130,7 +130,7 @@ class SharedLimit implements TenantLimit {
     const { watch, monotonic } = this.#parts
     const until = monotonic() + leftMs
     for (;;) {
-      await watch.look()
+      await watch.poll()
       const otherInstances = watch.otherInstances()
       if (otherInstances === null) throw instancesUnknown()
       const waitMs = joinWaitMs(otherInstances)

@@ -101,7 +101,7 @@ function memoryMetrics(metrics: ReadOnScrape, { memory, watch }: Counted): void 
     () => one(watch().tenants),
   )
   metrics.total('lanewise_version_looks_total', 'Polls for brokerages with changes.', [], () =>
-    one(watch().looks),
+    one(watch().polls),
   )
   metrics.total(
     'lanewise_version_looks_failed_total',
