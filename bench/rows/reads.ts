@@ -119,7 +119,7 @@ function bottlenecks(results: Results): string[] {
 }
 
 export const markupRow = readRow('markup', 'markup', 'markup, warm, one process', {
-  ofLimit: 0.5,
+  ofLimit: 0.33,
   ofOrdinary: 10,
 })
 export const insightRow = readRow('insight', 'lane', 'lane insight, warm, one process', {

@@ -105,7 +105,7 @@ export const updatesRow: BenchRow = {
           check: 'updates',
           measure: 'signed updates divided by bare updates',
           value: spreadOf(ratios(ours, bareResults)).median,
-          least: 0.5,
+          least: 0.15,
         },
       ],
       faults: refusals('lanewise', results),

@@ -109,7 +109,13 @@ describe('a started PostgreSQL', () => {
       for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'TimeZone']) {
         Object.assign(shown, (await ask(service, `show ${name}`))[0])
       }
-      for (const name of ['server_encoding', 'listen_addresses', 'jit', 'max_connections']) {
+      for (const name of [
+        'server_encoding',
+        'listen_addresses',
+        'jit',
+        'max_connections',
+        'autovacuum_naptime',
+      ]) {
         Object.assign(shown, (await ask(service, `show ${name}`))[0])
       }
       expect(shown).toEqual({
@@ -118,6 +124,7 @@ describe('a started PostgreSQL', () => {
         synchronous_commit: 'on',
         data_checksums: 'on',
         TimeZone: 'UTC',
+        autovacuum_naptime: '10s',
         server_encoding: 'UTF8',
         listen_addresses: '',
         jit: 'off',

@@ -310,7 +310,7 @@ function makeSocketFolder(place: Place): { folder: string; remove: () => void } 
 
 /**
  * Settings on the command line, which neither `postgresql.conf` nor `ALTER SYSTEM` can override. The first group makes commits
- * durable. The second suits a small machine; parallel queries need shared memory that containers rarely provide. Errors are
+ * durable. The second suits a small machine and fast growth; parallel queries need shared memory that containers rarely provide. Errors are
  * logged without details, which would contain customer data.
  */
 function settings(place: Place, socketFolder: string): Record<string, string> {
@@ -327,6 +327,9 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
     max_parallel_workers_per_gather: '0',
     max_parallel_maintenance_workers: '0',
     max_logical_replication_workers: '0',
+    // A brokerage pushes its first 20,000 quotes within minutes, and again after a crash, which loses the counts that decide
+    // when a table is analyzed. Until it is, plans are those for a small table, and pushes exceed their time-outs.
+    autovacuum_naptime: '10s',
     timezone: 'UTC',
 
     listen_addresses: '',
