@@ -292,8 +292,8 @@ describe('the distance', () => {
 })
 
 describe('one appraisal', () => {
-  test('all places say the same to the cent about random quotes', async () => {
-    await agree(16, 11)
+  test('all places say the same to the cent about random quotes', { timeout: 300_000 }, async () => {
+    await agree(10, 11)
   })
 
   test('all places say the same to the cent about a thousand random quotes', {
