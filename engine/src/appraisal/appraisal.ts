@@ -150,7 +150,7 @@ export function* appraise(
   settings: AppraisalSettings,
   input: AppraisalInput,
 ): Steps<Appraisal> {
-  const { rules: given, basis, experiment } = settings
+  const { rules: given, basis } = settings
   const lane = identityOf(input.lane)
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
   const { load, expected } = loadOf(book, lane, input)
@@ -165,29 +165,14 @@ export function* appraise(
   const cost = believedCost(costs)
   const optimumCostCents = entered ?? then ?? expected?.costCents ?? null
   const goingCents = book === null ? null : referenceRateCents(book.estimator, lane, miles)
-  const known = once((): OfferBelief | null =>
-    book === null ? null : offerBelief({ estimator: book.estimator, lane, miles, customer: input.customer }),
-  )
-  const optimum = once((): Optimum | null => {
-    const belief = known()
-    const floorCents = rules.minimum?.rateCents ?? null
-    if (belief === null || optimumCostCents === null) return null
-    return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
+  const recommended = recommendations(book, settings, input, {
+    lane,
+    miles,
+    rules,
+    optimumCostCents,
+    goingCents,
   })
-  const suggestion = once((): Suggestion | null =>
-    experiment === null || !permitsExperiment(given)
-      ? null
-      : suggestionOf(experiment, { lane: lane.key, day: dayOf(input.now), optimum: optimum() }),
-  )
-  const rates = once(
-    (): RatesToQuote =>
-      ratesToQuote({
-        rules,
-        optimum: optimum(),
-        suggestion: suggestion(),
-        goingCents,
-      }),
-  )
+  const { known, optimum, suggestion, rates } = recommended
   const quotes = fold?.quotes.length ?? 0
   return {
     lane,
@@ -229,6 +214,45 @@ export function* appraise(
             optimum: optimum(),
           }),
   }
+}
+
+/** What is computed when it is first asked for: the belief, and the rates that follow from it. */
+function recommendations(
+  book: PreparedAdvice | null,
+  { rules: given, experiment }: AppraisalSettings,
+  { customer, now }: AppraisalInput,
+  {
+    lane,
+    miles,
+    rules,
+    optimumCostCents,
+    goingCents,
+  }: Pick<Appraisal, 'lane' | 'miles' | 'rules' | 'optimumCostCents' | 'goingCents'>,
+) {
+  const known = once((): OfferBelief | null =>
+    book === null ? null : offerBelief({ estimator: book.estimator, lane, miles, customer }),
+  )
+  const optimum = once((): Optimum | null => {
+    const belief = known()
+    const floorCents = rules.minimum?.rateCents ?? null
+    if (belief === null || optimumCostCents === null) return null
+    return bestRate({ ...belief, costCents: optimumCostCents, floorCents })
+  })
+  const suggestion = once((): Suggestion | null =>
+    experiment === null || !permitsExperiment(given)
+      ? null
+      : suggestionOf(experiment, { lane: lane.key, day: dayOf(now), optimum: optimum() }),
+  )
+  const rates = once(
+    (): RatesToQuote =>
+      ratesToQuote({
+        rules,
+        optimum: optimum(),
+        suggestion: suggestion(),
+        goingCents,
+      }),
+  )
+  return { known, optimum, suggestion, rates }
 }
 
 /** Computes a value when it is first asked for. */

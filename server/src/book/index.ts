@@ -12,7 +12,6 @@ export {
   type Pricing,
   placedAs,
   pricingOf,
-  type QuoteToAppraise,
   type Reader,
 } from './appraiser.ts'
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
