@@ -4,7 +4,6 @@ import { UnknownPlaces } from './unknown-places.ts'
 
 /** What `include` can add to markup and lane insight alike: the basis of the amounts, and the unknown places. */
 export const commonExtras = ['basis', 'places'] as const
-export type CommonExtra = (typeof commonExtras)[number]
 
 /** The members that `commonExtras` add to an answer. Without `include`, an answer has none of them. */
 export const commonMembers = {

@@ -8,7 +8,6 @@ export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'reg
 
 /** What `include` can add to an insight. */
 export const insightExtras = [...commonExtras, 'evidence', 'market'] as const
-export type InsightExtra = (typeof insightExtras)[number]
 
 const extras = {
   ...commonMembers,
