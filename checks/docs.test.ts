@@ -68,8 +68,8 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
-test('ARCHITECTURE has fewer than 150 lines', () => {
-  expect(textOf('ARCHITECTURE.md').split('\n').length).toBeLessThan(150)
+test('ARCHITECTURE has fewer than 170 lines', () => {
+  expect(textOf('ARCHITECTURE.md').split('\n').length).toBeLessThan(170)
 })
 
 test('ARCHITECTURE names every folder with code', () => {

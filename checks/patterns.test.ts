@@ -18,6 +18,7 @@ const folders = ['engine', 'contract', 'geography', 'server', 'cli', 'client'] a
 
 /** Patterns that are put together from what is not a constant of their file, by file, with the reason why that is safe. */
 const allowed: Readonly<Record<string, string>> = {
+  'contract/src/shape.ts': 'a pattern of our own schemas, tried on an empty text only',
   'server/src/http/problem-answers.ts':
     'made from the paths of our own endpoints, with [^/]+ between slashes',
 }

@@ -183,7 +183,7 @@ describe('an import', () => {
         row: 2,
         column: 'destination',
         detail:
-          'destination must be "Atlanta, GA", as in the quote that was imported with this load id; it is "Savannah, GA". A quote of another lane needs its own load id.',
+          'destination must be "Atlanta, GA", as in the quote that has this load id; it is "Savannah, GA". A quote of another lane needs its own load id.',
       },
     ])
   })
