@@ -60,7 +60,8 @@ export function extremeOf(schema: ValueSchema, end: End, valid: unknown, nth = 0
       )
     case 'string':
       return extremeText(schema, end, valid, nth)
-    default:
+    case 'null':
+    case undefined:
       return valid ?? null
   }
 }

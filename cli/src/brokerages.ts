@@ -1,12 +1,6 @@
-import type { Settings } from './settings.ts'
+import type { Brokerage, Settings } from './saved-settings.ts'
 
-/** The brokerage that a credential belongs to. */
-export interface Brokerage {
-  readonly id: number
-  readonly name: string
-  /** True for a test brokerage. */
-  readonly test: boolean
-}
+export type { Brokerage }
 
 /** The brokerage of an answer to a sign-in. */
 export const brokerageOf = ({

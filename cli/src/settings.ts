@@ -1,23 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Brokerage, inBrokerage } from './brokerages.ts'
+import { inBrokerage } from './brokerages.ts'
 import { CommandFailed } from './exits.ts'
+import type { Brokerage, Settings } from './saved-settings.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** The content of the settings file. It contains credentials, so only its owner may read it. */
-export interface Settings {
-  readonly url?: string
-  /** The brokerage of the session, the service token and the secret. */
-  readonly brokerage?: Brokerage
-  /** A service token. */
-  readonly token?: string
-  /** A signing secret. */
-  readonly secret?: string
-  /** The session of a sign-in, which expires after hours. */
-  readonly session?: { readonly token: string; readonly expires_at: string; readonly email: string }
-  /** The service tokens and secrets of other brokerages, by the address of the service and the id of the brokerage. */
-  readonly aside?: { readonly [brokerage: string]: Pick<Settings, 'token' | 'secret'> }
-}
+export type { Settings }
 
 export function settingsPath({ env, home }: Pick<Surroundings, 'env' | 'home'>): string {
   return env.LANEWISE_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'lanewise', 'config.json')

@@ -310,7 +310,6 @@ type FieldsThat<Row> = { [F in QuoteField]: QuoteTable[F] extends Row ? F : neve
 export type QuoteFieldOf<Way extends QuoteWay> = {
   [F in QuoteField]: Way extends QuoteTable[F]['ways'][number] ? F : never
 }[QuoteField]
-export type CsvQuoteField = FieldsThat<{ csv: string }>
 export type QuoteUnitOf<F extends QuoteField> = QuoteTable[F]['unit']
 export type QuoteName<
   Where extends 'shown' | 'sent' | 'column',

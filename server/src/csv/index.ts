@@ -5,7 +5,6 @@
 export {
   amountText,
   type Cell,
-  cellLengthMax,
   cellText,
   type OutcomeReason,
   quoted,

@@ -242,7 +242,7 @@ function checkFirst(
       return
     }
     // A body sent together with its headers arrives within this turn, so the connection can stay open.
-    if (hasBody(request)) setImmediate(() => answerNotFound(request, reply))
+    if (hasBody(request)) setImmediate(() => void answerNotFound(request, reply))
     else void parsed.then(() => answerNotFound(request, reply))
   })
   // Node's own time-outs cover only what arrives. This one covers callers that do not read their answers.

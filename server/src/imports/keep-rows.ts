@@ -145,28 +145,35 @@ export async function keepRows(
     })
     await enter(transaction, entries, { ...job, identifiers: database.identifiers })
   }
+  known.push(...(await bookedRows(transaction, job, bookings, rows)))
+  if (known.length > 0) await updateLanes(transaction, database, job, known, rows)
+  return rows
+}
+
+/** The bookings of lanes that exist. The others are rejected. */
+async function bookedRows(
+  transaction: TenantTransaction,
+  { tenant, file }: Job,
+  bookings: readonly SettledBooking[],
+  rows: KeptRows,
+): Promise<KnownRow[]> {
   const refs = await findLaneIds(
     transaction,
     tenant,
     bookings.map(({ booking }) => booking.laneRef),
   )
-  for (const { line, booking, said } of bookings) {
-    const laneId = refs.get(booking.laneRef)
+  const column = file.columns.names.lane_ref ?? 'lane_ref'
+  return bookings.flatMap(({ line, booking: { laneRef, reported }, said }) => {
+    const laneId = refs.get(laneRef)
     if (laneId !== undefined) {
-      known.push({ line, laneId, said, reported: booking.reported, quote: null })
-      count(rows.outcomes, { quote: null, reported: booking.reported }, 1)
-    } else {
-      const column = job.file.columns.names.lane_ref ?? 'lane_ref'
-      rows.rowsRefused++
-      rows.refused.push({
-        row: line,
-        column,
-        detail: `${column} must be a lane of this brokerage; no lane was found for "${booking.laneRef}".`,
-      })
+      count(rows.outcomes, { quote: null, reported }, 1)
+      return [{ line, laneId, said, reported, quote: null }]
     }
-  }
-  if (known.length > 0) await updateLanes(transaction, database, job, known, rows)
-  return rows
+    rows.rowsRefused++
+    const detail = `${column} must be a lane of this brokerage; no lane was found for "${laneRef}".`
+    rows.refused.push({ row: line, column, detail })
+    return []
+  })
 }
 
 async function updateLanes(
@@ -208,11 +215,8 @@ async function updateLanes(
       for (const { field, is, was } of other) {
         const name = nameOf(field)
         const id = nameOf('reference')
-        rows.refused.push({
-          row: line,
-          column: name,
-          detail: `${name} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`,
-        })
+        const detail = `${name} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
+        rows.refused.push({ row: line, column: name, detail })
       }
       continue
     }

@@ -36,6 +36,35 @@ const threadMs = (): number => {
   return (user + system) / 1_000
 }
 
+const idleShare = (now: number): Share => ({
+  running: 0,
+  leftMs: dashboardProcessorMsMax,
+  countedAt: now,
+  lastStart: 0,
+  waiting: [],
+})
+
+const mayStart = ({ running, leftMs }: Share) => running < dashboardRequestsAtOnceMax && leftMs > 0
+const isIdle = ({ running, waiting, leftMs }: Share) =>
+  running === 0 && waiting.length === 0 && leftMs >= dashboardProcessorMsMax
+
+/** Waits until the share starts the request. @throws BrokerageBusy after `leftMs` */
+function inLine({ waiting }: Share, leftMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const start = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = Number.isFinite(leftMs)
+      ? setTimeout(() => {
+          waiting.splice(waiting.indexOf(start), 1)
+          reject(new BrokerageBusy('its own requests take too long'))
+        }, leftMs)
+      : undefined
+    waiting.push(start)
+  })
+}
+
 /**
  * Three bounds per brokerage, so that other brokerages see no difference, however many expensive requests one sends:
  *
@@ -56,21 +85,13 @@ export function dashboardShare(
 
   function shareOf(tenant: TenantId): Share {
     const now = monotonic()
-    const share = shares.get(tenant) ?? {
-      running: 0,
-      leftMs: dashboardProcessorMsMax,
-      countedAt: now,
-      lastStart: 0,
-      waiting: [],
-    }
+    const share = shares.get(tenant) ?? idleShare(now)
     const gained = ((now - share.countedAt) / 1_000) * dashboardProcessorMsPerSecond
     share.leftMs = Math.min(dashboardProcessorMsMax, share.leftMs + Math.max(0, gained))
     share.countedAt = now
     shares.set(tenant, share)
     return share
   }
-
-  const mayStart = (share: Share) => share.running < dashboardRequestsAtOnceMax && share.leftMs > 0
 
   /** Marks the start of a request. The next one starts in a later turn of the event loop. */
   function begin(share: Share): void {
@@ -108,34 +129,15 @@ export function dashboardShare(
     if (Number.isFinite(wakeInMs)) waking = setTimeout(startNext, Math.ceil(wakeInMs)).unref()
   }
 
-  /** A brokerage without requests is forgotten once its processor time is whole again. */
-  function forgetIdle(tenant: TenantId): void {
-    const share = shareOf(tenant)
-    if (share.running === 0 && share.waiting.length === 0 && share.leftMs >= dashboardProcessorMsMax)
-      shares.delete(tenant)
-  }
-
   async function startInTurn(tenant: TenantId): Promise<void> {
     const share = shareOf(tenant)
     if (!startedThisTurn && share.waiting.length === 0 && mayStart(share)) return begin(share)
     if (share.waiting.length >= dashboardRequestsWaitingMax) throw new BrokerageBusy('the queue is full')
-    await waitWithinDeadline(
-      (leftMs) =>
-        new Promise<void>((resolve, reject) => {
-          const start = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-          const timer = Number.isFinite(leftMs)
-            ? setTimeout(() => {
-                share.waiting.splice(share.waiting.indexOf(start), 1)
-                reject(new BrokerageBusy('its own requests take too long'))
-              }, leftMs)
-            : undefined
-          share.waiting.push(start)
-          if (!startedThisTurn) startNext()
-        }),
-    )
+    await waitWithinDeadline((leftMs) => {
+      const started = inLine(share, leftMs)
+      if (!startedThisTurn) startNext()
+      return started
+    })
   }
 
   function charge<T>(tenant: TenantId, work: () => T): T {
@@ -156,9 +158,11 @@ export function dashboardShare(
       try {
         return await charge(tenant, work)
       } finally {
-        shareOf(tenant).running--
+        const share = shareOf(tenant)
+        share.running--
         startNext()
-        forgetIdle(tenant)
+        // A brokerage without requests is forgotten once its processor time is whole again.
+        if (isIdle(share)) shares.delete(tenant)
       }
     },
   }

@@ -1,4 +1,4 @@
-import type { FileBytes } from './table-file.ts'
+import type { FileBytes } from './file-bytes.ts'
 
 /** The encodings in which spreadsheets save text. `broken` is UTF-8 with some bytes that are not. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'broken'

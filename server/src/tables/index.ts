@@ -3,8 +3,8 @@
  * the sheets of Excel workbooks. The meaning of cells is in the room `csv`.
  */
 
+export type { FileBytes } from './file-bytes.ts'
 export {
-  type FileBytes,
   ImportFileError,
   openTable,
   type TableFile,

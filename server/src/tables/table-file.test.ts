@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { threadMs } from '#testing/thread-time.ts'
 import { knownNames } from '../csv/index.ts'
-import { type FileBytes, ImportFileError, openTable, type TableRow, tablePieces } from './table-file.ts'
+import type { FileBytes } from './file-bytes.ts'
+import { ImportFileError, openTable, type TableRow, tablePieces } from './table-file.ts'
 
 const open = (file: FileBytes) => openTable(file, { knownNames })
 

@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib'
 import Papa from 'papaparse'
 import { importBytesMax, importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
 import { inUtf8, singleByteEncodingOf, utf16Of } from './encoding.ts'
+import type { FileBytes } from './file-bytes.ts'
 import { isTotal, tableForm } from './table-form.ts'
 import { readWorkbook } from './workbook.ts'
 
@@ -30,12 +31,6 @@ export class ImportFileError extends Error {
 function refused(code: FileProblem['code'], detail: string, row: number | null = null): ImportFileError {
   return new ImportFileError([{ code, row, column: null, detail }])
 }
-
-/**
- * The bytes of a file as sent, plain or gzip, in pieces. Each iteration starts at the beginning: a file is read more
- * than once, and its unpacked content is never held whole.
- */
-export type FileBytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** A table with a valid encoding and a parsed header. */
 export interface TableFile {
