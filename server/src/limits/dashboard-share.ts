@@ -48,6 +48,18 @@ const mayStart = ({ running, leftMs }: Share) => running < dashboardRequestsAtOn
 const isIdle = ({ running, waiting, leftMs }: Share) =>
   running === 0 && waiting.length === 0 && leftMs >= dashboardProcessorMsMax
 
+/** The share that may start and started least recently; without one, how long until a share has processor time again. */
+function nextOf(waiting: readonly Share[]): { next: Share | null; wakeInMs: number } {
+  const able = waiting.filter(mayStart)
+  const next = able.reduce<Share | null>(
+    (first, one) => (first === null || one.lastStart < first.lastStart ? one : first),
+    null,
+  )
+  const spent = waiting.filter(({ leftMs }) => leftMs <= 0)
+  const waits = spent.map(({ leftMs }) => ((1 - leftMs) / dashboardProcessorMsPerSecond) * 1_000)
+  return { next, wakeInMs: Math.min(...waits, Number.POSITIVE_INFINITY) }
+}
+
 /** Waits until the share starts the request. @throws BrokerageBusy after `leftMs` */
 function inLine({ waiting }: Share, leftMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -109,17 +121,9 @@ export function dashboardShare(
   /** Starts the request that waited longest, of the brokerage whose last start is longest ago. */
   function startNext(): void {
     if (startedThisTurn) return
-    let next: Share | null = null
-    let wakeInMs = Number.POSITIVE_INFINITY
-    for (const [tenant, { waiting }] of shares) {
-      if (waiting.length === 0) continue
-      const share = shareOf(tenant)
-      if (mayStart(share)) {
-        if (next === null || share.lastStart < next.lastStart) next = share
-      } else if (share.leftMs <= 0) {
-        wakeInMs = Math.min(wakeInMs, ((1 - share.leftMs) / dashboardProcessorMsPerSecond) * 1_000)
-      }
-    }
+    const { next, wakeInMs } = nextOf(
+      [...shares].flatMap(([tenant, { waiting }]) => (waiting.length === 0 ? [] : shareOf(tenant))),
+    )
     if (next !== null) {
       begin(next)
       next.waiting.shift()?.()
