@@ -61,7 +61,6 @@ describe('the default answer', () => {
     const { body } = await markup({})
     expect(Object.keys(body).sort()).toEqual(
       [
-        'basis',
         'confidence',
         'found',
         'markup_pct',

@@ -488,7 +488,6 @@ describe('422', () => {
       'limit=201',
       'limit=x',
       'cursor=x',
-      'cursor=',
       'outcome=maybe',
       'from=yesterday',
       'origin=Dallas',
