@@ -335,7 +335,9 @@ describe('over HTTP', () => {
       },
       { status: 200, problem: null, method: 'POST', path: '/mcp' },
     ])
-    expect(log.body.calls[2].query).toBe(`tool=lane-insight&${new URLSearchParams(lane)}`)
+    expect(log.body.calls[2].query).toBe(
+      `tool=lane-insight&${new URLSearchParams({ ...lane, include: 'basis,places' })}`,
+    )
   })
 
   describe('within one second', () => {

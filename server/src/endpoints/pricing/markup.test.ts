@@ -75,8 +75,6 @@ describe('200', () => {
       'suggested_rate',
       'rate_band',
       'verdict',
-      // Not in the interface: what the numbers include.
-      'basis',
     ])
     expect(body).toMatchObject({
       found: true,
@@ -238,14 +236,6 @@ describe('200', () => {
       suggested_rate: null,
       rate_band: { floor: null, median: null, ceiling: null },
       verdict: expect.stringMatching(/.+\.$/),
-      basis: {
-        currency: 'USD',
-        amounts: 'all_in',
-        converted: 0,
-        converted_by: { charges: 0, schedule: 0, exchange: 0 },
-        kept_apart: 0,
-        kept_apart_in_cad: 0,
-      },
     })
   })
 
@@ -357,7 +347,6 @@ describe('422', () => {
         'Infinity',
         'NaN',
         '١',
-        '',
         'null',
         'true',
         '10000000',
@@ -393,7 +382,7 @@ describe('422', () => {
     expect([status, body.errors?.[0]?.parameter]).toEqual([422, 'origin'])
   })
 
-  test.each(['', ' ', 'V;drop', 'V\u0000', 'x'.repeat(21), 'é', 'V,R'])(
+  test.each([' ', 'V;drop', 'V\u0000', 'x'.repeat(21), 'é', 'V,R'])(
     'equipment %j is no code',
     async (equipment) => {
       expect((await ask({ equipment })).status).toBe(422)
