@@ -56,17 +56,7 @@ describe('200', () => {
   test('answers exactly the members of the interface, counted from the tenant’s own quotes', async () => {
     await quote(acme, '1800W 1900W 2000L 2100P')
     const { body } = await ask({ equipment: 'V' })
-    // basis is not in the interface: it says what the numbers include.
-    expect(Object.keys(body)).toEqual([
-      'found',
-      'query',
-      'scope',
-      'history',
-      'scores',
-      'signals',
-      'summary',
-      'basis',
-    ])
+    expect(Object.keys(body)).toEqual(['found', 'query', 'scope', 'history', 'scores', 'signals', 'summary'])
     expect(body).toMatchObject({
       found: true,
       query: { ...dallas, equipment: 'V' },
@@ -217,6 +207,6 @@ describe('422', () => {
   })
 
   test('equipment that is not a known code', async () => {
-    for (const equipment of ['', 'V;', 'x'.repeat(21)]) expect((await ask({ equipment })).status).toBe(422)
+    for (const equipment of ['V;', 'x'.repeat(21)]) expect((await ask({ equipment })).status).toBe(422)
   })
 })
