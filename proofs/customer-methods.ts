@@ -65,6 +65,9 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'customers.hashedCustomer': returnsResult(({ transaction, tenant, ids }) =>
     customers.hashedCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
+  'customers.mergedHashes': returnsResult(({ transaction, tenant }) =>
+    customers.mergedHashes(transaction, tenant),
+  ),
   'teams.listTeams': returnsCanary(({ transaction, tenant }) => teams.listTeams(transaction, tenant)),
   'teams.teamsOfPerson': returnsResult(({ transaction, tenant, ids }) =>
     teams.teamsOfPerson(transaction, tenant, ids.member),

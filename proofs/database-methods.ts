@@ -301,6 +301,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'pushed-lanes.lockNamedLanes': returnsCanary(({ transaction, tenant, lane }) =>
     pushed.lockNamedLanes(transaction, tenant, { externalIds: [], laneRefs: [lane.lane_ref] }),
   ),
+  'pushed-lanes.nameImportedLanes': changesRows(({ transaction, tenant, lane }) =>
+    pushed.nameImportedLanes(transaction, tenant, [{ laneId: lane.lane_id, externalId: 'load-of-a-file' }]),
+  ),
+  'pushed-lanes.lockImportedLanes': noEvidence(({ transaction, tenant, fingerprint }) =>
+    pushed.lockImportedLanes(transaction, tenant, [fingerprint]),
+  ),
   'pushed-lanes.findReps': returnsResult(async ({ transaction, tenant, ids }) => {
     const owner = await people.findUser(transaction, tenant, ids.owner)
     return [...(await pushed.findReps(transaction, tenant, [owner?.email ?? ''])).keys()].length

@@ -20,6 +20,9 @@ export const importMethods: Readonly<Record<string, Method>> = {
   'imported-lanes.findImported': returnsResult(async ({ transaction, tenant, fingerprint }) => [
     ...(await imported.findImported(transaction, tenant, [fingerprint])),
   ]),
+  'imported-lanes.findPushed': noEvidence(async ({ transaction, tenant, lane }) => [
+    ...(await imported.findPushed(transaction, tenant, [lane.external_id ?? ''])),
+  ]),
   'imports.insertImport': returnsResult(async ({ transaction, tenant, ids }) => {
     // The result without its times, which differ between two calls.
     const { import_id, created_by } = await imports.insertImport(transaction, tenant, {
