@@ -25,8 +25,9 @@ const rateOf = async (at: number) => {
   const { tenant } = integrations[at] as Integration
   return (await call(app, 'GET', `/api/lanes/${refs[at]}`, { token: tenant.owner })).body.customer_rate
 }
-const push = (at: number, update: Record<string, unknown>): Promise<Answer> =>
-  pushUpdate(app, integrations[at] as Integration, update)
+/** Updates that are signed in the same second are ordered by their content, so later ones are signed in later seconds. */
+const push = (at: number, update: Record<string, unknown>, secondsLater: number): Promise<Answer> =>
+  pushUpdate(app, integrations[at] as Integration, update, Math.floor(app.now / 1000) + secondsLater)
 const all = Array.from({ length: brokerages }, (_, at) => at)
 
 describe('concurrent signed updates of many brokerages', () => {
@@ -34,8 +35,8 @@ describe('concurrent signed updates of many brokerages', () => {
     for (let round = 1; round <= 5; round++) {
       const answers = await Promise.all(
         all.flatMap((at) => [
-          push(at, { lane_ref: refs[at], customer_rate: 3000 + 100 * round + at }),
-          push(at, { lane_ref: refs[(at + 1) % brokerages], customer_rate: 1 + round }),
+          push(at, { lane_ref: refs[at], customer_rate: 3000 + 100 * round + at }, round),
+          push(at, { lane_ref: refs[(at + 1) % brokerages], customer_rate: 1 + round }, round),
         ]),
       )
       expect(answers.map(({ status }) => status)).toEqual(all.flatMap(() => [200, 404]))
@@ -53,7 +54,7 @@ describe('concurrent signed updates of many brokerages', () => {
       const answered: number[] = []
       const statuses = await Promise.all(
         all.map(async (at) => {
-          const { status } = await push(at, { lane_ref: refs[at], customer_rate: 4000 + at })
+          const { status } = await push(at, { lane_ref: refs[at], customer_rate: 4000 + at }, brokerages)
           answered.push(at)
           return status
         }),
