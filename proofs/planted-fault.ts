@@ -51,7 +51,7 @@ export const faults = {
   },
   /** The decompressed file is held in memory. */
   'files are decompressed as a whole': {
-    file: '/server/src/imports/csv-file.ts',
+    file: '/server/src/tables/table-file.ts',
     text: 'isPacked ? gunzipped(file) : file',
     instead:
       "isPacked ? [await (await import('node:util')).promisify((await import('node:zlib')).gunzip)(Buffer.concat([...file]))] : file",
