@@ -26,7 +26,7 @@ function isAhead({ signed, effective }: Stamp): boolean {
  * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
  * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
  * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
- * tie the message with the higher rank wins, whichever arrives first.
+ * tie the message with the higher rank wins, and of equal ranks the later arrival.
  *
  * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
  */
