@@ -78,6 +78,7 @@ export function applyShipmentUpdate(
 ): AppliedShipmentUpdate {
   const { sender, signedAtSeconds: signed } = update
   const isCancellation = update.cancellation !== undefined
+  // Without the content: of two bookings of one second, the later arrival wins, because both were acknowledged.
   const stamp = stampOf(sender, signed, now, rankOf('', isCancellation ? 1 : 0))
   const facts = factsAfter(lane.facts, update, stamp.effective)
   const fields = carriedFields(update, facts)
