@@ -5,7 +5,8 @@ import { factsOf, isSame, noFacts, outcomeFrom, storedFacts, undecided } from '.
 import { applyPushedQuote, type PushedQuoteField, type QuoteStamps } from './quote-update.ts'
 import { applyShipmentUpdate, type BookedLane, heldBooking } from './shipment-update.ts'
 
-// Promise: whatever messages arrive about a lane, and in whatever order, the lane ends the same.
+// Promise: whatever messages arrive about a lane, and in whatever order, the lane ends the same. Only two different messages of one
+// kind that one sender signs in the same second have no order but that of their arrival.
 
 const start = 1_000_000
 /** When messages arrive: later than all are signed. */
@@ -138,12 +139,21 @@ const report = fc
 const correction = fc
   .record({ at: second, quotedRate: amount, customer: fc.constantFrom(undefined, 'A', 'B') })
   .map(({ at, ...values }): Message => ({ kind: 'quote', at, values: given(values) }))
-const message = fc.oneof(booking, cancellation, report, report, correction)
+/** Messages without a second one of the same kind and second. */
+const messagesOf = (length: { minLength: number; maxLength: number }) =>
+  fc.uniqueArray(fc.oneof(booking, cancellation, report, report, correction), {
+    ...length,
+    selector: kindAndSecond,
+  })
+function kindAndSecond(message: Message): string {
+  const kind = message.kind === 'update' ? message.cancels : String(message.values.outcome)
+  return `${message.kind} ${kind} ${message.at}`
+}
 
 describe('the end state of a lane does not depend on the order of delivery', () => {
   test('for up to four messages of every kind, in all orders', () => {
     fc.assert(
-      fc.property(fc.array(message, { minLength: 2, maxLength: 4 }), (messages) => {
+      fc.property(messagesOf({ minLength: 2, maxLength: 4 }), (messages) => {
         const expected = endOf(messages)
         for (const order of ordersOf(messages)) expect(endOf(order)).toEqual(expected)
       }),
@@ -152,20 +162,42 @@ describe('the end state of a lane does not depend on the order of delivery', () 
   })
 
   test('for up to ten messages with repeats, in random orders', () => {
-    const delivered = fc
-      .array(message, { minLength: 4, maxLength: 10 })
-      .chain((messages) =>
-        fc.tuple(
-          fc.constant(messages),
-          fc.shuffledSubarray([...messages, ...messages], { minLength: 2 * messages.length }),
-        ),
-      )
+    const delivered = messagesOf({ minLength: 4, maxLength: 10 }).chain((messages) =>
+      fc.tuple(
+        fc.constant(messages),
+        fc.shuffledSubarray([...messages, ...messages], { minLength: 2 * messages.length }),
+      ),
+    )
     fc.assert(
       fc.property(delivered, ([messages, order]) => {
         expect(endOf(order)).toEqual(endOf(messages))
       }),
       { numRuns: 2_000 },
     )
+  })
+})
+
+describe('of two messages of one kind and second, the later first arrival counts', () => {
+  const rates = [200_000, 210_000, 220_000]
+  test.each(['update', 'quote'] as const)('%s, however often the earlier ones are repeated', (kind) => {
+    const messages = rates.map(
+      (rate): Message =>
+        kind === 'update'
+          ? { kind, fields: { customerRateCents: rate }, cancels: false, at: start }
+          : { kind, values: { quotedRate: rate }, at: start },
+    )
+    for (const order of ordersOf(messages)) {
+      const last = order.at(-1)
+      for (const repeated of ordersOf(messages)) {
+        expect(endOf([...order, ...repeated])).toEqual(endOf(last === undefined ? [] : [...order, last]))
+      }
+      const { customerRateCents, quoted } = endOf(order)
+      const end =
+        kind === 'update'
+          ? last?.kind === 'update' && last.fields.customerRateCents
+          : last?.kind === 'quote' && last.values.quotedRate
+      expect(kind === 'update' ? customerRateCents : quoted.quotedRate).toBe(end)
+    }
   })
 })
 

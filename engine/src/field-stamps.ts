@@ -8,8 +8,12 @@ export interface Stamp {
   readonly signed: number
   /** The earlier of the signed time and the database's time when the update arrived. */
   readonly effective: number
-  /** What decides between messages of the same second: see `rankOf`. Absent for a rollback. */
+  /** The class of the message: it decides between messages of the same second. Absent for class 0 and for a rollback. */
   readonly rank?: number
+  /** A hash of the message, by which a repetition is known. Absent for a rollback. */
+  readonly hash?: number
+  /** The hashes of the sender's earlier messages of the same second and class. */
+  readonly before?: readonly number[]
 }
 
 /** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
@@ -26,13 +30,13 @@ function isAhead({ signed, effective }: Stamp): boolean {
  * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
  * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
  * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
- * tie the message with the higher rank wins, and of equal ranks the later arrival.
+ * tie the message with the higher rank wins, and of equal ranks the one whose first arrival is later.
  *
  * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
  */
 function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
   const own = stamps.find(({ sender }) => sender === incoming.sender)
-  if (own !== undefined && compared(own.signed, incoming.signed, own, incoming) > 0) return false
+  if (own !== undefined && isOlder(own, incoming)) return false
   const [held] = stamps
   if (held === undefined || held === own) return true
   const [heldTime, incomingTime] =
@@ -45,27 +49,44 @@ function compared(heldTime: number, incomingTime: number, held: Stamp, incoming:
   return heldTime - incomingTime || (held.rank ?? 0) - (incoming.rank ?? 0)
 }
 
-/**
- * The rank of a message among those of the same second: first its class, then a number that its content alone determines (FNV-1a).
- * So the order of two messages does not depend on which arrives first, and all fields follow the same one.
- *
- * @example rankOf('{}', 1) > rankOf('[]', 0) // true
- */
-export function rankOf(content: string, messageClass: 0 | 1 | 2 | 3): number {
+/** Whether the incoming message was replaced before by another one of its second, so that it is a repetition. */
+function isReplaced(own: Stamp, { signed, hash }: Stamp): boolean {
+  return own.signed === signed && hash !== undefined && own.before?.includes(hash) === true
+}
+
+/** Whether the sender's own stamp is newer than the incoming message. */
+function isOlder(own: Stamp, incoming: Stamp): boolean {
+  return compared(own.signed, incoming.signed, own, incoming) > 0 || isReplaced(own, incoming)
+}
+
+/** Upper bound on the messages of one second that are remembered. */
+const maxBefore = 16
+
+/** The incoming stamp, which remembers the messages of its second and class that it replaces. */
+function replacing(own: Stamp | undefined, incoming: Stamp): Stamp {
+  if (own === undefined || compared(own.signed, incoming.signed, own, incoming) !== 0) return incoming
+  const before = [...(own.before ?? []), own.hash].filter(
+    (hash) => hash !== undefined && hash !== incoming.hash,
+  )
+  return before.length === 0 ? incoming : { ...incoming, before: before.slice(-maxBefore) as number[] }
+}
+
+/** A 32-bit hash of a text (FNV-1a). */
+function hashOf(content: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < content.length; at++) hash = Math.imul(hash ^ content.charCodeAt(at), 0x01000193)
-  return messageClass * 2 ** 32 + (hash >>> 0)
+  return hash >>> 0
 }
 
 /** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
 function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
   const others = stamps.filter(({ sender }) => sender !== incoming.sender)
-  // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
-  if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
   const own = stamps.find(({ sender }) => sender === incoming.sender)
-  return own !== undefined && compared(own.signed, incoming.signed, own, incoming) >= 0
-    ? stamps
-    : [...others, incoming]
+  const stamp = replacing(own, incoming)
+  // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
+  if (applied) return [stamp, ...others.filter(({ sender }) => sender !== null)]
+  const isOld = own !== undefined && (isOlder(own, incoming) || sameStamp(own, stamp))
+  return isOld ? stamps : [...others, stamp]
 }
 
 /**
@@ -97,15 +118,26 @@ export interface StampedFields<Field extends string> {
   readonly changed: boolean
 }
 
+/** A message that a sender signed, in whole seconds of the sender's clock. */
+export interface SignedMessage {
+  readonly sender: number
+  readonly signedAtSeconds: number
+  /** Its class: of two messages of one second, the one with the higher class counts. */
+  readonly rank?: 0 | 1 | 2 | 3
+  /** Its content as one text, by which a repetition is known. */
+  readonly content: string
+}
+
 /**
- * The stamp of a delivery that was signed at `signedAtSeconds` by `sender`'s clock and arrived at `now` (epoch
- * milliseconds) of the database's clock.
+ * The stamp of a message that arrived at `now` (epoch milliseconds) of the database's clock.
  *
- * @example stampOf(3, 130, 120_500) // { sender: 3, signed: 130, effective: 120 }
+ * @example stampOf({ sender: 3, signedAtSeconds: 130, content: '{}' }, 120_500)
+ *   // { sender: 3, signed: 130, effective: 120, hash: 1415952421 }
  */
-export function stampOf(sender: number, signedAtSeconds: number, now: number, rank?: number): Stamp {
+export function stampOf({ sender, signedAtSeconds, rank = 0, content }: SignedMessage, now: number): Stamp {
   const effective = Math.min(signedAtSeconds, Math.floor(now / 1000))
-  return { sender, signed: signedAtSeconds, effective, ...(rank === undefined ? {} : { rank }) }
+  const stamp = { sender, signed: signedAtSeconds, effective, hash: hashOf(content) }
+  return rank === 0 ? stamp : { ...stamp, rank }
 }
 
 /**
@@ -129,16 +161,16 @@ export function stampFields<Field extends string>(
 }
 
 function sameStamps(one: FieldStamps = [], other: FieldStamps = []): boolean {
+  return one.length === other.length && one.every((stamp, index) => sameStamp(stamp, other[index]))
+}
+
+function sameStamp(one: Stamp, other: Stamp | undefined): boolean {
   return (
-    one.length === other.length &&
-    one.every(({ sender, signed, effective, rank }, index) => {
-      const same = other[index]
-      return (
-        same?.sender === sender &&
-        same.signed === signed &&
-        same.effective === effective &&
-        same.rank === rank
-      )
-    })
+    one.sender === other?.sender &&
+    one.signed === other.signed &&
+    one.effective === other.effective &&
+    one.rank === other.rank &&
+    one.hash === other.hash &&
+    one.before?.length === other.before?.length
   )
 }

@@ -1,4 +1,4 @@
-import { type FieldStamps, rankOf, type Stamp, stampFields, stampOf } from './field-stamps.ts'
+import { type FieldStamps, type Stamp, stampFields, stampOf } from './field-stamps.ts'
 import {
   type HeldBooking,
   type LaneOutcome,
@@ -34,7 +34,7 @@ export interface PushedQuote {
   readonly outcome: ReportedOutcome | null
   /** When the quote's validity ends, in epoch milliseconds, if it carries `validUntil`. */
   readonly validUntil: number | null
-  /** The values of the quote as one text, without its names: it decides between quotes of the same second. */
+  /** The values of the quote as one text, without its names, by which a repetition is known. */
   readonly content: string
   /** The service token that sent the quote. */
   readonly sender: number
@@ -54,13 +54,13 @@ export interface AppliedQuote {
   readonly isExtended: boolean
 }
 
-/** Of two outcomes of the same second, a decided one counts. */
+/** Which of two outcomes of the same second counts. */
 const outcomeClasses = { pending: 0, expired: 1, lost: 2, won: 3 } as const
 
 /** The stamp of a pushed quote that arrives at `now` (epoch milliseconds) of the database's clock. */
 export function stampOfQuote({ outcome, content, sender, signedAtSeconds }: PushedQuote, now: number): Stamp {
-  const rank = rankOf(content, outcome === null ? 0 : outcomeClasses[outcome.outcome])
-  return stampOf(sender, signedAtSeconds, now, rank)
+  const rank = outcome === null ? 0 : outcomeClasses[outcome.outcome]
+  return stampOf({ sender, signedAtSeconds, rank, content }, now)
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   ofEachBookingField,
   type SentBookingField,
 } from './booking-fields.ts'
-import { type FieldStamps, rankOf, stampFields, stampOf } from './field-stamps.ts'
+import { type FieldStamps, stampFields, stampOf } from './field-stamps.ts'
 import {
   cancelledAtFrom,
   type HeldBooking,
@@ -76,10 +76,9 @@ export function applyShipmentUpdate(
   now: number,
   staleWrites: 'reject' | 'apply' = 'reject',
 ): AppliedShipmentUpdate {
-  const { sender, signedAtSeconds: signed } = update
   const isCancellation = update.cancellation !== undefined
-  // Without the content: of two bookings of one second, the later arrival wins, because both were acknowledged.
-  const stamp = stampOf(sender, signed, now, rankOf('', isCancellation ? 1 : 0))
+  const content = JSON.stringify([update.fields, update.cancellation ?? null])
+  const stamp = stampOf({ ...update, rank: isCancellation ? 1 : 0, content }, now)
   const facts = factsAfter(lane.facts, update, stamp.effective)
   const fields = carriedFields(update, facts)
   const carried = bookingFields.filter((field) => fields[field] !== undefined)

@@ -279,7 +279,9 @@ function whyUnscored({ forecast, outcome, expiredIsLost }: PilotQuote): Unscored
   if (body.late !== null) return 'late'
   if (outcome === null || outcome.outcome === 'pending') return 'undecided'
   if (outcome.outcome === 'expired' && !expiredIsLost) return 'expired'
-  if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < at) return 'late'
+  // A signature has whole seconds.
+  const second = Math.floor(at / 1000) * 1000
+  if (outcome.decided_at !== null && Date.parse(outcome.decided_at) < second) return 'late'
   if (body.probability === null) return 'no_forecast'
   return isSameRate(body, outcome) ? null : 'rate_changed'
 }

@@ -306,21 +306,20 @@ describe('200', () => {
     expect(await laneOf(lane.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
   })
 
-  test('of two updates signed in the same second the same one stands, whichever arrives first or is replayed', async () => {
-    const rates: number[] = []
+  test('of two updates signed in the same second the later one stands, however often the first is replayed', async () => {
     for (const order of [
       [2100, 2200],
       [2200, 2100],
     ]) {
       const { lane_ref } = await makeLane(app, acme.tenant)
-      for (const customer_rate of [...order, ...order, ...order.toReversed()]) {
+      for (const customer_rate of [...order, ...Array.from({ length: 20 }, () => order[0] as number)]) {
         expect((await push({ lane_ref, customer_rate, truck_cost: customer_rate - 300 })).status).toBe(200)
       }
-      const { customer_rate, truck_cost } = await laneOf(lane_ref)
-      expect(truck_cost).toBe(customer_rate - 300)
-      rates.push(customer_rate)
+      expect(await laneOf(lane_ref)).toMatchObject({
+        customer_rate: order[1],
+        truck_cost: (order[1] as number) - 300,
+      })
     }
-    expect(rates[0]).toBe(rates[1])
   })
 
   test.each([3, 20, 120])(
