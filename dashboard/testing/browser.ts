@@ -144,7 +144,7 @@ async function makeBlank(page: Page): Promise<void> {
   await Promise.all([page, context].map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
   await context.setOffline(false)
   // A tiny page of the same origin, so that the next page reuses the process.
-  await page.goto('/healthz')
+  await page.goto('/healthz', { timeout: 30_000 })
   await page.evaluate('sessionStorage.clear(); localStorage.clear()')
   await context.clearCookies()
 }
