@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { build } from 'vite'
 import { operationsTable } from '../client/operations-table.ts'
+import { builtDigest, builtFrom, sourcesDigest } from './sources-digest.ts'
 import { tablerIcons } from './tabler-icons.ts'
 
 /**
@@ -12,40 +12,7 @@ import { tablerIcons } from './tabler-icons.ts'
  * this script. `--force` always builds.
  */
 
-const root = join(import.meta.dirname, '..')
 const target = join(import.meta.dirname, 'dist')
-const builtFrom = join(target, 'built-from')
-
-/** A hash of all sources of the dashboard. */
-function sourcesDigest(): string {
-  const digest = createHash('sha256')
-  const paths = globSync(
-    [
-      'dashboard/src/**/*',
-      'dashboard/index.html',
-      'dashboard/{build,tabler-icons}.ts',
-      'contract/src/**/*.ts',
-      'engine/src/**/*.ts',
-      'client/src/**/*.ts',
-      'client/operations-table.ts',
-      'package-lock.json',
-    ],
-    { cwd: root, withFileTypes: true },
-  )
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-  for (const path of paths) digest.update(path.slice(root.length)).update(readFileSync(path))
-  return digest.digest('hex')
-}
-
-function lastDigest(): string {
-  try {
-    return readFileSync(builtFrom, 'utf8')
-  } catch {
-    return ''
-  }
-}
 
 /** Compresses the files once, so that the server does not compress them per response. */
 function compressed(): void {
@@ -60,7 +27,7 @@ function compressed(): void {
 }
 
 const digest = sourcesDigest()
-if (digest !== lastDigest() || process.argv.includes('--force')) {
+if (digest !== builtDigest() || process.argv.includes('--force')) {
   process.stdout.write('lanewise: building the dashboard\n')
   await build({
     configFile: false,

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
 import type { TestProject } from 'vitest/node'
+import { builtDigest, sourcesDigest } from '../sources-digest.ts'
 
 /** The browser of a test run: its path, and the path of libraries that the machine lacks. */
 export interface TestBrowser {
@@ -71,6 +72,19 @@ async function bundledBrowser(): Promise<TestBrowser | null> {
   return starts(again) ? again : null
 }
 
+/** Says at once that there is no dashboard to test, instead of letting each test wait for its page. */
+export function requireBuiltDashboard(built: string | null, sources: string): void {
+  if (built === null) {
+    throw new Error(
+      'The dashboard is not built. Build it with `npm run build`, or run `npm test`, which does.',
+    )
+  }
+  if (built !== sources) {
+    process.stdout.write('The dashboard is built from older sources. Build it again with `npm run build`.\n')
+  }
+}
+
 export default async function prepareBrowser(project: TestProject): Promise<void> {
+  requireBuiltDashboard(builtDigest(), sourcesDigest())
   project.provide('testBrowser', await findBrowser())
 }
