@@ -8,7 +8,6 @@ import {
   lanesPerRequestMax,
   noteLengthMax,
   quoteRequestBytesMax,
-  quoteRequestKeysMax,
 } from './limits.ts'
 import { createQuoteRequest, requote } from './quote-requests.ts'
 import { shownBasis, shownCurrency } from './rate-basis.ts'
@@ -121,7 +120,6 @@ export const askApproval = endpoint({
   tag: 'Rules',
   who: asks,
   bodyBytesMax: quoteRequestBytesMax,
-  bodyKeysMax: quoteRequestKeysMax,
   body: Type.Object({ ...createQuoteRequest.body.properties, note }),
   status: 201,
   answer: Approval,

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ProblemCode } from './errors.ts'
+import { bodyBytesMax } from './limits.ts'
 import type { Role } from './roles.ts'
 import type { Signs } from './signature.ts'
 import type { TokenScope } from './token-scopes.ts'
@@ -58,7 +59,6 @@ export interface Endpoint<
   /** `json` (the default) or `csv` for an unparsed CSV file. */
   readonly bodyKind?: 'json' | 'csv'
   readonly bodyBytesMax?: number
-  readonly bodyKeysMax?: number
   /** True for a POST that changes nothing and uses POST only because its query does not fit into a URL. */
   readonly isRead?: boolean
   /** The list in the body whose items the endpoint validates one by one, with one error per result. */
@@ -101,6 +101,14 @@ export function readsOnly({ method, isRead }: Pick<Endpoint, 'method' | 'isRead'
 /** What the signature of an endpoint covers; null if it is not signed. */
 export function signsOf({ who }: Pick<Endpoint, 'who'>): Signs | null {
   return who.kind === 'service' && who.signed ? who.signs : null
+}
+
+/** The maximum length of an endpoint's body, in bytes. */
+export function bodyBytesMaxOf({
+  body,
+  bodyBytesMax: ownMax,
+}: Pick<Endpoint, 'body' | 'bodyBytesMax'>): number {
+  return body === undefined ? bodyBytesMax : (ownMax ?? bodyBytesMax)
 }
 
 /** The path of the Model Context Protocol server for AI agents. It is not an operation of the API. */

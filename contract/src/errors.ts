@@ -1,3 +1,4 @@
+import { jsonDepthMax, unknownKeysMax } from './limits.ts'
 import { tokenScopeNames } from './token-scopes.ts'
 
 /**
@@ -20,7 +21,7 @@ export const problems = {
   'malformed-json': {
     status: 400,
     title: 'Body is not valid JSON',
-    remedy: 'Send one JSON object in UTF-8 without a byte order mark, with at most 16 levels and 64 keys.',
+    remedy: `Send one JSON object in UTF-8 without a byte order mark, with at most ${jsonDepthMax} levels.`,
   },
   'duplicate-key': {
     status: 400,
@@ -198,8 +199,7 @@ export const problems = {
   'body-too-large': {
     status: 413,
     title: 'Body is too large',
-    remedy:
-      'Send a smaller body. JSON must be sent uncompressed. A CSV file may be sent as gzip; the limit applies to the compressed and to the uncompressed file.',
+    remedy: `Send a smaller body, or several. The reference states the maximum bytes of each operation and, for JSON, the maximum keys in all objects together: those of the largest valid body, and ${unknownKeysMax} unknown ones in the body and in each item of its lists. JSON must be sent uncompressed. A CSV file may be sent as gzip; the limit applies to the compressed and to the uncompressed file.`,
   },
   'uri-too-long': { status: 414, title: 'Address is too long', remedy: 'Send an address of at most 8 KiB.' },
   'unsupported-media-type': {

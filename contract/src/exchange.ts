@@ -38,7 +38,6 @@ export const addExchangeRates = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
   bodyBytesMax: dieselFileBytesMax,
-  bodyKeysMax: 3 * exchangeRatesMax,
   body: Type.Object({
     rates: Type.Optional(
       Type.Array(ExchangeRate, {

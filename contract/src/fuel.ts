@@ -1,14 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day, dollars, nullable, oneOf, text } from './fields.ts'
-import {
-  dieselFileBytesMax,
-  dieselWeeksShown,
-  fuelBytesMax,
-  fuelKeysMax,
-  fuelPeriodsMax,
-  fuelStepsMax,
-} from './limits.ts'
+import { dieselFileBytesMax, dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
 
 /** An amount of dollars with up to three decimals, as diesel and surcharges per mile are priced. */
 function mills(description: string, minimum: number, maximum: number) {
@@ -129,7 +122,6 @@ export const changeFuelSchedule = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
   bodyBytesMax: fuelBytesMax,
-  bodyKeysMax: fuelKeysMax,
   body: Type.Object({
     customer_name: Type.Optional(text('The customer that the schedule is for. Absent for the brokerage')),
     periods: Type.Array(SentFuelPeriod, {

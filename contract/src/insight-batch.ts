@@ -5,7 +5,6 @@ import { commonExtras } from './insight-extras.ts'
 import { laneInsight } from './lane-insight.ts'
 import {
   batchBytesMax,
-  batchKeysMax,
   batchLanesMax,
   batchLanesPerRequest,
   batchSecondsMax,
@@ -48,7 +47,6 @@ export const insightBatch = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: false, scope: 'read' },
   bodyBytesMax: batchBytesMax,
-  bodyKeysMax: batchKeysMax,
   body: Type.Object({
     lanes: Type.Array(lane, {
       minItems: 1,

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { Estimate, Optimum } from './estimate.ts'
 import { day, equipment, nullable, place, positiveDollars, text } from './fields.ts'
 import { LaneFieldError } from './insight-batch.ts'
-import { lanesPerRequestMax, quoteRequestBytesMax, quoteRequestKeysMax } from './limits.ts'
+import { lanesPerRequestMax, quoteRequestBytesMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
 import { quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
@@ -66,7 +66,6 @@ export const adviseLanes = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   bodyBytesMax: quoteRequestBytesMax,
-  bodyKeysMax: quoteRequestKeysMax,
   isRead: true,
   itemsOf: 'lanes',
   body: Type.Object({

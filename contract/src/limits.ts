@@ -53,9 +53,13 @@ export const ruleTestQuotesMax = 2_000
 
 /** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
-export const jsonKeysMax = 64
-/** A quote request of 100 lanes has at most 8 keys per lane. */
-export const quoteRequestKeysMax = 1_000
+/** Maximum number of keys in a message to `/mcp`. The bodies of endpoints have the keys of `body-keys.ts`. */
+export const messageKeysMax = 64
+/**
+ * Unknown keys that a body may have in addition to those of its largest valid form, in itself and in each item of its lists: a
+ * system may send its whole rows, and unknown fields are ignored.
+ */
+export const unknownKeysMax = 20
 
 /** Maximum entries and length of the header `Ignored-Fields`. Clients accept 8 to 16 KiB of headers in total. */
 export const ignoredPathsMax = 20
@@ -181,16 +185,12 @@ export const batchLanesMax = 1_000
 export const batchLanesPerRequest = 100
 /** Maximum body of a batch. A lane is under 400 bytes, except with the longest place names. */
 export const batchBytesMax = 512 * 1024
-/** Six keys per lane, and some unknown keys. */
-export const batchKeysMax = 8_000
 /** A batch stops after this time, because a shutdown of the service and load balancers wait for its response. */
 export const batchSecondsMax = 15
 /** Maximum quotes, outcomes or shipment updates per push. They count as the lanes of a batch do. */
 export const pushedItemsMax = 500
 /** Maximum body of a push: 500 items of 4 KB each, and some. */
 export const pushBytesMax = 2_560 * 1024
-/** Sixteen keys per item, and some unknown keys. */
-export const pushKeysMax = 12_000
 /** Lanes per page when an integration reads back what changed. */
 export const changesPageDefault = 100
 export const changesPageMax = 500
@@ -210,8 +210,6 @@ export const exchangeRatesShown = 30
 /** Periods of a fuel schedule, and steps of a period: ten years of half-years, and prices from $1 to $7 in steps of 10 cents. */
 export const fuelPeriodsMax = 20
 export const fuelStepsMax = 60
-/** 20 periods with 60 steps of two keys, and their own keys. */
-export const fuelKeysMax = 2_600
 export const fuelBytesMax = 128 * 1024
 /** The EIA publishes some 1,700 weeks, in up to 100 bytes each, and in a file of all regions ten times as much. */
 export const dieselFileBytesMax = 3 * 1024 * 1024
@@ -224,8 +222,6 @@ export const pendingDaysDefault = 7
 export const pendingDaysMax = 365
 /** Saved views of one person. A longer list is no longer quick to choose from. */
 export const quoteViewsMax = 50
-/** 200 marks with four members each, or 50 views with three. */
-export const quoteListKeysMax = 1_000
 /** 50 views, each with a query and names of columns. */
 export const quoteListBytesMax = 256 * 1024
 /** Columns that a person chooses for the list of quotes. More do not fit on a screen. */

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { laneRef, oneOf, sentLaneRef } from './fields.ts'
 import { decisions, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
-import { pageSizeMax, quoteListKeysMax } from './limits.ts'
+import { pageSizeMax } from './limits.ts'
 
 /** A lane that was marked, or that already had the outcome. */
 const Marked = Type.Object({ index: Type.Integer(), status: Type.Literal(200), lane: Lane })
@@ -33,7 +33,6 @@ export const markLanes = endpoint({
     'Each lane has its own result. expected_outcome protects the mark of another person: the lane is marked only if it still has this outcome, otherwise its result has status 409 with the current lane. A voided quote has status 409, too, and so has one that set-outcome would refuse because of the pricing rules. A request that is not valid marks no lane.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
-  bodyKeysMax: quoteListKeysMax,
   body: Type.Object({
     lanes: Type.Array(
       Type.Object({

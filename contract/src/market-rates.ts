@@ -20,7 +20,6 @@ import {
   pageSizeMax,
   pushBytesMax,
   pushedItemsMax,
-  pushKeysMax,
 } from './limits.ts'
 import {
   MarketRate,
@@ -143,7 +142,6 @@ export const pushMarketRates = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ rates: pushedItems(sentMarketRate, 'market rates') }),
   itemsOf: 'rates',
   status: 200,
@@ -163,7 +161,6 @@ export const addMarketRates = endpoint({
   tag: 'Market',
   who: member,
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ rates: pushedItems(sentMarketRate, 'market rates') }),
   itemsOf: 'rates',
   status: 200,

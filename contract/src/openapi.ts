@@ -1,5 +1,6 @@
 import { allEndpoints } from './all-endpoints.ts'
-import { type Endpoint, readsOnly, signsOf, underTenantLimit } from './endpoint.ts'
+import { bodyKeysMaxOf } from './body-keys.ts'
+import { bodyBytesMaxOf, type Endpoint, readsOnly, signsOf, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
 import { signatureToleranceSeconds } from './limits.ts'
@@ -431,12 +432,24 @@ function parametersOf(endpoint: Endpoint, named: DocumentSchemas): Json[] {
   ]
 }
 
-function requestBody({ name, body, bodyKind, examples }: Endpoint, named: DocumentSchemas): Json {
+/** The body of an operation, with its limits in words. */
+function requestBody(endpoint: Endpoint, named: DocumentSchemas): Json {
+  const { name, body, bodyKind, examples } = endpoint
   const example = examples?.body === undefined ? {} : { example: examples.body }
+  const count = (most: number) => most.toLocaleString('en-US')
+  const bytes = count(bodyBytesMaxOf(endpoint))
   if (bodyKind === 'csv') {
-    return { required: true, content: { 'text/csv': { schema: named.part(body, 'body'), ...example } } }
+    return {
+      required: true,
+      description: `At most ${bytes} bytes, compressed and uncompressed.`,
+      content: { 'text/csv': { schema: named.part(body, 'body'), ...example } },
+    }
   }
   const needed = (body as { required?: readonly string[] }).required ?? []
   const schema = named.named(`${pascalCase(name)}Body`, body, 'body')
-  return { required: needed.length > 0, content: { 'application/json': { schema, ...example } } }
+  return {
+    required: needed.length > 0,
+    description: `At most ${bytes} bytes, and ${count(bodyKeysMaxOf(endpoint))} keys in all objects together.`,
+    content: { 'application/json': { schema, ...example } },
+  }
 }

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { day, dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
 import { outcomeReasons, outcomes, rateTypes } from './lane.ts'
-import { pushBytesMax, pushedItemsMax, pushKeysMax } from './limits.ts'
+import { pushBytesMax, pushedItemsMax } from './limits.ts'
 import {
   appliedItem,
   countedAs,
@@ -105,7 +105,6 @@ export const pushQuotes = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ quotes: pushedItems(pushedQuote, 'quotes') }),
   itemsOf: 'quotes',
   status: 200,
@@ -156,7 +155,6 @@ export const checkQuotes = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ quotes: pushedItems(pushedQuote, 'quotes') }),
   itemsOf: 'quotes',
   status: 200,
@@ -193,7 +191,6 @@ export const pushOutcomes = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ outcomes: pushedItems(pushedOutcome, 'outcomes') }),
   itemsOf: 'outcomes',
   status: 200,

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { pushBytesMax, pushedItemsMax, pushKeysMax } from './limits.ts'
+import { pushBytesMax, pushedItemsMax } from './limits.ts'
 import {
   appliedItem,
   countedAs,
@@ -27,7 +27,6 @@ export const pushShipmentUpdates = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'integrations:write' },
   bodyBytesMax: pushBytesMax,
-  bodyKeysMax: pushKeysMax,
   body: Type.Object({ updates: pushedItems(bulkShipmentUpdate, 'shipment updates') }),
   itemsOf: 'updates',
   status: 200,

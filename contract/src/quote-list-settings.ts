@@ -6,7 +6,6 @@ import {
   pendingDaysDefault,
   pendingDaysMax,
   quoteListBytesMax,
-  quoteListKeysMax,
   quoteViewsMax,
   quoteViewTextMax,
 } from './limits.ts'
@@ -102,7 +101,6 @@ export const changeQuoteListSettings = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   bodyBytesMax: quoteListBytesMax,
-  bodyKeysMax: quoteListKeysMax,
   body: Type.Object({
     version,
     pending_days: Type.Optional(pendingDays),

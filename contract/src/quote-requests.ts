@@ -23,7 +23,6 @@ import {
   pageSizeMax,
   pendingDaysMax,
   quoteRequestBytesMax,
-  quoteRequestKeysMax,
 } from './limits.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
@@ -70,7 +69,6 @@ export const createQuoteRequest = endpoint({
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   bodyBytesMax: quoteRequestBytesMax,
-  bodyKeysMax: quoteRequestKeysMax,
   body: Type.Object({
     customer_name: text('The shipper that the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),

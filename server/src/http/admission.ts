@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
+import { bodyBytesMaxOf, type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem, problem } from '#contract/errors.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
 import {
@@ -15,7 +15,7 @@ import { andThen, type NowOrLater, onBehalfOf } from '../runtime/index.ts'
 import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './answer-headers.ts'
 import { refuseTooLittleRight } from './caller-rights.ts'
-import { bodyBytesMaxOf, hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
+import { hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

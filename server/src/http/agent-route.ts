@@ -1,9 +1,9 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { agentPath, endpoint } from '#contract/endpoint.ts'
+import { agentPath, bodyBytesMaxOf, endpoint } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
-import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
+import { jsonDepthMax, messageKeysMax } from '#contract/limits.ts'
 import { type AskService, agentReads, agentServer } from '../agents/index.ts'
 import { type Parts, Reply, type ServedEndpoint } from '../endpoints/index.ts'
 import { readJsonObject } from '../signing/index.ts'
@@ -11,7 +11,7 @@ import { Admission, type Gates } from './admission.ts'
 import { asProblem, recordRefusal } from './error-response.ts'
 import { unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
-import { bodyBytesMaxOf, bytesOf } from './request-body.ts'
+import { bytesOf } from './request-body.ts'
 
 /** One message, declared as an endpoint so that it is admitted like one. The protocol defines its body. */
 const message = endpoint({
@@ -97,7 +97,7 @@ function readMessage(bytes: Buffer): unknown {
       'Send one JSON-RPC message per request, as an object. Batches are not supported.',
     )
   }
-  return readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
+  return readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: messageKeysMax })
 }
 
 /** Makes the function that runs the tool calls of one message: each calls the handler of its endpoint. */

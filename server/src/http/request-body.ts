@@ -2,14 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
-import { bodyArrivalSecondsMax, bodyBytesMax } from '#contract/limits.ts'
+import { bodyArrivalSecondsMax } from '#contract/limits.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { recordRefusal } from './error-response.ts'
-
-/** The maximum length of an endpoint's body, in bytes. */
-export function bodyBytesMaxOf({ body, bodyBytesMax: ownMax }: Endpoint): number {
-  return body === undefined ? bodyBytesMax : (ownMax ?? bodyBytesMax)
-}
 
 export function hasBody(request: FastifyRequest): boolean {
   const length = request.headers['content-length']

@@ -1,21 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TObject } from 'typebox'
-import { type Endpoint, readsOnly, signsOf } from '#contract/endpoint.ts'
+import { bodyKeysMaxOf } from '#contract/body-keys.ts'
+import { bodyBytesMaxOf, type Endpoint, readsOnly, signsOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
-import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
+import { jsonDepthMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
 import { andThen } from '../runtime/index.ts'
-import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
+import { type JsonLimits, readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
 import { Admission, type Admitted, type Gates } from './admission.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { asProblem } from './error-response.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
-import { bodyBytesMaxOf, bytesOf, declaredBytes, hasBody, readPieces } from './request-body.ts'
+import { bytesOf, declaredBytes, hasBody, readPieces } from './request-body.ts'
 import { sendCsv } from './send-csv.ts'
 
 /**
@@ -163,6 +164,7 @@ function requestReader(endpoint: Endpoint): (request: FastifyRequest, reply: Fas
   const isCsv = endpoint.bodyKind === 'csv'
   const paramsShape = endpoint.params === undefined ? null : shape(endpoint.params, 'parameter')
   const checkedBody = endpoint.body === undefined || isCsv ? null : bodyShape(endpoint)
+  const limits = { depthMax: jsonDepthMax, keysMax: isCsv ? 0 : bodyKeysMaxOf(endpoint) }
   const readQuery = queryReader(endpoint.query)
   return (request, reply) => {
     const ignored: Ignored = { query: [], body: [] }
@@ -172,7 +174,7 @@ function requestReader(endpoint: Endpoint): (request: FastifyRequest, reply: Fas
     const query = readQuery(request.raw.url ?? '', ignored.query)
     const body = isCsv
       ? (request.body ?? [])
-      : readBody(endpoint, checkedBody, bytesOf(request), ignored.body, reply)
+      : readBody(endpoint, { check: checkedBody, limits }, bytesOf(request), ignored.body, reply)
     reportIgnored(request, reply, ignored)
     return { params, query, body }
   }
@@ -196,17 +198,14 @@ function bodyShape({ body, itemsOf }: Endpoint): Shape {
 
 function readBody(
   endpoint: Endpoint,
-  check: Shape | null,
+  { check, limits }: { readonly check: Shape | null; readonly limits: JsonLimits },
   bodyBytes: Buffer,
   ignored: BodyPath[],
   reply: FastifyReply,
 ): unknown {
   if (check === null || endpoint.body === undefined) return undefined
   const needed = (endpoint.body as { required?: readonly string[] }).required ?? []
-  const sent =
-    bodyBytes.length === 0 && needed.length === 0
-      ? {}
-      : readJsonObject(bodyBytes, { depthMax: jsonDepthMax, keysMax: endpoint.bodyKeysMax ?? jsonKeysMax })
+  const sent = bodyBytes.length === 0 && needed.length === 0 ? {} : readJsonObject(bodyBytes, limits)
   const known = knownMembers(endpoint.body, sent, ignored, {
     emptyIsAbsent: endpoint.who.kind === 'service',
   })

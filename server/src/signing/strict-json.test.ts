@@ -17,6 +17,16 @@ function codeOf(body: string | Buffer): string {
   return 'accepted'
 }
 
+function refusalOf(body: string) {
+  try {
+    read(body)
+    return null
+  } catch (error) {
+    if (error instanceof Problem) return [error.status, error.message, error.errors]
+    throw error
+  }
+}
+
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`
 
@@ -155,8 +165,23 @@ describe('bounds', () => {
 
   test('64 keys are accepted, 65 are rejected, counted over all levels', () => {
     expect(codeOf(keys(64))).toBe('accepted')
-    expect(codeOf(keys(65))).toBe('malformed-json')
-    expect(codeOf(`{"a":${keys(32)},"b":${keys(31)}}`)).toBe('malformed-json')
+    expect(codeOf(keys(65))).toBe('body-too-large')
+    expect(codeOf(`{"a":${keys(32)},"b":${keys(31)}}`)).toBe('body-too-large')
+  })
+
+  test('the error names the object with the first key too many, and the limit', () => {
+    const sent = `{"a":[{"b":1},{"c/d":[[1,2],${keys(62)}]}]}`
+    const detail =
+      'The body must have at most 64 keys in all objects together; the first one too many is in /a/1/c~1d/1. Leave out unknown fields, or send several smaller bodies.'
+    expect(refusalOf(sent)).toEqual([
+      413,
+      detail,
+      [{ pointer: '/a/1/c~1d/1', code: 'too-many-keys', detail }],
+    ])
+    expect(refusalOf(keys(65))?.[1]).toBe(
+      'The body must have at most 64 keys in all objects together. Leave out unknown fields, or send several smaller bodies.',
+    )
+    expect(refusalOf(`{"${'n'.repeat(50_000)}":${keys(64)}}`)?.[1]).toHaveLength(209)
   })
 })
 

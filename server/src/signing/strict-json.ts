@@ -1,18 +1,21 @@
-import { problem } from '#contract/errors.ts'
+import { type Problem, problem } from '#contract/errors.ts'
+import { pointerTo } from '#contract/shape.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+
+export interface JsonLimits {
+  readonly depthMax: number
+  readonly keysMax: number
+}
 
 /**
  * Parses a body as one JSON object, strictly: valid UTF-8 without a byte order mark, no duplicate keys (parsers disagree on
  * which value wins), no keys that reach a prototype, and a bounded depth and number of keys.
  *
- * @throws Problem malformed-json, duplicate-key, forbidden-key
+ * @throws Problem malformed-json, duplicate-key, forbidden-key, body-too-large
  */
-export function readJsonObject(
-  bodyBytes: Buffer,
-  limits: { depthMax: number; keysMax: number },
-): Record<string, unknown> {
+export function readJsonObject(bodyBytes: Buffer, limits: JsonLimits): Record<string, unknown> {
   let text: string
   try {
     text = decoder.decode(bodyBytes)
@@ -65,28 +68,27 @@ function whyNotJson(text: string): string {
  * One pass over the text that tracks only strings and brackets. It is exact for valid JSON. For other text it may be wrong,
  * but JSON.parse rejects such text afterwards.
  */
-function checkKeys(text: string, limits: { depthMax: number; keysMax: number }): void {
-  const open: (Set<string> | null)[] = []
+function checkKeys(text: string, limits: JsonLimits): void {
+  const open: Opened[] = []
   let keyCount = 0
   let expectsKey = false
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
+    const around = open.at(-1)
     if (character === '"') {
       const start = at
       for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
-      const keys = open.at(-1)
-      if (expectsKey && keys instanceof Set) {
+      if (expectsKey && around?.keys !== undefined) {
+        if (++keyCount > limits.keysMax) throw tooManyKeys(open, limits)
         const key = readString(text.slice(start, at + 1))
         if (forbiddenKeys.has(key)) throw problem('forbidden-key', `The key "${key}" is not allowed.`)
-        if (keys.has(key)) throw problem('duplicate-key', `The key ${shown(key)} appears twice.`)
-        keys.add(key)
-        if (++keyCount > limits.keysMax) {
-          throw problem('malformed-json', `The body has more than ${limits.keysMax} keys.`)
-        }
+        if (around.keys.has(key)) throw problem('duplicate-key', `The key ${shown(key)} appears twice.`)
+        around.keys.add(key)
+        around.step = key
         expectsKey = false
       }
     } else if (character === '{' || character === '[') {
-      open.push(character === '{' ? new Set() : null)
+      open.push(character === '{' ? { keys: new Set(), step: '' } : { keys: undefined, step: 0 })
       expectsKey = character === '{'
       if (open.length > limits.depthMax) {
         throw problem('malformed-json', `The body is nested more than ${limits.depthMax} levels deep.`)
@@ -94,10 +96,28 @@ function checkKeys(text: string, limits: { depthMax: number; keysMax: number }):
     } else if (character === '}' || character === ']') {
       open.pop()
       expectsKey = false
-    } else if (character === ',') {
-      expectsKey = open.at(-1) instanceof Set
+    } else if (character === ',' && around !== undefined) {
+      expectsKey = around.keys !== undefined
+      if (typeof around.step === 'number') around.step++
     }
   }
+}
+
+/** An object or a list whose end was not read yet: the keys of an object, and the key or index that is being read. */
+interface Opened {
+  readonly keys: Set<string> | undefined
+  step: string | number
+}
+
+/** A body with too many keys. The error names the object with the first one too many; names in its path are shortened. */
+function tooManyKeys(open: readonly Opened[], { keysMax }: JsonLimits): Problem {
+  const pointer = pointerTo(
+    open.slice(0, -1).map(({ step }) => (typeof step === 'string' ? step.slice(0, 60) : step)),
+  )
+  const most = keysMax.toLocaleString('en-US')
+  const where = pointer === '' ? '' : `; the first one too many is in ${pointer}`
+  const detail = `The body must have at most ${most} keys in all objects together${where}. Leave out unknown fields, or send several smaller bodies.`
+  return problem('body-too-large', detail, { errors: [{ pointer, code: 'too-many-keys', detail }] })
 }
 
 function readString(literal: string): string {

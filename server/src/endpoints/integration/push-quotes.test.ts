@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodyKeysMaxOf } from '#contract/body-keys.ts'
+import { chargesPerAmountMax, pushedItemsMax } from '#contract/limits.ts'
 import { checkQuotes, pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
@@ -38,6 +40,57 @@ async function pushOne(ours: Integration, one: object, at = seconds()) {
   expect(status).toBe(200)
   return body.results[0]
 }
+
+describe('413', () => {
+  const charges = Array.from({ length: chargesPerAmountMax }, (_, nth) => ({
+    name: `charge ${nth}`,
+    amount: 1,
+  }))
+  const full = (nth: number) => ({
+    ...quoteToPush(`K-${nth}`),
+    miles: 781,
+    estimated_cost: 1820,
+    quoted_basis: 'all_in',
+    quoted_fuel: 100,
+    quoted_charges: charges,
+    quoted_currency: 'USD',
+    rep_name: 'Dana Reyes',
+    quoted_at: '2026-01-05T10:00:00Z',
+    valid_until: '2026-01-06T10:00:00Z',
+    rate_type: 'spot',
+    pickup_date: '2026-01-08',
+    outcome: 'lost',
+    outcome_reason: 'price',
+    decided_at: '2026-01-05T15:00:00Z',
+  })
+  const quotes = Array.from({ length: pushedItemsMax }, (_, nth) => full(nth))
+
+  test('500 quotes with every field and the most charges are taken', async () => {
+    const ours = await makeIntegration(app, everything)
+    const { status, body } = await pushSigned(app, ours, checkQuotes, { quotes }, seconds())
+    expect([status, body.results.length]).toEqual([200, pushedItemsMax])
+    // A busy machine may not reach all of them in time.
+    const statuses = new Set<number>(body.results.map((one: { status: number }) => one.status))
+    expect([...statuses].filter((one) => one !== 503)).toEqual([200])
+  })
+
+  test('a body with more keys than the largest valid one and its unknown fields is refused, and nothing changes', async () => {
+    const ours = await makeIntegration(app, everything)
+    const most = bodyKeysMaxOf(pushQuotes)
+    const unknown = Object.fromEntries(Array.from({ length: most }, (_, nth) => [`x${nth}`, 1]))
+    const { status, body } = await push(ours, [full(0), { ...full(1), extra: unknown }])
+    expect([status, body.code, body.title]).toEqual([413, 'body-too-large', 'Body is too large'])
+    expect(body.errors).toEqual([
+      {
+        pointer: '/quotes/1/extra',
+        code: 'too-many-keys',
+        detail: `The body must have at most ${most.toLocaleString('en-US')} keys in all objects together; the first one too many is in /quotes/1/extra. Leave out unknown fields, or send several smaller bodies.`,
+      },
+    ])
+    const { body: stored } = await call(app, 'GET', '/api/integrations/quotes', { token: ours.token })
+    expect(stored.quotes).toEqual([])
+  })
+})
 
 describe('200', () => {
   test('a new external_id creates a quote, with results in the order of the request', async () => {

@@ -1,6 +1,7 @@
+import { bodyKeysMaxOf } from '#contract/body-keys.ts'
 import { signsOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
-import { jsonKeysMax, signatureChecksPerMinuteMax } from '#contract/limits.ts'
+import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { checkSignature } from '#contract/signature-check.ts'
 import { signedEndpoints } from '#contract/signed-endpoints.ts'
@@ -23,7 +24,7 @@ const operations: readonly SignedOperation[] = signedEndpoints.map((endpoint) =>
   path: endpoint.path,
   signs: signsOf(endpoint) ?? 'address and body',
   isJson: endpoint.bodyKind !== 'csv',
-  keysMax: endpoint.bodyKeysMax ?? jsonKeysMax,
+  keysMax: bodyKeysMaxOf(endpoint),
 }))
 
 /** The target at an address. @throws Problem validation-failed if no endpoint there is signed */
