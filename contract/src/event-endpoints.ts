@@ -6,6 +6,7 @@ import {
   deliveryAnswerKeptMax,
   eventEndpointsMax,
   eventsKeptDaysMax,
+  eventTestsPerSecondMax,
   eventUrlLengthMax,
   pageSizeDefault,
   pageSizeMax,
@@ -208,13 +209,13 @@ export const testEventEndpoint = endpoint({
   method: 'POST',
   path: '/api/event-endpoints/{id}/test',
   summary: 'Send a test event to an address',
-  description: 'Queues an event of the type endpoint.test. The log of deliveries shows the result.',
+  description: `Queues an event of the type endpoint.test. The log of deliveries shows the result. At most ${eventTestsPerSecondMax} per second and brokerage.`,
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
   status: 202,
   answer: Type.Object({ event_id: Type.String({ description: 'The webhook-id of the test event' }) }),
-  problems: ['not-found', 'state-conflict', 'events-off'],
+  problems: ['not-found', 'state-conflict', 'events-off', 'too-many-attempts'],
   examples: { answer: { event_id: '0b0c2a54-3a0e-4b57-9a2e-6f3d1b1f8c11' } },
 })
 

@@ -130,6 +130,12 @@ export const deliveriesPerEndpointMax = 8
 export const endpointsAtOnceMax = 64
 export const failingEndpointsAtOnceMax = 32
 /** Days for which events and deliveries are kept: long enough to notice a missed event and to replay it. */
+/** Of these, the addresses of one brokerage: also if it removes addresses and adds others while the old ones are slow. */
+export const endpointsAtOncePerTenantMax = eventEndpointsMax
+/** While addresses wait for a place, one that was sent to for this long gives up its place after the running attempts. */
+export const endpointSecondsMax = 10
+/** Test events of a brokerage per second and instance. The service posts to an address as often as somebody asks. */
+export const eventTestsPerSecondMax = 1
 export const eventsKeptDaysMax = 30
 /** Maximum events per replay request. */
 export const replayedEventsMax = 10_000

@@ -17,6 +17,7 @@ import { marketAdapters } from './market-adapters/index.ts'
 import { pilotKeeper, pilotReports } from './pilot/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
+  eventTestLimit,
   type SecretKeys,
   signatureCheckLimit,
   signInAttempts,
@@ -158,6 +159,7 @@ export function connectParts(
     marketAdapters: adapters,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
+    eventTestLimit: watching.metrics.counting('event-test', eventTestLimit()),
     clock,
     monotonic,
     log: logger,

@@ -32,6 +32,7 @@ export interface Parts {
   /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit
+  readonly eventTestLimit: RateLimit
   readonly calls: CallLog
   readonly refusals: Refusals
   /** Epoch milliseconds. */

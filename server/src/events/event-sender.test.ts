@@ -2,7 +2,13 @@ import pg from 'pg'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EventBody, eventBodies } from '#contract/events.ts'
-import { deliveryDelaysSeconds, eventsKeptDaysMax } from '#contract/limits.ts'
+import {
+  deliveriesPerEndpointMax,
+  deliveryDelaysSeconds,
+  endpointsAtOncePerTenantMax,
+  eventEndpointsMax,
+  eventsKeptDaysMax,
+} from '#contract/limits.ts'
 import { shape } from '#contract/shape.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
@@ -12,7 +18,7 @@ import {
   type Received,
   sendEventsTo,
 } from '#testing/event-receiver.ts'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { changeLane, lockLane, writeEventsOn } from '../database/queries/index.ts'
 import { tenantId } from '../database/session/index.ts'
@@ -377,6 +383,56 @@ describe('a delivery', () => {
       expect(stalled.received.length).toBeLessThanOrEqual(8)
     } finally {
       await stalled.close()
+    }
+  })
+
+  test('a brokerage has at most five places, also if it replaces addresses that are slow', async () => {
+    const stalled = await eventReceiver()
+    stalled.answer = () => {}
+    try {
+      const other = await makeIntegration(app)
+      await sendEventsTo(app, other.tenant, receiver.url)
+      const [replaced] = await Promise.all(
+        Array.from({ length: eventEndpointsMax }, (_, nth) =>
+          sendEventsTo(app, integration.tenant, `${stalled.url}/${nth}`),
+        ),
+      )
+      await makeLane(app, integration.tenant)
+      await stalled.until((all) => all.length === endpointsAtOncePerTenantMax)
+      await call(app, 'DELETE', `/api/event-endpoints/${replaced?.id}`, { token: integration.tenant.owner })
+      await sendEventsTo(app, integration.tenant, `${stalled.url}/another`)
+      await makeLane(app, integration.tenant)
+      // Each look that sends the events of the other brokerage has also found the event for the new address.
+      for (let sent = 1; sent <= 5; sent++) {
+        await makeLane(app, other.tenant)
+        await receiver.until((all) => all.length === sent)
+      }
+      expect(stalled.received.map(({ path }) => path)).not.toContain('/hook/another')
+    } finally {
+      await stalled.close()
+    }
+  })
+
+  test('while all places are taken, an address with many events gives its place to another brokerage', async () => {
+    const crowded = await testApp({ config: onLoopback, sendEvents: { everyMs, atOnceMax: 1, turnMs: 0 } })
+    try {
+      // The database lists brokerages by their number, so that the first one would be found first each time.
+      const made = [await makeTenant(crowded), await makeTenant(crowded)]
+      const [first, second] = made.sort((one, another) => one.id - another.id)
+      if (first === undefined || second === undefined) throw new Error('Two brokerages were made.')
+      const held: (() => void)[] = []
+      receiver.answer = (response) => void held.push(() => answerWith(204)(response))
+      await sendEventsTo(crowded, first, `${receiver.url}/first`)
+      await sendEventsTo(crowded, second, `${receiver.url}/second`)
+      for (let lanes = 0; lanes < 3 * deliveriesPerEndpointMax; lanes++) await makeLane(crowded, first)
+      await receiver.until((all) => all.length > 0)
+      await makeLane(crowded, second)
+      receiver.answer = answerWith(204)
+      for (const answer of held) answer()
+      await receiver.until((all) => all.some(({ path }) => path === '/hook/second'))
+      expect(receiver.received.length).toBeLessThanOrEqual(2 * deliveriesPerEndpointMax + 1)
+    } finally {
+      await crowded.close()
     }
   })
 

@@ -2,7 +2,9 @@ import {
   deliveriesPerEndpointMax,
   deliveryDelaysSeconds,
   deliverySecondsMax,
+  endpointSecondsMax,
   endpointsAtOnceMax,
+  endpointsAtOncePerTenantMax,
   eventsKeptDaysMax,
   failingEndpointsAtOnceMax,
   tokenExpiryNoticeDays,
@@ -25,7 +27,7 @@ import {
   settleDelivery,
   unannouncedExpiries,
 } from '../database/queries/index.ts'
-import { type Database, runInBackground } from '../database/session/index.ts'
+import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { type Log, version } from '../runtime/index.ts'
 import { allowedPrivate, type SecretKeys, unsealWithAny, webhookSignature } from '../security/index.ts'
 import { eventBody } from './event-body.ts'
@@ -88,10 +90,21 @@ interface SenderParts {
   readonly log: Log
 }
 
+/** An address that has a place in the sender. */
+interface Sending {
+  readonly tenant: TenantId
+  readonly failing: boolean
+  readonly work: Promise<void>
+}
+
 interface SenderOptions {
   readonly post?: typeof postEvent
   readonly everyMs?: number
   readonly tidyEveryMs?: number
+  /** Addresses that are sent to concurrently. */
+  readonly atOnceMax?: number
+  /** How long an address keeps its place while others wait. */
+  readonly turnMs?: number
 }
 
 /** Makes the sender of events; null when events are off. */
@@ -111,8 +124,13 @@ class OutboxSender implements EventSender {
   readonly #post: typeof postEvent
   readonly #everyMs: number
   readonly #tidyEveryMs: number
+  readonly #atOnceMax: number
+  readonly #turnMs: number
   readonly #counts = { delivered: 0, failed: 0, dead: 0, disabled: 0 }
-  readonly #sending = new Map<string, { readonly failing: boolean; readonly work: Promise<void> }>()
+  readonly #sending = new Map<string, Sending>()
+  /** The number of the last start for each brokerage: who started longest ago is next. */
+  readonly #lastStarts = new Map<TenantId, number>()
+  #starts = 0
   /** Addresses whose last attempt failed, as far as this instance knows. */
   readonly #failing = new Set<string>()
   readonly #cutOff = new AbortController()
@@ -122,16 +140,14 @@ class OutboxSender implements EventSender {
   #timer: NodeJS.Timeout | undefined
   #looking = Promise.resolve()
 
-  constructor(
-    parts: SenderParts,
-    allowed: ReturnType<typeof allowedPrivate>,
-    { post = postEvent, everyMs = lookEveryMs, tidyEveryMs: tidyMs = tidyEveryMs }: SenderOptions,
-  ) {
+  constructor(parts: SenderParts, allowed: ReturnType<typeof allowedPrivate>, options: SenderOptions) {
     this.#parts = parts
     this.#allowed = allowed
-    this.#post = post
-    this.#everyMs = everyMs
-    this.#tidyEveryMs = tidyMs
+    this.#post = options.post ?? postEvent
+    this.#everyMs = options.everyMs ?? lookEveryMs
+    this.#tidyEveryMs = options.tidyEveryMs ?? tidyEveryMs
+    this.#atOnceMax = options.atOnceMax ?? endpointsAtOnceMax
+    this.#turnMs = options.turnMs ?? endpointSecondsMax * 1_000
     this.#schedule()
   }
 
@@ -166,7 +182,7 @@ class OutboxSender implements EventSender {
       const due = await runInBackground(() =>
         database.acrossTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
-      for (const to of due) this.#begin(to)
+      for (const to of inTurns(due, (tenant) => this.#standing(tenant))) this.#begin(to)
       if (performance.now() - this.#tidiedAt > this.#tidyEveryMs) {
         this.#tidiedAt = performance.now()
         await this.#announceExpiries()
@@ -180,25 +196,38 @@ class OutboxSender implements EventSender {
     }
   }
 
+  #standing(tenant: TenantId): Standing {
+    return { places: this.#placesOf(tenant), lastStart: this.#lastStarts.get(tenant) ?? 0 }
+  }
+
+  #placesOf(tenant: TenantId): number {
+    return [...this.#sending.values()].filter((one) => one.tenant === tenant).length
+  }
+
   #begin(to: DueEndpoint): void {
     const key = keyOf(to)
     const isFailing = this.#failing.has(key)
     const failingNow = [...this.#sending.values()].filter((one) => one.failing).length
-    if (this.#isStopping || this.#sending.has(key) || this.#sending.size >= endpointsAtOnceMax) return
+    if (this.#isStopping || this.#sending.has(key) || this.#sending.size >= this.#atOnceMax) return
     if (isFailing && failingNow >= failingEndpointsAtOnceMax) return
+    if (this.#placesOf(to.tenant) >= endpointsAtOncePerTenantMax) return
     const work = this.#sendTo(to)
       .catch((error: unknown) =>
         this.#parts.log.warn({ err: error, tenant_id: to.tenant }, 'events were not sent'),
       )
       .finally(() => this.#sending.delete(key))
-    this.#sending.set(key, { failing: isFailing, work })
+    this.#lastStarts.set(to.tenant, ++this.#starts)
+    this.#sending.set(key, { tenant: to.tenant, failing: isFailing, work })
   }
 
   /** Sends to one address until nothing is due there, an attempt fails, or other addresses need the slot. */
   async #sendTo(to: DueEndpoint): Promise<void> {
     const key = keyOf(to)
-    const isCrowded = () => this.#sending.size >= endpointsAtOnceMax
-    for (let round = 0; !this.#isStopping && (round < roundsMax || !isCrowded()); round++) {
+    const isCrowded = () => this.#sending.size >= this.#atOnceMax
+    const began = performance.now()
+    const hadItsTurn = (round: number) =>
+      round >= roundsMax || (round > 0 && performance.now() - began >= this.#turnMs)
+    for (let round = 0; !this.#isStopping && !(hadItsTurn(round) && isCrowded()); round++) {
       const most = this.#failing.has(key) ? 1 : deliveriesPerEndpointMax
       const claimed = await runInBackground(() =>
         claimDeliveries(this.#parts.database, to.tenant, to.endpointId, { most, leaseSeconds }),
@@ -314,5 +343,30 @@ class OutboxSender implements EventSender {
 
 /** The maximum number of due addresses read in one look. */
 const endpointsLookedAtMax = 10_000
+
+/** A brokerage's places in the sender, and the number of its last start; 0 if nothing has started. */
+interface Standing {
+  readonly places: number
+  readonly lastStart: number
+}
+
+/**
+ * Due addresses in the order in which they get places: a brokerage with fewer places comes first, then the one whose last start is
+ * longest ago. The database lists them by brokerage, so that otherwise the first ones would take all places again and again.
+ */
+export function inTurns(
+  due: readonly DueEndpoint[],
+  standingOf: (tenant: TenantId) => Standing,
+): readonly DueEndpoint[] {
+  const standings = new Map<TenantId, Standing>()
+  const ranked = due.map((to) => {
+    const { places, lastStart } = standings.get(to.tenant) ?? standingOf(to.tenant)
+    standings.set(to.tenant, { places: places + 1, lastStart })
+    return { to, places, lastStart }
+  })
+  return ranked
+    .sort((one, other) => one.places - other.places || one.lastStart - other.lastStart)
+    .map(({ to }) => to)
+}
 
 const keyOf = ({ tenant, endpointId }: DueEndpoint) => `${tenant}/${endpointId}`

@@ -15,6 +15,7 @@ export { hashPassword, isGuessable, isPassword } from './password.ts'
 export {
   type Admission,
   type RateLimit,
+  eventTestLimit,
   signatureCheckLimit,
   slidingWindow,
   tenantLimit,

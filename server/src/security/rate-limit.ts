@@ -1,4 +1,5 @@
 import {
+  eventTestsPerSecondMax,
   signatureChecksPerMinuteMax,
   tenantRequestsPerWindowMax,
   tenantWindowSeconds,
@@ -102,3 +103,6 @@ export const tenantLimit = () => slidingWindow(tenantRequestsPerWindowMax, tenan
 
 /** The rate limit of signature checks (`explain`) per tenant. */
 export const signatureCheckLimit = () => slidingWindow(signatureChecksPerMinuteMax, 60_000)
+
+/** The rate limit of test events per tenant. */
+export const eventTestLimit = () => slidingWindow(eventTestsPerSecondMax, 1_000)

@@ -9,7 +9,7 @@ export interface Metrics {
   answered(request: { endpoint: string; method: string; status: number; seconds: number | null }): void
   refused(code: ProblemCode): void
   /** Wraps a limit, to count what it admits and refuses. */
-  counting(name: 'signature-check', limit: RateLimit): RateLimit
+  counting(name: 'signature-check' | 'event-test', limit: RateLimit): RateLimit
   countingTenants(limit: TenantLimit): TenantLimit
   readonly transaction: TransactionWatch
 }

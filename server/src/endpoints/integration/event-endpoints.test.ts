@@ -194,6 +194,33 @@ describe('403, 404 and 409', () => {
     expect([tested.status, tested.body.type]).toEqual([409, '/problems/state-conflict'])
   })
 
+  test('a brokerage sends one test event per second over all its addresses; others are not affected', async () => {
+    let elapsedMs = 0
+    const timed = await testApp({
+      config: { events: { allowPrivate: ['loopback'] } },
+      monotonic: () => elapsedMs,
+    })
+    try {
+      const [tenant, other] = [await makeTenant(timed), await makeTenant(timed)]
+      for (const one of [tenant, tenant, other]) await sendEventsTo(timed, one, receiver.url)
+      const send = ({ owner: token }: MadeTenant, id: number) =>
+        call(timed, 'POST', `/api/event-endpoints/${id}/test`, { token })
+      expect((await send(tenant, 1)).status).toBe(202)
+      elapsedMs += 400
+      const { status, body, headers } = await send(tenant, 2)
+      expect([status, body.type, headers.get('retry-after')]).toEqual([
+        429,
+        '/problems/too-many-attempts',
+        '1',
+      ])
+      expect((await send(other, 1)).status).toBe(202)
+      elapsedMs += 600
+      expect((await send(tenant, 2)).status).toBe(202)
+    } finally {
+      await timed.close()
+    }
+  })
+
   test('with events off, no endpoint can be added', async () => {
     const off = await testApp({ config: { events: null } })
     try {

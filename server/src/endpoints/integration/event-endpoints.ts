@@ -5,6 +5,7 @@ import { type EventType, eventTypes, testEventType } from '#contract/event-types
 import { readTime } from '#contract/fields.ts'
 import {
   eventEndpointsMax,
+  eventTestsPerSecondMax,
   pageSizeDefault,
   replayedEventsMax,
   secretOverlapHoursDefault,
@@ -203,9 +204,11 @@ export const eventEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(contract.testEventEndpoint, async ({ caller, params }, { database, config }) => {
-    requireEvents(config)
-    return database.inTenant(caller.tenant, async (transaction) => {
+  serve(contract.testEventEndpoint, async ({ caller, params }, parts) => {
+    requireEvents(parts.config)
+    const { admitted, retryAfterMs } = parts.eventTestLimit.admit(caller.tenant, parts.monotonic())
+    if (!admitted) throw tooManyTests(retryAfterMs)
+    return parts.database.inTenant(caller.tenant, async (transaction) => {
       requireActive(await lockedEndpoint(transaction, caller.tenant, params.id))
       return {
         event_id: await events.insertTestEvent(transaction, caller.tenant, params.id, testEventType),
@@ -264,6 +267,13 @@ export const eventEndpoints: ServedEndpoint[] = [
 
 /** The URL for the audit log, without its query, which may contain a secret of the receiver. */
 const hostOf = (url: string) => new URL(url).host
+
+const tooManyTests = (waitMs: number) =>
+  problem(
+    'too-many-attempts',
+    `A brokerage may send ${eventTestsPerSecondMax} test event per second; wait and send this one again.`,
+    { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } },
+  )
 
 const sameTypes = (one: readonly string[], other: readonly string[]) =>
   eventTypes.every((type: EventType) => one.includes(type) === other.includes(type))
