@@ -56,6 +56,9 @@ export async function openImport(
   return { csv, columns: read.columns }
 }
 
+/** Runs the work of a batch when it is the turn of its import or undo. */
+export type InTurn = <T>(batch: () => Promise<T>) => Promise<T>
+
 export interface ImportJob {
   readonly tenant: TenantId
   readonly importId: number
@@ -64,6 +67,8 @@ export interface ImportJob {
   readonly dryRun: boolean
   /** Checked after each batch. */
   readonly isStopping: () => boolean
+  /** Saves a batch when it is the turn of this import; without it, at once. */
+  readonly inTurn?: InTurn
   readonly onProgress?: (progress: ImportProgress) => void
   /** Called for every rejected row, also beyond the errors that are saved. */
   readonly onRefused?: (error: RowError) => void
@@ -215,20 +220,22 @@ class ImportRun {
 
   /** Saves a batch, and returns whether to continue. */
   async #save(batch: Batch, bytesRead: number): Promise<Order> {
-    const { tenant, importId, onRefused, onProgress, isStopping } = this.#job
+    const { tenant, importId, onRefused, onProgress, isStopping, inTurn } = this.#job
     // Declared outside of the transaction, so that the next attempt sees it.
     const attempt: { last: Saved | null } = { last: null }
-    const saved = await persist(() =>
-      this.#database.inTenant(tenant, async (transaction) => {
-        // The connection was lost during the last commit: the progress shows whether that commit took effect.
-        if (attempt.last !== null && batch.rowsRead > 0) {
-          const rowsRead = await rowsReadOf(transaction, tenant, importId)
-          if (rowsRead === attempt.last.progress.rowsRead) return attempt.last
-        }
-        attempt.last = await this.#saveOnce(transaction, batch, bytesRead)
-        return attempt.last
-      }),
-    )
+    const save = () =>
+      persist(() =>
+        this.#database.inTenant(tenant, async (transaction) => {
+          // The connection was lost during the last commit: the progress shows whether that commit took effect.
+          if (attempt.last !== null && batch.rowsRead > 0) {
+            const rowsRead = await rowsReadOf(transaction, tenant, importId)
+            if (rowsRead === attempt.last.progress.rowsRead) return attempt.last
+          }
+          attempt.last = await this.#saveOnce(transaction, batch, bytesRead)
+          return attempt.last
+        }),
+      )
+    const saved = await (inTurn === undefined ? save() : inTurn(save))
     this.#progress = saved.progress
     Object.assign(this.#lists, saved.lists)
     for (const error of saved.refused) onRefused?.(error)

@@ -1,7 +1,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
-import { openDatabase, tenantId } from '../database/session/index.ts'
+import { findImport, insertImport } from '../database/queries/index.ts'
+import { openDatabase, type TenantId, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
 
 test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
@@ -16,7 +17,11 @@ test('files reserve memory while some is left, one file per brokerage, and again
   expect(runner.reserve(others, 1)).toBe('full')
   runner.release(second)
   runner.release(second)
-  runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(300)], { map: undefined, dryRun: false })
+  runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(300)], {
+    map: undefined,
+    dryRun: false,
+    bytesTotal: 500,
+  })
   runner.release(place)
   expect(runner.counts().bytesHeld).toBe(500)
   expect(runner.reserve(others, 501)).toBe('full')
@@ -25,3 +30,68 @@ test('files reserve memory while some is left, one file per brokerage, and again
   await database.close()
   await ownDatabase.drop()
 })
+
+/** A file of quotes from different days, so that no two are the same. */
+function quotesFile(rows: number): Buffer {
+  const day = (nth: number) => new Date(Date.UTC(2020, 0, 1 + nth)).toISOString().slice(0, 10)
+  const lines = Array.from(
+    { length: rows },
+    (_, nth) =>
+      `"Dallas, TX","Atlanta, GA",van,${1500 + (nth % 700)},${day(nth % 2000)},lost,Customer ${nth}`,
+  )
+  return Buffer.from(
+    ['origin,destination,equipment,quoted_rate,quoted_at,outcome,customer', ...lines, ''].join('\n'),
+  )
+}
+
+test('two long imports and a short one take turns by batches: the short one ends while the long ones go on', async () => {
+  const ownDatabase = await testDatabase()
+  const database = await openDatabase({ connection: ownDatabase.service })
+  const runner = importRunner({ database, log: pino({ level: 'silent' }) }, { shortBytesMax: 100_000 })
+  const begin = async (tenant: TenantId, rows: number) => {
+    const file = quotesFile(rows)
+    const row = await database.inTenant(tenant, async (transaction) => {
+      await transaction
+        .insertInto('tenants')
+        .values({ tenant_id: tenant, name: 'Test Brokers', created_at: new Date() })
+        .execute()
+      return insertImport(transaction, tenant, {
+        file_name: 'quotes.csv',
+        dry_run: false,
+        columns: {},
+        ignoredColumns: [],
+        bytes_total: file.length,
+        created_by: null,
+      })
+    })
+    runner.start(tenant, row.import_id, [file], {
+      map: undefined,
+      dryRun: false,
+      bytesTotal: file.length,
+    })
+    return async () => {
+      const now = await database.inTenant(tenant, (transaction) =>
+        findImport(transaction, tenant, row.import_id),
+      )
+      return { status: now?.status, added: now?.rows_added }
+    }
+  }
+  const one = await begin(tenantId(7), 5_000)
+  const two = await begin(tenantId(8), 5_000)
+  const waiting = await begin(tenantId(9), 5_000)
+  const short = await begin(tenantId(10), 900)
+  await expect.poll(short, { timeout: 30_000 }).toEqual({ status: 'done', added: 900 })
+  expect([(await one()).status, (await two()).status, await waiting()]).toEqual([
+    'running',
+    'running',
+    { status: 'running', added: 0 },
+  ])
+  await expect.poll(waiting, { timeout: 60_000 }).toEqual({ status: 'done', added: 5_000 })
+  await runner.drain()
+  expect([await one(), await two()]).toEqual([
+    { status: 'done', added: 5_000 },
+    { status: 'done', added: 5_000 },
+  ])
+  await database.close()
+  await ownDatabase.drop()
+}, 120_000)

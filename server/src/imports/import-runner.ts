@@ -7,9 +7,16 @@ import {
   touchImport,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
-import type { Log } from '../runtime/index.ts'
+import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import { importFile, openImport } from './import-file.ts'
 import { undoImport } from './undo-import.ts'
+
+/** How a file is imported, and its unpacked size. */
+export interface ImportOptions {
+  readonly map: string | undefined
+  readonly dryRun: boolean
+  readonly bytesTotal: number
+}
 
 /** Runs imports and undos after their request was answered. On shutdown they stop after their current batch. */
 export interface ImportRunner {
@@ -23,19 +30,24 @@ export interface ImportRunner {
   /** Releases a reservation. Releasing it again has no effect. */
   release(reservation: number): void
   /** Imports a file, held as it was sent, in pieces. */
-  start(
-    tenant: TenantId,
-    importId: number,
-    file: readonly Uint8Array[],
-    options: { map: string | undefined; dryRun: boolean },
-  ): void
+  start(tenant: TenantId, importId: number, file: readonly Uint8Array[], options: ImportOptions): void
   /** Continues the undo of an import whose status is `undoing`. */
   startUndo(tenant: TenantId, importId: number): void
   drain(): Promise<void>
 }
 
-/** Imports that run at the same time, over all tenants. The rest of the database and of the processor is for requests. */
-const runningMax = 2
+/**
+ * Batches that are saved at the same time, over all tenants. The rest of the database and of the processor is for requests. All
+ * running imports and undos take turns by batches, so that a file of a million rows does not make others wait for its end.
+ */
+const batchesAtOnceMax = 2
+/**
+ * Imports that run at the same time, over all tenants: the identities of their rows are in memory, so few are long. An undo holds no
+ * rows.
+ */
+const runningMax = { long: 2, short: 8, undo: Number.POSITIVE_INFINITY } as const
+/** The unpacked size up to which an import is short: some 40,000 rows, which take ten seconds. */
+const shortBytesMax = 4 * 1024 * 1024
 /** The interval of heartbeats, well below the silence after which an import counts as abandoned. */
 const touchEveryMs = 10_000
 /** How often the service looks for undos whose process died. */
@@ -45,6 +57,7 @@ interface Waiting {
   readonly tenant: TenantId
   readonly importId: number
   readonly bytes: number
+  readonly kind: keyof typeof runningMax
   readonly work: () => Promise<void>
 }
 
@@ -63,25 +76,39 @@ export interface ImportCounts {
 const rowOutcomes = ['added', 'updated', 'repeated', 'refused', 'kept'] as const
 type RowOutcome = (typeof rowOutcomes)[number]
 
+interface RunnerOptions {
+  readonly bytesHeldMax: number
+  readonly shortBytesMax: number
+  readonly resumeEveryMs: number | null
+}
+
 interface RunnerParts {
   readonly database: Database
   readonly log: Log
 }
 
 /**
- * Runs imports and undos in the background: one per tenant at a time, two in all, the others in order of arrival. An undo
- * whose process died is resumed by any instance; with `resumeEveryMs` null, this instance does not look for them.
+ * Runs imports and undos in the background: one per tenant at a time. They take turns by batches; imports beyond `runningMax` wait
+ * in order of arrival. An undo whose process died is resumed by any instance; with `resumeEveryMs` null, this instance does not
+ * look for them.
  */
 export function importRunner(
   parts: RunnerParts,
-  options: { readonly bytesHeldMax?: number; readonly resumeEveryMs?: number | null } = {},
+  options: Partial<RunnerOptions> = {},
 ): ImportRunner & { counts(): ImportCounts } {
-  return new BackgroundImports(parts, { bytesHeldMax: importBytesHeldMax, resumeEveryMs, ...options })
+  return new BackgroundImports(parts, {
+    bytesHeldMax: importBytesHeldMax,
+    shortBytesMax,
+    resumeEveryMs,
+    ...options,
+  })
 }
 
 class BackgroundImports implements ImportRunner {
   readonly #parts: RunnerParts
-  readonly #bytesHeldMax: number
+  readonly #options: RunnerOptions
+  /** Runs a batch when it is the turn of its import: each import has one batch in this queue, so that they rotate. */
+  readonly #inTurn = concurrencyLimit<'batch'>(batchesAtOnceMax)
   readonly #waiting: Waiting[] = []
   readonly #running = new Map<Waiting, Promise<void>>()
   /** Files that are being read, by reservation. */
@@ -93,13 +120,10 @@ class BackgroundImports implements ImportRunner {
   readonly #undoResumer: UndoResumer
   readonly #heartbeat: NodeJS.Timeout
 
-  constructor(
-    parts: RunnerParts,
-    { bytesHeldMax, resumeEveryMs }: { bytesHeldMax: number; resumeEveryMs: number | null },
-  ) {
+  constructor(parts: RunnerParts, options: RunnerOptions) {
     this.#parts = parts
-    this.#bytesHeldMax = bytesHeldMax
-    this.#undoResumer = new UndoResumer(parts, resumeEveryMs, {
+    this.#options = options
+    this.#undoResumer = new UndoResumer(parts, options.resumeEveryMs, {
       start: (tenant, importId) => this.startUndo(tenant, importId),
       isStopping: () => this.#isDraining,
     })
@@ -109,7 +133,7 @@ class BackgroundImports implements ImportRunner {
 
   reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full' {
     if ([...this.#reserved.values()].some((one) => one.tenant === tenant)) return 'busy'
-    if (this.#bytesHeld() + bytes > this.#bytesHeldMax) return 'full'
+    if (this.#bytesHeld() + bytes > this.#options.bytesHeldMax) return 'full'
     this.#reserved.set(++this.#lastReservation, { tenant, bytes })
     return this.#lastReservation
   }
@@ -118,20 +142,16 @@ class BackgroundImports implements ImportRunner {
     this.#reserved.delete(reservation)
   }
 
-  start(
-    tenant: TenantId,
-    importId: number,
-    file: readonly Uint8Array[],
-    options: { map: string | undefined; dryRun: boolean },
-  ): void {
+  start(tenant: TenantId, importId: number, file: readonly Uint8Array[], options: ImportOptions): void {
     const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
+    const kind = options.bytesTotal > this.#options.shortBytesMax ? 'long' : 'short'
     const work = () => this.#import(tenant, importId, file, options)
-    this.#enqueue({ tenant, importId, bytes, work })
+    this.#enqueue({ tenant, importId, bytes, kind, work })
   }
 
   startUndo(tenant: TenantId, importId: number): void {
     if (this.#held().some((one) => one.tenant === tenant && one.importId === importId)) return
-    this.#enqueue({ tenant, importId, bytes: 0, work: () => this.#undo(tenant, importId) })
+    this.#enqueue({ tenant, importId, bytes: 0, kind: 'undo', work: () => this.#undo(tenant, importId) })
   }
 
   readonly counts = (): ImportCounts => ({
@@ -166,9 +186,13 @@ class BackgroundImports implements ImportRunner {
   }
 
   #startNext(): void {
-    while (this.#running.size < runningMax) {
-      const busy = new Set([...this.#running.keys()].map((one) => one.tenant))
-      const index = this.#waiting.findIndex((one) => !busy.has(one.tenant))
+    for (;;) {
+      const running = [...this.#running.keys()]
+      const index = this.#waiting.findIndex(
+        ({ tenant, kind }) =>
+          running.every((one) => one.tenant !== tenant) &&
+          running.filter((one) => one.kind === kind).length < runningMax[kind],
+      )
       const [next] = index < 0 ? [] : this.#waiting.splice(index, 1)
       if (next === undefined) return
       const end = runInBackground(next.work).finally(() => {
@@ -183,7 +207,7 @@ class BackgroundImports implements ImportRunner {
     tenant: TenantId,
     importId: number,
     file: readonly Uint8Array[],
-    { map, dryRun }: { map: string | undefined; dryRun: boolean },
+    { map, dryRun }: ImportOptions,
   ): Promise<void> {
     const { database, log } = this.#parts
     try {
@@ -193,8 +217,9 @@ class BackgroundImports implements ImportRunner {
         tenant,
         importId,
         createdBy: row.created_by,
-        file: await openImport(file, map),
+        file: await this.#inTurn('batch', () => openImport(file, map)),
         dryRun,
+        inTurn: (batch) => this.#inTurn('batch', batch),
         isStopping: () => this.#isDraining,
         ...(dryRun ? {} : { onProgress: this.#rowCounter() }),
       })
@@ -212,7 +237,12 @@ class BackgroundImports implements ImportRunner {
     const about = { tenant_id: tenant, import_id: importId }
     try {
       const isStopping = () => this.#isDraining
-      const row = await undoImport(database, { tenant, importId, isStopping })
+      const row = await undoImport(database, {
+        tenant,
+        importId,
+        isStopping,
+        inTurn: (batch) => this.#inTurn('batch', batch),
+      })
       log.info(
         { ...about, status: row?.status, lanes_removed: row?.lanes_removed },
         'an undo of an import ended',

@@ -1,5 +1,6 @@
 import { type NewImportRow, noteUndoFailure, releaseUndo, undoBatch } from '../database/queries/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
+import type { InTurn } from './import-file.ts'
 import { persist } from './persist.ts'
 
 export interface UndoJob {
@@ -7,6 +8,8 @@ export interface UndoJob {
   readonly importId: number
   /** Checked after each batch. */
   readonly isStopping: () => boolean
+  /** Undoes a batch when it is the turn of this undo; without it, at once. */
+  readonly inTurn?: InTurn
   readonly onProgress?: (row: NewImportRow) => void
 }
 
@@ -18,14 +21,16 @@ export interface UndoJob {
  */
 export async function undoImport(
   database: Database,
-  { tenant, importId, isStopping, onProgress }: UndoJob,
+  { tenant, importId, isStopping, inTurn = (batch) => batch(), onProgress }: UndoJob,
 ): Promise<NewImportRow | null> {
   let reached: NewImportRow | null = null
   try {
     for (;;) {
-      const row = await persist(
-        () => database.inTenant(tenant, (transaction) => undoBatch(transaction, tenant, importId)),
-        'any error',
+      const row = await inTurn(() =>
+        persist(
+          () => database.inTenant(tenant, (transaction) => undoBatch(transaction, tenant, importId)),
+          'any error',
+        ),
       )
       if (row === null) return reached
       reached = row

@@ -265,7 +265,11 @@ async function begin(
     await forBrokerage(async () => {
       // A workbook is read once: the import reads its text.
       const file = csv.workbook === null ? bytes : [csv.workbook.text]
-      runner.start(tenant, row.import_id, file, { map, dryRun: given.dry_run })
+      runner.start(tenant, row.import_id, file, {
+        map,
+        dryRun: given.dry_run,
+        bytesTotal: csv.bytesTotal,
+      })
     })
   return { answer: importAnswer(row), isNew }
 }
