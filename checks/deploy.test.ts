@@ -107,7 +107,8 @@ describe('every file', () => {
     const values = Object.fromEntries(given.map((one) => [text(one.name), text(one.value)]))
     const secrets = { LANEWISE_SECRET_KEY: 'k'.repeat(44), LANEWISE_SECRET_KEY_FILE: '' }
     const database = { DATABASE_URL: 'postgres://lanewise_service@host/lanewise' }
-    expect(readConfig({ ...values, ...secrets, ...database }).trustProxy).toHaveLength(1)
+    const filledIn = { TRUST_PROXY: '10.0.7.0/24' }
+    expect(readConfig({ ...values, ...secrets, ...database, ...filledIn }).trustProxy).toHaveLength(1)
     for (const [, one] of ours.filter(([name]) => name !== 'migrate')) {
       const environment = Object.fromEntries(
         Object.entries(one.environment as Part).map(([name, value]) => [
@@ -301,6 +302,25 @@ describe('the manifests', () => {
     // docs/deploying.md states the total number of connections: per pod 20 for requests and one to watch for changes.
     const connections = (Number(maxReplicas) + 1) * 21
     expect(textOf('docs/deploying.md')).toContain(`${connections} connections`)
+  })
+
+  test('trust no proxy and permit no database until the operator names both', () => {
+    const trusted = text(service.env?.find(({ name }) => text(name) === 'TRUST_PROXY')?.value)
+    expect(() => readConfig({ TRUST_PROXY: trusted })).toThrow(/TRUST_PROXY is empty/)
+    const policies = manifests.filter(({ kind }) => text(kind) === 'NetworkPolicy')
+    const rules = policies.flatMap(({ spec }) => [...(spec?.egress ?? [])])
+    // A rule without `to`, or with an empty list, permits all addresses.
+    expect(rules.filter(({ to }) => to === undefined || to.length === 0)).toEqual([])
+    const toNetworks = rules
+      .flatMap(({ to }) => [...(to ?? [])])
+      .filter(({ ipBlock }) => ipBlock !== undefined)
+    expect(toNetworks).toEqual([{ ipBlock: { cidr: '' } }])
+    // Each policy applies to all pods and denies the rest, so that one that is rejected opens nothing.
+    for (const { spec } of policies) {
+      expect(spec?.podSelector).toEqual({ matchLabels: { 'app.kubernetes.io/name': 'lanewise' } })
+      expect((spec?.policyTypes ?? []).map(text)).toContain('Egress')
+    }
+    expect(textOf('docs/deploying.md')).toMatch(/`TRUST_PROXY`[\s\S]*`cidr`/)
   })
 
   test('use the same labels and selectors', () => {

@@ -107,7 +107,7 @@ export function readConfig(env: Environment): Config {
       purpose: 'of sign-ups from one network',
     }),
     allowSignUp: settings.choice('ALLOW_SIGN_UP', booleans, 'true') === 'true',
-    trustProxy: trustedProxiesOf(settings),
+    trustProxy: trustedProxiesOf(settings, env),
     logLevel: settings.choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: settings.choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     events: eventsOf(settings),
@@ -263,12 +263,19 @@ function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretK
   return keys
 }
 
-function trustedProxiesOf(settings: Settings): string[] {
+/** No proxy is trusted if the variable is absent or `none`. An empty value is one that somebody left to be filled in. */
+function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environment): string[] {
   const networks = settings.list('TRUST_PROXY')
+  if (given === undefined || networks.join() === 'none') return []
+  if (networks.length === 0) {
+    settings.problems.push(
+      'TRUST_PROXY is empty: name the network of the proxies in front of the service, such as that of the ingress controller’s pods, or none if callers connect to it directly.',
+    )
+  }
   for (const network of networks) {
     if (!isNetwork(network)) {
       settings.problems.push(
-        `TRUST_PROXY must be a comma-separated list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
+        `TRUST_PROXY must be a comma-separated list of addresses or networks, such as 10.0.7.0/24,loopback, or none; "${network}" is neither.`,
       )
     }
   }

@@ -229,7 +229,8 @@ function unreachable(variable: string, error: unknown): Told {
   }
   return wrong(
     `the database of ${variable} cannot be reached: ${message}`,
-    mend[code ?? ''] ?? `Correct ${variable}, or the network between this machine and the database.`,
+    mend[code ?? ''] ??
+      `Correct ${variable}, or the network between this machine and the database. In Kubernetes, name the database in deploy/kubernetes/network-policy.yaml.`,
   )
 }
 

@@ -38,5 +38,7 @@ test('an invalid network is reported as a configuration problem before anything 
     expect([text, isNetwork(text)]).toEqual([text, false])
   }
   expect(() => readConfig({ TRUST_PROXY: 'loopback,10.0.0.0/33' })).toThrow(ConfigError)
+  expect(() => readConfig({ TRUST_PROXY: ' ' })).toThrow(/TRUST_PROXY is empty: name the network/)
+  expect([readConfig({}), readConfig({ TRUST_PROXY: 'none' })].map((one) => one.trustProxy)).toEqual([[], []])
   expect(readConfig({ TRUST_PROXY: 'loopback, fc00::/7' }).trustProxy).toEqual(['loopback', 'fc00::/7'])
 })
