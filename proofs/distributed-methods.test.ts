@@ -6,6 +6,7 @@ import {
   brokenCalibrations,
   dueEndpoints,
   eventQueue,
+  signInNetworks,
   silentUndos,
   tenantsToCheck,
   tenantsWithEndedQuotes,
@@ -103,6 +104,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_C
       tenantsWithEndedApprovals: (transaction) => approvals.tenantsWithEndedApprovals(transaction),
       tenantsWithEndedQuotes: (transaction) => tenantsWithEndedQuotes(transaction),
       tenantsWithHeadsToAnnounce: (transaction) => tenantsWithHeadsToAnnounce(transaction, at),
+      tenantsWithOldNetworks: (transaction) => signInNetworks.tenantsWithOldNetworks(transaction, -36_500),
       tenantsWithPilotsBehind: (transaction) => tenantsWithPilotsBehind(transaction),
       unannouncedExpiries: (transaction) => unannouncedExpiries(transaction, 30),
     }

@@ -20,6 +20,9 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'returns the numbers of tenants with a request for approval that has ended, for a process of the service',
   'ended-quotes.tenantsWithEndedQuotes':
     'returns the numbers of tenants with a quote whose validity has ended, for the service itself',
+  'sign-in-networks.tenantsWithOldNetworks':
+    'returns the numbers of tenants with networks of sign-ins that are no longer kept, for the service itself',
+  'daily-counts.secondsLeftOfDay': 'computes a value without a query',
   'import-undo.silentUndos': 'returns the numbers of interrupted undos, for the service itself',
   'booking-columns.bookedColumns': 'converts its arguments',
   'booking-columns.bookingOf': 'converts its arguments',

@@ -1,7 +1,13 @@
-import { people, quoteListSettings as quoteList, sandboxes } from '#server/database/queries/index.ts'
+import {
+  dailyCounts,
+  signInNetworks as networks,
+  people,
+  quoteListSettings as quoteList,
+  sandboxes,
+} from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
-import { sessionOf } from './seeded-ids.ts'
+import { seededDay, seededNetwork, sessionOf } from './seeded-ids.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 
@@ -89,6 +95,33 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
       version: 1,
       settings: { pending_days: 9, default_view: 'All quotes', columns: [], views: [] },
     }),
+  ),
+  // An address that another brokerage has is refused for every caller, and a free one is outside the rows of tenants.
+  'people.claimSignIn': returnsResult(({ transaction, tenant, ids }) =>
+    people.claimSignIn(transaction, tenant, ids.person, 'free@example.com'),
+  ),
+  'daily-counts.countToday': changesRows(({ transaction, tenant, now }) =>
+    dailyCounts.countToday(transaction, tenant, { counter: 'invitation', max: 100, now: now.getTime() }),
+  ),
+  'daily-counts.usedToday': returnsResult(({ transaction, tenant }) =>
+    dailyCounts.usedToday(transaction, tenant, 'invitation', Date.parse(seededDay)),
+  ),
+  'sign-in-networks.isKnownNetwork': returnsResult(({ transaction, tenant, ids }) =>
+    networks.isKnownNetwork(
+      transaction,
+      tenant,
+      { userId: ids.owner, hashes: [seededNetwork(ids.label)] },
+      new Date(0),
+    ),
+  ),
+  'sign-in-networks.noteSignInNetwork': changesRows(({ transaction, tenant, ids, now }) =>
+    networks.noteSignInNetwork(transaction, tenant, { userId: ids.owner, hash: Buffer.alloc(32, 7), now }, 1),
+  ),
+  'sign-in-networks.forgetNetworks': changesRows(({ transaction, tenant, ids }) =>
+    networks.forgetNetworks(transaction, tenant, ids.owner),
+  ),
+  'sign-in-networks.deleteOldNetworks': changesRows(({ transaction, tenant }) =>
+    networks.deleteOldNetworks(transaction, tenant, -36_500),
   ),
   'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
     people.insertSession(transaction, tenant, {

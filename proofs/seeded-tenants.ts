@@ -15,7 +15,9 @@ import {
   invitationSecret,
   jtiOf,
   type Label,
+  seededDay,
   seededListSettings,
+  seededNetwork,
   sessionOf,
   type TenantIds,
   tenantIdOf,
@@ -167,6 +169,11 @@ function rowsOf(
       created_at: at,
       expires_at: later,
     })),
+    daily_counts: [
+      { counter: 'invitation', day: seededDay, used: 3 },
+      { counter: 'market-call', day: seededDay, used: 5 },
+    ],
+    sign_in_networks: [{ user_id: ids.owner, network_hash: seededNetwork(label), signed_in_at: at }],
     quote_list_settings: [
       {
         // Of a person who cannot sign in, so that the walk of operations starts without settings.

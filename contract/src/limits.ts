@@ -88,6 +88,8 @@ export const sandboxSessionHours = 1
  */
 export const sessionTokenLifetimeSeconds = 300
 export const invitationLifetimeDays = 7
+/** Invitations of a brokerage in a day of UTC, over all instances: twice the people of a large one, who start on one day. */
+export const invitationsPerDayMax = 100
 /** Clock skew between instances of the service that token validation tolerates. */
 export const tokenLeewaySeconds = 30
 
@@ -128,14 +130,14 @@ export const deliveriesPerEndpointMax = 8
  * wait.
  */
 export const endpointsAtOnceMax = 64
-export const failingEndpointsAtOnceMax = 32
-/** Days for which events and deliveries are kept: long enough to notice a missed event and to replay it. */
 /** Of these, the addresses of one brokerage: also if it removes addresses and adds others while the old ones are slow. */
 export const endpointsAtOncePerTenantMax = eventEndpointsMax
 /** While addresses wait for a place, one that was sent to for this long gives up its place after the running attempts. */
 export const endpointSecondsMax = 10
 /** Test events of a brokerage per second and instance. The service posts to an address as often as somebody asks. */
 export const eventTestsPerSecondMax = 1
+export const failingEndpointsAtOnceMax = 32
+/** Days for which events and deliveries are kept: long enough to notice a missed event and to replay it. */
 export const eventsKeptDaysMax = 30
 /** Maximum events per replay request. */
 export const replayedEventsMax = 10_000
@@ -170,6 +172,12 @@ export const marketFreshHours = 12
 /** Calls to providers of market rates per brokerage and minute, and calls in flight per instance. */
 export const marketAsksPerMinuteMax = 20
 export const marketAsksAtOnceMax = 8
+/**
+ * Calls to providers of market rates per brokerage and day of UTC, over all instances: providers charge by call, and whoever may read
+ * advice causes them. The admin sets the maximum; 0 means no calls. The default is in the migration that adds the setting.
+ */
+export const marketCallsPerDayDefault = 500
+export const marketCallsPerDayMax = 20_000
 /** Maximum characters read of a provider's answer. A rate has fewer than 2,000. */
 export const marketAnswerKeptMax = 16_000
 /**
@@ -257,6 +265,15 @@ export const signInFailuresPerAddressMax = 30
 export const signInWindowSeconds = 15 * 60
 /** After this many failed sign-ins to one account, each further failure doubles the wait, up to the window. */
 export const signInFailuresBeforeDelay = 5
+
+/**
+ * A network from which a person signed in within this time is known: wrong passwords from other networks do not delay its sign-ins.
+ * The networks of a person that are kept, newest first: the office, home, the telephone, and some travel.
+ */
+export const knownNetworkDays = 30
+export const knownNetworksMax = 10
+/** A delayed sign-in looks up whether its network is known. That many per network and quarter of an hour; then it waits. */
+export const knownNetworkLookUpsMax = 30
 
 /**
  * Sign-up attempts per network (an IPv4 address or an IPv6 /64) and hour. All networks together may make

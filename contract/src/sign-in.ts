@@ -11,7 +11,14 @@ import {
   timeZone,
   wholeNumber,
 } from './fields.ts'
-import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
+import {
+  invitationsPerDayMax,
+  marketCallsPerDayDefault,
+  marketCallsPerDayMax,
+  passwordLengthMax,
+  passwordLengthMin,
+  tokenExpiryNoticeDays,
+} from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 import { rateBases } from './rate-basis.ts'
 
@@ -216,7 +223,7 @@ export const acceptInvitation = endpoint({
   path: '/api/auth/accept-invitation',
   summary: 'Accept an invitation',
   description:
-    'Sets the password of an invited person and signs them in. An invitation can be used once, within 7 days.',
+    'Sets the password of an invited person and signs them in. An invitation can be used once, within 7 days. The e-mail address is claimed now: if it signs in to another brokerage, the answer is 409 `email-taken`, and the invitation stays valid.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
@@ -226,7 +233,7 @@ export const acceptInvitation = endpoint({
   status: 200,
   answer: Session,
   setsSession: true,
-  problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
+  problems: ['token-invalid', 'token-expired', 'email-taken', 'too-many-attempts'],
   examples: {
     body: {
       invitation: exampleInvitation,
@@ -412,8 +419,7 @@ export const inviteUser = endpoint({
   method: 'POST',
   path: '/api/users',
   summary: 'Invite a person',
-  description:
-    'Returns an invitation to give to the person. It can be used once, within 7 days. Inviting an invited person again replaces the invitation. Only an owner can invite an owner.',
+  description: `Returns an invitation to give to the person. It can be used once, within 7 days. Inviting an invited person again replaces the invitation. Only an owner can invite an owner. The answer does not depend on whether another brokerage uses the e-mail address. At most ${invitationsPerDayMax} invitations per brokerage and day of UTC.`,
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({
@@ -429,7 +435,7 @@ export const inviteUser = endpoint({
     }),
     expires_at: Type.String({ format: 'date-time' }),
   }),
-  problems: ['email-taken'],
+  problems: ['email-taken', 'too-many-attempts'],
   examples: {
     body: { name: 'Sam Reyes', email: 'sam@example.com', role: 'member' },
     answer: {

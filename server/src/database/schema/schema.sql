@@ -141,6 +141,21 @@ alter table customers force row level security;
 create policy tenant_isolation on customers for all to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(name)))) with check (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer) AND is_seen(customer_key(name))));
 grant insert, select, update on customers to lanewise_service;
 
+create table daily_counts (
+  tenant_id integer not null,
+  counter text not null,
+  day date not null,
+  used integer not null,
+  constraint daily_counts_pkey PRIMARY KEY (tenant_id, counter),
+  constraint daily_counts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
+  constraint daily_counts_counter_check CHECK ((counter = ANY (ARRAY['invitation'::text, 'market-call'::text]))),
+  constraint daily_counts_used_check CHECK ((used > 0))
+);
+alter table daily_counts enable row level security;
+alter table daily_counts force row level security;
+create policy tenant_isolation on daily_counts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant insert, select, update on daily_counts to lanewise_service;
+
 create table diesel_prices (
   tenant_id integer not null,
   week date not null,
@@ -783,6 +798,21 @@ create table sign_in_emails (
   constraint sign_in_emails_pkey PRIMARY KEY (email_folded)
 );
 
+create table sign_in_networks (
+  tenant_id integer not null,
+  user_id integer not null,
+  network_hash bytea not null,
+  signed_in_at timestamp with time zone not null,
+  constraint sign_in_networks_pkey PRIMARY KEY (tenant_id, user_id, network_hash),
+  constraint sign_in_networks_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, user_id),
+  constraint sign_in_networks_network_hash_check CHECK ((length(network_hash) = 32))
+);
+alter table sign_in_networks enable row level security;
+alter table sign_in_networks force row level security;
+create policy old_networks_for_owner on sign_in_networks for select to lanewise_owner using (true);
+create policy tenant_isolation on sign_in_networks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::integer));
+grant delete, insert, select, update on sign_in_networks to lanewise_service;
+
 create table signing_secrets (
   tenant_id integer not null,
   secret_id integer not null,
@@ -908,6 +938,7 @@ create table tenants (
   conversions integer not null default 0,
   sandbox_of integer,
   sandbox_id integer,
+  market_calls_per_day integer not null default 500,
   constraint tenants_pkey PRIMARY KEY (tenant_id),
   constraint tenants_default_basis_check CHECK ((default_basis = ANY (ARRAY['linehaul'::text, 'all_in'::text]))),
   constraint tenants_pricing_rules_check CHECK ((jsonb_typeof(pricing_rules) = 'array'::text)),
@@ -2892,6 +2923,23 @@ AS $function$
   end $function$;
 revoke all on function tenants_with_heads_to_announce(timestamp with time zone) from public;
 grant execute on function tenants_with_heads_to_announce(timestamp with time zone) to lanewise_service;
+
+CREATE OR REPLACE FUNCTION public.tenants_with_old_networks(before timestamp with time zone)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but the numbers of tenants.
+  begin
+    return query select numbers[1] from public.across_tenants(format(
+      $query$
+        select distinct array[known.tenant_id] from {sign_in_networks} as known where known.signed_in_at < %L::timestamptz
+      $query$, before)) as one (numbers);
+  end $function$;
+revoke all on function tenants_with_old_networks(timestamp with time zone) from public;
+grant execute on function tenants_with_old_networks(timestamp with time zone) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.tenants_with_pilots_behind()
  RETURNS SETOF integer

@@ -50,7 +50,15 @@ export interface Tables extends PilotTables {
   tenants: TenantsTable
   approvals: ApprovalsTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
+  daily_counts: {
+    tenant_id: number
+    counter: 'invitation' | 'market-call'
+    /** A day of UTC, such as 2026-11-25. */
+    day: ColumnType<string, string, string>
+    used: number
+  }
   users: UsersTable
+  sign_in_networks: { tenant_id: number; user_id: number; network_hash: Buffer; signed_in_at: Moment }
   sessions: SessionsTable
   quote_list_settings: QuoteListSettingsTable
   diesel_prices: DieselPricesTable
@@ -122,6 +130,7 @@ interface TenantsTable {
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
+  market_calls_per_day: Generated<number>
   conversions: Generated<number>
   created_at: Moment
   /** The tenant that a test brokerage belongs to. */

@@ -19,6 +19,7 @@ const reviewedFunctions = sql.raw(
     'tenants_with_ended_approvals',
     'tenants_with_ended_quotes',
     'tenants_with_heads_to_announce',
+    'tenants_with_old_networks',
     'tenants_with_pilots_behind',
     'unannounced_expiries',
   ]

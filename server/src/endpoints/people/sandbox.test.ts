@@ -316,6 +316,7 @@ describe('the database', () => {
   /** What a reset keeps. Each other table of tenants must be in erase_sandbox_rows. */
   const kept = [
     'audit_log',
+    'daily_counts',
     'diesel_prices',
     'event_endpoints',
     'event_secrets',
@@ -329,6 +330,7 @@ describe('the database', () => {
     'service_tokens',
     'sessions',
     'sign_in_emails',
+    'sign_in_networks',
     'signing_secrets',
     'team_members',
     'teams',

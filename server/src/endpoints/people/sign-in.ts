@@ -247,6 +247,14 @@ export const signInEndpoints: ServedEndpoint[] = [
           timeZone: await timeZoneToStore(transaction, body.time_zone),
           now: new Date(now),
         })
+/** The invitation stays as it is: it can be accepted once the other brokerage has removed the person. */
+function signsInElsewhere({ email }: people.UserRow): Problem {
+  return problem(
+    'email-taken',
+    `${email} already signs in to another brokerage here, and an address signs in to one brokerage. Ask for an invitation to another address of yours, or have the other brokerage remove you. This invitation stays valid.`,
+  )
+}
+
         if (made === null) {
           begun.failed()
           throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
@@ -391,9 +399,15 @@ export const signInEndpoints: ServedEndpoint[] = [
       user_id: caller.userId,
       role: caller.role,
       scope: 'dashboard',
+      const known = await people.signInOf(parts.database, person.email)
+      if (known !== null && !(known.tenant === tenant && known.userId === person.user_id)) {
+        throw signsInElsewhere(person)
+      }
       jti: caller.sessionId,
       iat: issuedAt,
       exp: expiresAt,
+        const isMine = await people.claimSignIn(transaction, tenant, user.user_id, user.email)
+        if (!isMine) throw signsInElsewhere(user)
     })
     return { token, expires_at: new Date(expiresAt * 1000).toISOString() }
   }),

@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { invitationsPerDayMax } from '#contract/limits.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -194,9 +198,120 @@ describe('409', () => {
     expect(left.some(({ body }) => body.user?.role === 'owner')).toBe(true)
   })
 
-  test('an e-mail address in use here or elsewhere', async () => {
-    for (const email of [acme.email, other.email, other.email.toUpperCase()]) {
+  test('an e-mail address that signs in to this brokerage', async () => {
+    for (const email of [acme.email, acme.email.toUpperCase()]) {
       expect(codeOf(await invite(acme.owner, { email }))).toBe('email-taken')
+    }
+  })
+})
+
+describe('an invitation claims no address', () => {
+  const accept = (invitation: string) =>
+    call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } })
+  const signIn = (email: string) => call(app, 'POST', '/api/auth/sign-in', { body: { email, password } })
+
+  test('the answer is the same whether or not another brokerage uses the address', async () => {
+    const answers = await Promise.all(
+      [other.email, newEmail()].map(async (email) => {
+        const { status, body } = await invite(acme.owner, { email })
+        const { id: _id, email: _email, ...user } = body.user
+        return { status, members: Object.keys(body), user, expires_at: body.expires_at }
+      }),
+    )
+    expect(answers[0]).toEqual({ ...answers[1], status: 201 })
+  })
+
+  test('of the invitations of two brokerages the first accepted one claims it; the other stays valid for later', async () => {
+    const email = newEmail()
+    const [ours, theirs] = [await invite(acme.owner, { email }), await invite(other.owner, { email })]
+    expect((await accept(theirs.body.invitation)).body.tenant.id).toBe(other.id)
+    const refused = await accept(ours.body.invitation)
+    expect([refused.status, codeOf(refused), refused.body.detail]).toEqual([
+      409,
+      'email-taken',
+      `${email} already signs in to another brokerage here, and an address signs in to one brokerage. Ask for an invitation to another address of yours, or have the other brokerage remove you. This invitation stays valid.`,
+    ])
+    expect((await signIn(email)).body.tenant.id).toBe(other.id)
+    expect((await remove(other.owner, theirs.body.user.id)).status).toBe(200)
+    expect((await accept(ours.body.invitation)).body.tenant.id).toBe(acme.id)
+    expect((await signIn(email)).body.tenant.id).toBe(acme.id)
+  })
+
+  test('of two that are accepted at once, one claims it', async () => {
+    // The refused invitations of other tests no longer count.
+    app.now += 16 * 60_000
+    const email = newEmail()
+    const made = [await invite(acme.owner, { email }), await invite(other.owner, { email })]
+    const answers = await Promise.all(made.map(({ body }) => accept(body.invitation)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const claimed = answers.find(({ status }) => status === 200)
+    expect((await signIn(email)).body.tenant.id).toBe(claimed?.body.tenant.id)
+  })
+
+  test('an invited person can sign up with it', async () => {
+    const email = newEmail()
+    const { body } = await invite(acme.owner, { email })
+    const signedUp = await call(app, 'POST', '/api/auth/sign-up', {
+      body: { company: 'Sam Freight', name: 'Sam', email, password },
+    })
+    expect(signedUp.status).toBe(201)
+    expect(codeOf(await accept(body.invitation))).toBe('email-taken')
+  })
+
+  test('the addresses that invitations of earlier versions hold are released, those of people are kept', async () => {
+    const email = newEmail()
+    const { body } = await invite(acme.owner, { email })
+    const owner = new pg.Client(app.testDatabase.owner)
+    await owner.connect()
+    try {
+      await owner.query('insert into sign_in_emails values ($1, $2, $3)', [email, acme.id, body.user.id])
+      const migrations = new URL('../../database/schema/migrations/', import.meta.url)
+      await owner.query(await readFile(new URL('0053-addresses-at-acceptance.sql', migrations), 'utf8'))
+      const { rows } = await owner.query('select email_folded from sign_in_emails where tenant_id = $1', [
+        acme.id,
+      ])
+      const held = rows.map((row) => row.email_folded)
+      expect(held).not.toContain(email)
+      expect(held).toContain(acme.email)
+    } finally {
+      await owner.end()
+    }
+  })
+})
+
+describe('429', () => {
+  test('a brokerage makes 100 invitations per day, repeated ones included and over all instances', async () => {
+    const tenant = await makeTenant(app)
+    const another = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
+    try {
+      const midnight = Math.ceil(app.now / 86_400_000) * 86_400_000
+      ;[app.now, another.now] = [midnight - 90_500, midnight - 90_500]
+      const email = newEmail()
+      for (let made = 0; made < invitationsPerDayMax; made += 10) {
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, (_, nth) =>
+            call(nth % 2 === 0 ? app : another, 'POST', '/api/users', {
+              token: tenant.owner,
+              body: { name: 'Sam Reyes', email: nth < 5 ? email : newEmail(), role: 'member' },
+            }),
+          ),
+        )
+        expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
+      }
+      // Invitations to one address at once are one person.
+      const { body } = await call(app, 'GET', '/api/users', { token: tenant.owner })
+      expect(body.users.filter((user: { email: string }) => user.email === email)).toHaveLength(1)
+      const refused = await invite(tenant.owner)
+      expect([refused.status, codeOf(refused), refused.headers.get('retry-after')]).toEqual([
+        429,
+        'too-many-attempts',
+        '91',
+      ])
+      expect((await invite(other.owner)).status).toBe(201)
+      app.now += 91_000
+      expect((await invite(tenant.owner)).status).toBe(201)
+    } finally {
+      await another.close()
     }
   })
 })
@@ -242,7 +357,7 @@ describe('422', () => {
     for (const body of [{}, { name: null }, foreign]) expect((await set(body)).status).toBe(422)
     expect((await set(foreign)).headers.get('Ignored-Fields')).toBe('status, tenant_id')
     expect((await set({})).body.detail).toBe(
-      'The body must be a JSON object with at least one of name, win_probability_method, floors, time_zone, quote_expiry, default_basis; it is an empty object.',
+      'The body must be a JSON object with at least one of name, win_probability_method, floors, time_zone, quote_expiry, default_basis, market_calls_per_day; it is an empty object.',
     )
     expect((await change(acme.owner, people.member.id, {})).status).toBe(422)
     expect(

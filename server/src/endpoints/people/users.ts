@@ -1,9 +1,10 @@
 import { problem } from '#contract/errors.ts'
-import { invitationLifetimeDays } from '#contract/limits.ts'
+import { invitationLifetimeDays, invitationsPerDayMax } from '#contract/limits.ts'
 import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
 import type { PersonCaller } from '../../access/index.ts'
 import { recordEvent } from '../../audit/index.ts'
 import {
+  dailyCounts,
   handOverTokens,
   liveTokensOf,
   people,
@@ -39,8 +40,23 @@ function refuseLastOwner(user: people.UserRow, owners: readonly number[]): void 
   }
 }
 
-function emailTaken() {
-  return problem('email-taken', 'This e-mail address is in use.')
+function emailTaken({ name }: people.UserRow) {
+  return problem('email-taken', `${name} already signs in to this brokerage with this e-mail address.`)
+}
+
+/**
+ * Counts an invitation. Invitations of one brokerage wait here for each other, so that the same address is not invited twice at once.
+ *
+ * @throws Problem too-many-attempts
+ */
+async function countInvitation(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<void> {
+  const counted = { counter: 'invitation', max: invitationsPerDayMax, now } as const
+  if (await dailyCounts.countToday(transaction, tenant, counted)) return
+  throw problem(
+    'too-many-attempts',
+    `A brokerage may make ${invitationsPerDayMax} invitations per day. Invite this person after midnight UTC.`,
+    { headers: { 'Retry-After': String(dailyCounts.secondsLeftOfDay(now)) } },
+  )
 }
 
 export const userEndpoints: ServedEndpoint[] = [
@@ -62,13 +78,14 @@ export const userEndpoints: ServedEndpoint[] = [
           'Nobody is invited to a test brokerage: every admin of the brokerage can enter it.',
         )
       }
+      await countInvitation(transaction, caller.tenant, now)
       const folded = people.foldedEmail(body.email)
       const known = (await people.listUsers(transaction, caller.tenant)).find(
         (user) => people.foldedEmail(user.email) === folded,
       )
       const invited =
         known === undefined ? null : await people.lockUser(transaction, caller.tenant, known.user_id)
-      if (invited !== null && invited.status !== 'invited') throw emailTaken()
+      if (invited !== null && invited.status !== 'invited') throw emailTaken(invited)
       refuseAboveOwnRole(caller, invited)
       const user =
         invited ??
@@ -79,7 +96,7 @@ export const userEndpoints: ServedEndpoint[] = [
           invitation: null,
           now: new Date(now),
         }))
-      if (user === null) throw emailTaken()
+      if (user === null) throw new Error('An invited person has no e-mail address to claim yet.')
       const invitation = newInvitation(caller.tenant, user.user_id)
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, {
         name: body.name,

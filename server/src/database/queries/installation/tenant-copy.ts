@@ -10,6 +10,9 @@ const sentByOneInstallation =
  * columns comes from the catalog, so that a new one cannot be forgotten.
  */
 export const tablesLeftBehind: Readonly<Record<string, string>> = {
+  daily_counts: 'counts of a day: they begin anew at the destination',
+  sign_in_networks:
+    'hashed with the key of this installation: each network is known again after a sign-in from it',
   tenant_windows: 'the times of requests in the last second: outdated when they arrive',
   event_endpoints: sentByOneInstallation,
   event_secrets: sentByOneInstallation,

@@ -6,6 +6,7 @@ import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../../session/index.ts'
 import { rulesInForce } from '../pricing/pricing-rules.ts'
+import { forgetNetworks } from './sign-in-networks.ts'
 
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>
@@ -61,7 +62,13 @@ export async function signInOf(
   })
 }
 
-async function claimSignIn(transaction: TenantTransaction, tenant: TenantId, userId: number, email: string) {
+/** Assigns an e-mail address to a person for sign-in. Returns false if it signs in somebody else. */
+export async function claimSignIn(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+  email: string,
+): Promise<boolean> {
   const { rows } = await sql<{ claimed: boolean }>`
     select claim_sign_in(${foldedEmail(email)}, ${tenant}, ${userId}) as claimed
   `.execute(transaction)
@@ -105,7 +112,10 @@ export async function createTenant(
   return user === null ? null : { tenant: tenantRow, user }
 }
 
-/** Creates a user. Null if the email address is in use. */
+/**
+ * Creates a user. Null if the email address is in use. That of an invited user is claimed when the invitation is accepted: until
+ * then, others may use it.
+ */
 export async function insertUser(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -120,7 +130,8 @@ export async function insertUser(
   },
 ): Promise<UserRow | null> {
   const userId = await nextTenantNumber(transaction, tenant, 'user')
-  if (!(await claimSignIn(transaction, tenant, userId, made.email))) return null
+  const isClaimed = made.status === 'invited' || (await claimSignIn(transaction, tenant, userId, made.email))
+  if (!isClaimed) return null
   return transaction
     .insertInto('users')
     .values({
@@ -171,6 +182,7 @@ export async function updateTenant(
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
       | 'default_basis'
+      | 'market_calls_per_day'
     >
   >,
 ): Promise<TenantRow> {
@@ -338,6 +350,7 @@ export async function removeUser(
   await sql`select release_sign_in(${foldedEmail(user.email)}, ${tenant}, ${user.user_id})`.execute(
     transaction,
   )
+  await forgetNetworks(transaction, tenant, user.user_id)
   return updateUser(transaction, tenant, user.user_id, {
     status: 'removed',
     password_hash: null,
