@@ -114,7 +114,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   expiry: {
     rooms: ['runtime', 'database/session', 'database/queries', 'lanes'],
-    outside: [],
+    outside: ['contract/src/limits.ts'],
   },
   events: {
     rooms: [

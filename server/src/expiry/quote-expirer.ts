@@ -1,3 +1,4 @@
+import { knownNetworkDays } from '#contract/limits.ts'
 import {
   announceToSubscribers,
   approvals,
@@ -5,6 +6,7 @@ import {
   type EndedQuote,
   lockEndedQuotes,
   people,
+  signInNetworks,
   tenantsWithEndedQuotes,
 } from '../database/queries/index.ts'
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
@@ -12,6 +14,8 @@ import { approvalAnswer } from '../lanes/index.ts'
 import type { Log } from '../runtime/index.ts'
 
 const everyMs = 60_000
+/** How often old networks of sign-ins are looked for: they are deleted within an hour after their time. */
+const networksEveryMs = 3_600_000
 /** Quotes that expire in one transaction: it locks them, and other writes of the brokerage wait for its end. */
 const quotesPerTransaction = 200
 
@@ -21,13 +25,15 @@ const expired = ({ ended_at }: EndedQuote) =>
 
 /**
  * Every minute, gives the outcome `expired` to pending quotes whose validity has ended: after their `valid_until`, or after the
- * brokerage's default; and expires requests for approval that nobody decided in time. Several instances may run this at once:
+ * brokerage's default; and expires requests for approval that nobody decided in time. Every hour, deletes the networks that nobody
+ * has signed in from for `knownNetworkDays`. Several instances may run this at once:
  * each quote and request expires once, because it is locked meanwhile.
  *
  * `expireNow` does the same at once, and returns the number of quotes that expired.
  */
 export function quoteExpirer({ database, log }: { database: Database; log: Log }) {
   let stopping = false
+  let networksAt = Number.NEGATIVE_INFINITY
   let running: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
     running = running.then(() =>
@@ -51,7 +57,24 @@ export function quoteExpirer({ database, log }: { database: Database; log: Log }
       if (stopping) break
       await runInBackground(() => expireApprovals(database, tenant))
     }
+    if (performance.now() - networksAt >= networksEveryMs) {
+      networksAt = performance.now()
+      await forgetOldNetworks()
+    }
     return count
+  }
+
+  async function forgetOldNetworks(): Promise<void> {
+    const { tenantsWithOldNetworks, deleteOldNetworks } = signInNetworks
+    const tenants = await runInBackground(() =>
+      database.acrossTenants((transaction) => tenantsWithOldNetworks(transaction, knownNetworkDays)),
+    )
+    for (const tenant of tenants) {
+      if (stopping) return
+      await runInBackground(() =>
+        database.inTenant(tenant, (transaction) => deleteOldNetworks(transaction, tenant, knownNetworkDays)),
+      )
+    }
   }
 
   return {

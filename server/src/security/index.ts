@@ -3,6 +3,7 @@
  * Secrets and the time are parameters.
  */
 export { callerNetwork } from './caller-network.ts'
+export { networkHash } from './network-hash.ts'
 export {
   type AllowedPrivate,
   allowedPrivate,
@@ -14,8 +15,8 @@ export {
 export { hashPassword, isGuessable, isPassword } from './password.ts'
 export {
   type Admission,
-  type RateLimit,
   eventTestLimit,
+  type RateLimit,
   signatureCheckLimit,
   slidingWindow,
   tenantLimit,

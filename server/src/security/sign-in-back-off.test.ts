@@ -55,8 +55,16 @@ describe('one account', () => {
     const backOff = signInBackOff()
     for (let i = 0; i < 6; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
     expect(backOff.waitMs('sam@example.com', 'elsewhere', 0)).toBe(0)
-    backOff.succeeded('ana@example.com')
+    backOff.succeeded('ana@example.com', '192.0.2.7')
     expect(backOff.waitMs('ana@example.com', 'elsewhere', 0)).toBe(0)
+  })
+
+  test('failures of an hour ago delay no concurrent attempts', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 4; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
+    backOff.begin('ana@example.com', 'office')
+    expect(backOff.waitMs('ana@example.com', 'office', minute)).toBe(1_000)
+    expect(backOff.waitMs('ana@example.com', 'office', 60 * minute)).toBe(0)
   })
 
   test('concurrent guesses are not all checked before the first has failed', () => {
@@ -104,5 +112,29 @@ describe('one network', () => {
       backOff.begin(`person ${i}`, '192.0.2.7')
     }
     expect(looked).toBe(30)
+  })
+})
+
+describe('a network that the person signed in from', () => {
+  test('waits for no failure from other networks, and its success leaves theirs counted', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 8; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
+    expect(backOff.waitMs('ana@example.com', 'office', 0)).toBe(8_000)
+    expect(backOff.waitMs('ana@example.com', 'office', 0, true)).toBe(0)
+    backOff.succeeded('ana@example.com', 'office', true)
+    expect(backOff.waitMs('ana@example.com', 'net 1', 0)).toBe(8_000)
+  })
+
+  test('waits for its own failures like any other, concurrent ones included', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 6; i++) backOff.failed('ana@example.com', 'office', 0)
+    expect(backOff.waitMs('ana@example.com', 'office', 0, true)).toBe(2_000)
+    backOff.succeeded('ana@example.com', 'office', true)
+    const started = Array.from({ length: 100 }, () => {
+      if (backOff.waitMs('ana@example.com', 'office', 0, true) > 0) return false
+      backOff.begin('ana@example.com', 'office')
+      return true
+    })
+    expect(started.filter(Boolean)).toHaveLength(5)
   })
 })

@@ -4,6 +4,8 @@ import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
 import {
   dashboardTokenLifetimeHours,
+  knownNetworkDays,
+  knownNetworksMax,
   sessionTokenLifetimeSeconds,
   tokenExpiryNoticeDays,
 } from '#contract/limits.ts'
@@ -29,10 +31,17 @@ import {
   people,
   revokeTokensOf,
   sandboxOf,
+  signInNetworks,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { type TenantId, tenantId } from '../../database/session/index.ts'
-import { hashPassword, isGuessable, isPassword, type SignInAttempt } from '../../security/index.ts'
+import {
+  hashPassword,
+  isGuessable,
+  isPassword,
+  networkHash,
+  type SignInAttempt,
+} from '../../security/index.ts'
 import { Reply, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { changeFloors, floorsAnswer } from '../pricing/floors.ts'
@@ -143,6 +152,52 @@ function tooManyAttempts(what: string, waitMs: number): Problem {
 }
 
 /**
+/** A tenant id that does not exist: real ids are far above it. */
+const nobody = { tenant: tenantId(1), userId: 1 }
+
+const knownSince = (now: number) => new Date(now - knownNetworkDays * 86_400_000)
+
+/**
+ * An attempt that must wait for failures from other networks, as one of a network that the person signed in from: it waits for the
+ * failures of its own network only. An unknown address causes the same work.
+ */
+async function attemptAsKnown(
+  parts: Parts,
+  { account, network, now }: { account: string; network: string; now: number },
+  usual: SignInAttempt,
+): Promise<SignInAttempt> {
+  const known = parts.signInAttempts.begin(account, network, now, true)
+  if (known.waitMs > 0 || !parts.signInAttempts.mayLookUp(network, now)) {
+    known.end()
+    return usual
+  }
+  try {
+    const { tenant, userId } = (await people.signInOf(parts.database, account)) ?? nobody
+    const hashes = parts.secretKeys.map((key) => networkHash(key, `${tenant} ${userId}`, network))
+    const isKnown = await parts.database.inTenant(tenant, (transaction) =>
+      signInNetworks.isKnownNetwork(transaction, tenant, { userId, hashes }, knownSince(now)),
+    )
+    if (isKnown) return known
+  } catch (error) {
+    known.end()
+    throw error
+  }
+  known.end()
+  return usual
+}
+
+/** Remembers the network that a person has signed in from. */
+async function noteNetwork(
+  transaction: TenantTransaction,
+  { tenant, userId }: { tenant: TenantId; userId: number },
+  { network, now }: { network: string; now: number },
+  { secretKeys }: Pick<Parts, 'secretKeys'>,
+): Promise<void> {
+  const hash = networkHash(secretKeys[0], `${tenant} ${userId}`, network)
+  const noted = { userId, hash, now: new Date(now) }
+  await signInNetworks.noteSignInNetwork(transaction, tenant, noted, knownNetworksMax)
+}
+
  * Checks one attempt at a password or an invitation, unless too many attempts failed before. With `isSignIn`, the
  * account is the e-mail address of the sign-in, and its brokerage is informed of blocked attempts.
  */
@@ -152,7 +207,8 @@ async function attempt<T>(
   work: (attempt: SignInAttempt) => Promise<T>,
 ): Promise<T> {
   const { account, network, now } = from
-  const begun = parts.signInAttempts.begin(account, network, now)
+  const usual = parts.signInAttempts.begin(account, network, now)
+  const begun = usual.waitMs > 0 && from.isSignIn === true ? await attemptAsKnown(parts, from, usual) : usual
   const { waitMs } = begun
   if (waitMs > 0) {
     if (from.isSignIn === true) parts.refusals.backedOff(account, from)
@@ -164,9 +220,6 @@ async function attempt<T>(
     begun.end()
   }
 }
-
-/** A tenant id that does not exist: real ids are far above it. */
-const nobody = { tenant: tenantId(1), userId: 1 }
 
 /** The stored digest of an invitation. The plaintext is shown once and never stored. */
 function invitationHash(secret: string): Buffer {
@@ -261,6 +314,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
         }
         const session = await startSession(transaction, tenant, made.user, parts, now)
         await recordEvent(
+        await noteNetwork(transaction, { tenant, userId: made.user.user_id }, call, parts)
           transaction,
           { ...call, caller: { tenant, userId: made.user.user_id } },
           'signed-up',
@@ -298,6 +352,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
         }
         const session = await startSession(transaction, known.tenant, held, parts, now)
         await recordEvent(transaction, { ...call, caller: known }, 'signed-in')
+        await noteNetwork(transaction, known, call, parts)
         return session
       })
     })
@@ -361,6 +416,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
   }),
 
   serve(signOut, async (call, parts) => {
+        await noteNetwork(transaction, caller, call, parts)
     const { body, caller, now } = call
     const everywhere = body.everywhere === true
     if (body.tokens !== undefined && !everywhere) {
