@@ -18,6 +18,12 @@ export const marketKeyMethods: Readonly<Record<string, Method>> = {
   'market-keys.noteMarketCall': changesRows(({ transaction, tenant, now }) =>
     keys.noteMarketCall(transaction, tenant, seeded, { at: now, failure: null }),
   ),
+  'market-keys.marketCalls': returnsResult(({ transaction, tenant, now }) =>
+    keys.marketCalls(transaction, tenant, now.getTime()),
+  ),
+  'market-keys.countMarketCall': changesRows(({ transaction, tenant, now }) =>
+    keys.countMarketCall(transaction, tenant, now.getTime()),
+  ),
   'market-keys.sealedMarketKeys': returnsResult(({ transaction, tenant }) =>
     keys.sealedMarketKeys(transaction, tenant, 0, 10),
   ),

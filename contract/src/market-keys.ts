@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, text } from './fields.ts'
+import { marketCallsPerDayDefault } from './limits.ts'
 
 /** The providers that can be asked for market rates. The number of an adapter is its place in this list, from 1. */
 export const marketAdapterNames = ['greenscreens', 'dat'] as const
@@ -32,8 +33,16 @@ const exampleKey = {
 
 const adapter = oneOf('The provider', marketAdapterNames)
 const admin = { kind: 'dashboard', role: 'admin' } as const
-const answer = Type.Object({ keys: Type.Array(MarketKey) })
-const examples = { answer: { keys: [exampleKey] } }
+const answer = Type.Object({
+  keys: Type.Array(MarketKey),
+  calls_per_day: Type.Integer({
+    description: `The most calls to all providers in a day of UTC; PATCH /api/tenant changes it (market_calls_per_day). ${marketCallsPerDayDefault} unless an admin has changed it; 0: no call is made`,
+  }),
+  calls_today: Type.Integer({ description: 'The calls of this day of UTC, over all instances' }),
+})
+const examples = {
+  answer: { keys: [exampleKey], calls_per_day: marketCallsPerDayDefault, calls_today: 37 },
+}
 
 export const listMarketKeys = endpoint({
   name: 'list-market-keys',

@@ -90,6 +90,9 @@ export const Tenant = Type.Object({
     description:
       'What an amount includes if its basis was not said, and the basis on which statistics compare amounts',
   },
+  market_calls_per_day: Type.Integer({
+    description: 'The most calls to paid providers of market rates in a day of UTC; 0: none',
+  }),
   created_at: Type.String({ format: 'date-time' }),
 })
 
@@ -118,6 +121,7 @@ const exampleTenant = {
   time_zone: 'America/Chicago',
   quote_expiry: { valid_days: null, counts_as: 'pending' },
   default_basis: 'all_in',
+  market_calls_per_day: marketCallsPerDayDefault,
   created_at: '2026-03-01T14:00:00.000Z',
 }
 export const exampleSession = {
@@ -347,7 +351,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, the daily maximum of calls to providers of market rates, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -390,6 +394,13 @@ export const updateTenant = endpoint({
       oneOf(
         'What an amount includes if its basis was not said, and the basis on which statistics compare amounts. A change does not change stored amounts; an amount whose basis was said is converted to the new default',
         rateBases,
+      ),
+    ),
+    market_calls_per_day: Type.Optional(
+      wholeNumber(
+        'The most calls to paid providers of market rates in a day of UTC; 0 means none',
+        0,
+        marketCallsPerDayMax,
       ),
     ),
   }),

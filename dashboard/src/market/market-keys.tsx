@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import { ConfirmDialog, Failed, Loading, moment, useNotice } from '../shared-ui/index.ts'
+import { MarketCalls } from './market-calls.tsx'
 
 type Key = Answer<'list-market-keys'>['keys'][number]
 
@@ -19,7 +20,15 @@ export function MarketKeys() {
     )
   }
   if (answer.isPending) return <Loading label="Loading the providers" rows={2} height={44} />
-  return answer.data.keys.map((key) => <ProviderKey key={key.adapter} stored={key} />)
+  const { keys } = answer.data
+  return (
+    <>
+      {keys.map((key) => (
+        <ProviderKey key={key.adapter} stored={key} />
+      ))}
+      {keys.some((key) => key.available) && <MarketCalls calls={answer.data} />}
+    </>
+  )
 }
 
 function ProviderKey({ stored }: { stored: Key }) {

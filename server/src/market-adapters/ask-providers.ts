@@ -38,13 +38,18 @@ export interface LookedAt {
   readonly tenant: TenantId
   readonly lane: WantedLane
   readonly keys: readonly MarketKeyRow[]
+  /** The calls that the brokerage permits for the rest of the day. */
+  readonly callsLeft: number
   readonly stored: readonly Pick<MarketRateRow, 'source' | 'scope' | 'equipment_code' | 'said_at'>[]
 }
 
 /** The providers of market rates. */
 export interface MarketAdapters {
-  /** Has providers asked for the rate of a lane, if a key is set and no fresh rate is stored. Returns at once. */
-  ask(lookedAt: LookedAt, store: StoreRate): void
+  /**
+   * Has providers asked for the rate of a lane, if a key is set and no fresh rate is stored. Returns at once: false if a provider
+   * was to be asked, and no call of the day is left.
+   */
+  ask(lookedAt: LookedAt, store: StoreRate): boolean
   /** Forgets which lanes were asked about, for example because the rates were erased. */
   forget(tenant: TenantId): void
   /** Waits for the calls in flight, and starts no more. */
@@ -93,7 +98,8 @@ class Providers implements MarketAdapters {
     this.#allowed = allowed
   }
 
-  ask({ tenant, lane, keys, stored }: LookedAt, store: StoreRate): void {
+  ask({ tenant, lane, keys, callsLeft, stored }: LookedAt, store: StoreRate): boolean {
+    let isRefused = false
     const { clock, monotonic, log } = this.#parts
     const now = clock()
     const since = now - marketFreshHours * hourMs
@@ -109,6 +115,10 @@ class Providers implements MarketAdapters {
       )
       const name = `${tenant} ${adapter.name} ${lane.origin.key} ${lane.destination.key} ${lane.equipmentCode}`
       if (isFresh || (this.#asked.get(name) ?? 0) > since) continue
+      if (callsLeft < 1) {
+        isRefused = true
+        continue
+      }
       if (this.#cutOff.signal.aborted || this.#working.size >= marketAsksAtOnceMax) continue
       if (!this.#perMinute.admit(tenant, monotonic()).admitted) continue
       this.#remember(name, now)
@@ -120,6 +130,7 @@ class Providers implements MarketAdapters {
         .finally(() => this.#working.delete(work))
       this.#working.add(work)
     }
+    return !isRefused
   }
 
   forget(tenant: TenantId): void {
@@ -150,6 +161,14 @@ class Providers implements MarketAdapters {
   ): Promise<void> {
     const { database, clock } = this.#parts
     const { tenant, store, name } = asked
+    // Counted before the call, in one statement, so that all instances together make no more calls than the brokerage permits.
+    const isPermitted = await runInBackground(() =>
+      database.inTenant(tenant, (transaction) => marketKeys.countMarketCall(transaction, tenant, clock())),
+    )
+    if (!isPermitted) {
+      this.#asked.delete(name)
+      return
+    }
     const provided = await this.#call(adapter, key, asked)
     // The next start asks again; the provider did not fail.
     if (this.#cutOff.signal.aborted && 'failure' in provided) return

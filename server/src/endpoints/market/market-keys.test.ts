@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Config } from '#server/configuration/index.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -41,6 +43,7 @@ const provider = createServer((request, response) => {
   })
 })
 
+let marketAdapters: Config['marketAdapters']
 let app: TestApp
 let tenant: MadeTenant
 beforeAll(async () => {
@@ -49,7 +52,8 @@ beforeAll(async () => {
   const { port } = provider.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const urls = { greenscreensUrl: url, datIdentityUrl: url, datAnalyticsUrl: `${url}/analytics` }
-  app = await testApp({ config: { marketAdapters: { ...urls, allowPrivate: ['127.0.0.1'] } } })
+  marketAdapters = { ...urls, allowPrivate: ['127.0.0.1'] }
+  app = await testApp({ config: { marketAdapters } })
 })
 afterAll(async () => {
   await app.close()
@@ -127,6 +131,90 @@ test('a lane without a fresh rate is asked about once, after the answer, and the
     expect.arrayContaining(['market-key-set', 'market-key-removed']),
   )
   expect(JSON.stringify(body)).not.toContain('a secret')
+})
+
+const lanesFrom = (...origins: string[]) =>
+  origins.map((origin) => `origin=${origin},%20TX&destination=Atlanta,%20GA&equipment=V`)
+const [fromDallas = '', fromHouston = '', fromAustin = ''] = lanesFrom('Dallas', 'Houston', 'Austin')
+const calls = async () => {
+  const { body } = await owner('GET', '/api/market-keys')
+  return [body.calls_today, body.calls_per_day]
+}
+const permit = (market_calls_per_day: number) => owner('PATCH', '/api/tenant', { market_calls_per_day })
+
+test('a brokerage makes at most its calls of the day, over all instances; the answer says when they are used', async () => {
+  const before = app.now
+  // Four hours before midnight UTC.
+  app.now = Math.ceil(app.now / 86_400_000) * 86_400_000 + 20 * 3_600_000
+  tenant = await makeTenant(app)
+  await setKey()
+  expect(await calls()).toEqual([0, 500])
+  expect((await permit(2)).body.market_calls_per_day).toBe(2)
+  const another = await appOn(app.testDatabase, {
+    config: { marketAdapters },
+    secretKeys: [app.secretKey],
+    now: app.now,
+  })
+  try {
+    await look(fromDallas)
+    await until(async () => expect(await calls()).toEqual([1, 2]))
+    const { body: elsewhere } = await call(
+      another,
+      'GET',
+      `/api/advice/markup?${fromHouston}&proposed_rate=2150&include=market`,
+      { token: tenant.owner },
+    )
+    expect(elsewhere.market.market_why).not.toContain('No provider is asked')
+    await until(async () => expect(await stored()).toHaveLength(2))
+  } finally {
+    await another.close()
+  }
+  expect((await look(fromAustin)).market).toMatchObject({
+    market: null,
+    market_why: expect.stringMatching(
+      /No provider is asked until midnight UTC: your brokerage permits 2 calls per day, and all are used\.$/,
+    ),
+  })
+  // A lane with a fresh rate needs no call.
+  expect((await look(fromDallas)).market.market_why).not.toContain('No provider is asked')
+  const asked = () => requests.filter(({ path }) => path === '/v3/prediction/rates').length
+  expect([asked(), await calls()]).toEqual([2, [2, 2]])
+  app.now += 4 * 3_600_000
+  await look(fromAustin)
+  await until(async () => expect(await stored()).toHaveLength(3))
+  expect([asked(), await calls()]).toEqual([3, [1, 2]])
+  app.now = before
+})
+
+test('calls that are begun at once do not exceed the calls of the day', async () => {
+  await setKey()
+  await permit(1)
+  const { promise: isOpen, resolve: open } = Promise.withResolvers<void>()
+  answer = (response, path) =>
+    void isOpen.then(() => json(response, 200, path.endsWith('/token') ? token : rates))
+  const asked = await Promise.all([fromDallas, fromHouston, fromAustin].map((lane) => look(lane)))
+  expect(asked.map(({ market }) => market.market)).toEqual([null, null, null])
+  open()
+  await until(async () => expect(await stored()).toHaveLength(1))
+  expect(await calls()).toEqual([1, 1])
+  expect(requests.filter(({ path }) => path === '/v3/prediction/rates')).toHaveLength(1)
+})
+
+test('with 0, no call is made, and the answer says so', async () => {
+  await setKey()
+  await permit(0)
+  expect((await look()).market.market_why).toMatch(
+    /No provider is asked: your brokerage permits no calls \(market_calls_per_day is 0\)\.$/,
+  )
+  expect([await calls(), requests]).toEqual([[0, 0], []])
+  for (const wrong of [-1, 1.5, 20_001, null]) {
+    expect((await owner('PATCH', '/api/tenant', { market_calls_per_day: wrong })).status).toBe(422)
+  }
+  const { body } = await owner('GET', '/api/audit?group=brokerage')
+  expect(body.events[0]).toMatchObject({
+    kind: 'settings-changed',
+    about: { before: { market_calls_per_day: 500 }, after: { market_calls_per_day: 0 } },
+  })
 })
 
 test('a refused key is not used again for an hour, unless it is replaced', async () => {

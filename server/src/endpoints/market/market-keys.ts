@@ -20,10 +20,13 @@ import type { Parts } from '../parts.ts'
 async function keysAnswer(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { marketAdapters }: Pick<Parts, 'marketAdapters'>,
+  { marketAdapters, clock }: Pick<Parts, 'marketAdapters' | 'clock'>,
 ): Promise<AnswerOf<typeof listMarketKeys>> {
   const stored = await marketKeys.listMarketKeys(transaction, tenant)
+  const calls = await marketKeys.marketCalls(transaction, tenant, clock())
   return {
+    calls_per_day: calls.max,
+    calls_today: calls.used,
     keys: marketAdapterNames.map((adapter: MarketAdapterName) => {
       const key = stored.find(({ secret_id: id }) => id === adapterNumber(adapter))
       return {

@@ -80,24 +80,36 @@ export async function marketReference(
   { database, marketAdapters }: Parts,
 ): Promise<{ readonly answer: Reference; readonly marketRateCents: number | null }> {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
-  const { rows, conversions, keys } = await database.inTenant(tenant, async (transaction) => {
+  const { rows, conversions, keys, calls } = await database.inTenant(tenant, async (transaction) => {
     const stored = await marketRates.marketRatesOf(
       transaction,
       tenant,
       marketPairs(asked.origin, asked.destination),
       asked.equipmentCode,
     )
+    const known = marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant)
     return {
       rows: stored,
       conversions: await rateConversions(transaction, tenant, stored),
-      keys: marketAdapters === null ? [] : await marketKeys.listMarketKeys(transaction, tenant),
+      keys: known,
+      calls: known.length === 0 ? noCalls : await marketKeys.marketCalls(transaction, tenant, now),
     }
   })
   const { places, equipmentCode } = asked
   // The answer uses what is stored. What a provider answers is in the next one.
-  if (equipmentCode !== null) {
-    marketAdapters?.ask({ tenant, lane: { ...places, equipmentCode }, keys, stored: rows }, storeProvidedRate)
-  }
+  const isAsked =
+    equipmentCode === null ||
+    marketAdapters === null ||
+    marketAdapters.ask(
+      {
+        tenant,
+        lane: { ...places, equipmentCode },
+        keys,
+        callsLeft: calls.max - calls.used,
+        stored: rows,
+      },
+      storeProvidedRate,
+    )
   const { miles } = lanePlaces(asked.places.origin, asked.places.destination, null)
   const rates = rows.map((row) => comparableRate(row, conversions, miles ?? null))
   const chosen = chooseOfOneEquipment(rates, { at: now, basis })
@@ -118,12 +130,20 @@ export async function marketReference(
         age_days: newest === null ? null : Math.max(0, Math.floor((now - newest) / dayMs)),
       },
       market: chosen.used === null ? null : rateAnswer(chosen.used, 'usable', now),
-      market_why: chosen.why,
+      market_why: isAsked ? chosen.why : `${chosen.why} ${whyNotAsked(calls.max)}`,
       ...used,
       others: newestOfEach(chosen.others).map(({ rate, state }) => rateAnswer(rate, state, now)),
     },
   }
 }
+
+const noCalls = { used: 0, max: 0 }
+
+/** Why no provider is asked for a newer rate. */
+const whyNotAsked = (callsPerDay: number) =>
+  callsPerDay === 0
+    ? 'No provider is asked: your brokerage permits no calls (market_calls_per_day is 0).'
+    : `No provider is asked until midnight UTC: your brokerage permits ${callsPerDay.toLocaleString('en-US')} calls per day, and all are used.`
 
 /** Rates of different equipment are never compared with each other: without an equipment in the query, there must be only one. */
 function chooseOfOneEquipment(

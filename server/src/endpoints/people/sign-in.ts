@@ -72,6 +72,7 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
       counts_as: tenant.expired_counts_as_lost ? 'lost' : 'pending',
     },
     default_basis: tenant.default_basis,
+    market_calls_per_day: tenant.market_calls_per_day,
     created_at: tenant.created_at.toISOString(),
   }
 }
@@ -151,7 +152,6 @@ function tooManyAttempts(what: string, waitMs: number): Problem {
   })
 }
 
-/**
 /** A tenant id that does not exist: real ids are far above it. */
 const nobody = { tenant: tenantId(1), userId: 1 }
 
@@ -198,6 +198,7 @@ async function noteNetwork(
   await signInNetworks.noteSignInNetwork(transaction, tenant, noted, knownNetworksMax)
 }
 
+/**
  * Checks one attempt at a password or an invitation, unless too many attempts failed before. With `isSignIn`, the
  * account is the e-mail address of the sign-in, and its brokerage is informed of blocked attempts.
  */
@@ -244,6 +245,14 @@ function signInFailed(): Problem {
 
 function noInvitation(): Problem {
   return problem('token-invalid', 'The invitation is not valid, or has been used already.')
+}
+
+/** The invitation stays as it is: it can be accepted once the other brokerage has removed the person. */
+function signsInElsewhere({ email }: people.UserRow): Problem {
+  return problem(
+    'email-taken',
+    `${email} already signs in to another brokerage here, and an address signs in to one brokerage. Ask for an invitation to another address of yours, or have the other brokerage remove you. This invitation stays valid.`,
+  )
 }
 
 /** Failed attempts with invitations count per network. */
@@ -300,21 +309,13 @@ export const signInEndpoints: ServedEndpoint[] = [
           timeZone: await timeZoneToStore(transaction, body.time_zone),
           now: new Date(now),
         })
-/** The invitation stays as it is: it can be accepted once the other brokerage has removed the person. */
-function signsInElsewhere({ email }: people.UserRow): Problem {
-  return problem(
-    'email-taken',
-    `${email} already signs in to another brokerage here, and an address signs in to one brokerage. Ask for an invitation to another address of yours, or have the other brokerage remove you. This invitation stays valid.`,
-  )
-}
-
         if (made === null) {
           begun.failed()
           throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
         }
         const session = await startSession(transaction, tenant, made.user, parts, now)
-        await recordEvent(
         await noteNetwork(transaction, { tenant, userId: made.user.user_id }, call, parts)
+        await recordEvent(
           transaction,
           { ...call, caller: { tenant, userId: made.user.user_id } },
           'signed-up',
@@ -351,8 +352,8 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
           throw signInFailed()
         }
         const session = await startSession(transaction, known.tenant, held, parts, now)
-        await recordEvent(transaction, { ...call, caller: known }, 'signed-in')
         await noteNetwork(transaction, known, call, parts)
+        await recordEvent(transaction, { ...call, caller: known }, 'signed-in')
         return session
       })
     })
@@ -393,14 +394,20 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
         return person
       }
       // A rejected request computes no hash, and no row is locked while a hash is computed.
-      invited(
+      const person = invited(
         await parts.database.inTenant(tenant, (transaction) =>
           people.findUser(transaction, tenant, invitation.userId),
         ),
       )
+      const known = await people.signInOf(parts.database, person.email)
+      if (known !== null && !(known.tenant === tenant && known.userId === person.user_id)) {
+        throw signsInElsewhere(person)
+      }
       const passwordHash = await hashPassword(body.password)
       return parts.database.inTenant(tenant, async (transaction) => {
         const user = invited(await people.lockUser(transaction, tenant, invitation.userId))
+        const isMine = await people.claimSignIn(transaction, tenant, user.user_id, user.email)
+        if (!isMine) throw signsInElsewhere(user)
         const active = await people.updateUser(transaction, tenant, user.user_id, {
           status: 'active',
           password_hash: passwordHash,
@@ -409,6 +416,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
         })
         const session = await startSession(transaction, tenant, active, parts, now)
         const caller = { tenant, userId: active.user_id }
+        await noteNetwork(transaction, caller, call, parts)
         await recordEvent(transaction, { ...call, caller }, 'invitation-accepted')
         return session
       })
@@ -416,7 +424,6 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
   }),
 
   serve(signOut, async (call, parts) => {
-        await noteNetwork(transaction, caller, call, parts)
     const { body, caller, now } = call
     const everywhere = body.everywhere === true
     if (body.tokens !== undefined && !everywhere) {
@@ -455,15 +462,9 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
       user_id: caller.userId,
       role: caller.role,
       scope: 'dashboard',
-      const known = await people.signInOf(parts.database, person.email)
-      if (known !== null && !(known.tenant === tenant && known.userId === person.user_id)) {
-        throw signsInElsewhere(person)
-      }
       jti: caller.sessionId,
       iat: issuedAt,
       exp: expiresAt,
-        const isMine = await people.claimSignIn(transaction, tenant, user.user_id, user.email)
-        if (!isMine) throw signsInElsewhere(user)
     })
     return { token, expires_at: new Date(expiresAt * 1000).toISOString() }
   }),
@@ -529,6 +530,7 @@ function signsInElsewhere({ email }: people.UserRow): Problem {
       win_probability_method: body.win_probability_method,
       quote_valid_days: validDays === 0 ? null : validDays,
       default_basis: body.default_basis,
+      market_calls_per_day: body.market_calls_per_day,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',
     }

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
+import { countToday, usedToday } from '../people/daily-counts.ts'
+import { findTenant } from '../people/people.ts'
 
 export type MarketKeyRow = Omit<Selectable<Tables['market_keys']>, 'tenant_id'>
 
@@ -83,6 +85,31 @@ export async function noteMarketCall(
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
+
+/** The calls to all providers on this day of UTC, and the most that the brokerage permits. */
+export async function marketCalls(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: number,
+): Promise<{ readonly used: number; readonly max: number }> {
+  return {
+    used: await usedToday(transaction, tenant, 'market-call', now),
+    max: await callsPerDay(transaction, tenant),
+  }
+}
+
+/** Counts a call that is about to be made. Returns false if the brokerage permits no more calls on this day. */
+export async function countMarketCall(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: number,
+): Promise<boolean> {
+  const max = await callsPerDay(transaction, tenant)
+  return countToday(transaction, tenant, { counter: 'market-call', max, now })
+}
+
+const callsPerDay = async (transaction: TenantTransaction, tenant: TenantId) =>
+  (await findTenant(transaction, tenant))?.market_calls_per_day ?? 0
 
 /** The sealed keys after one, locked, in the form in which all secrets are encrypted again. They do not expire. */
 export async function sealedMarketKeys(
