@@ -45,7 +45,7 @@ const addMarkup: AddCommands = (program, action) => {
           const { estimate, optimum } = answer
           run.answer(
             answer,
-            `${answer.verdict}\n\n${pairs([
+            `${[answer.verdict, ...unknownPlacesText(answer)].join('\n')}\n\n${pairs([
               ['win probability', percent(answer.win_probability)],
               ['confidence', answer.confidence],
               ['markup vs reference', answer.markup_pct === null ? '-' : `${answer.markup_pct.toFixed(1)} %`],

@@ -240,7 +240,7 @@ function markupCells(markup: Advice['markup']): Cell[] {
     floor,
     median,
     ceiling,
-    verdict,
+    [verdict, ...unknownPlacesText(markup)].join(' '),
     ...basisCells(markup),
   ]
 }

@@ -200,6 +200,29 @@ describe('a wrong row', () => {
   })
 })
 
+test('an unknown place is pushed and listed with what it may mean, by --dry-run, too', async () => {
+  file('quotes.csv', `${header}\n${row('U-1')}\nU-2,"Dalas, TX",Atlanta,GA,Van,2150,Harvest,,,Won\n`)
+  const line = 'row 3: The origin "Dalas, TX" is not a known place. Did you mean Dallas, TX?'
+  for (const words of [['quotes.csv', '--dry-run'], ['quotes.csv']]) {
+    const { exit, printed } = await push(words)
+    expect(exit).toBe(0)
+    expect(printed).toMatch(/^unknown places +1$/m)
+    expect(printed.trim().split('\n').at(-1)).toBe(line)
+  }
+  const { results } = JSON.parse((await push(['quotes.csv', '--json'])).printed)
+  expect(results.map((one: { unknown_places?: unknown }) => one.unknown_places)).toEqual([
+    undefined,
+    [{ parameter: 'origin', sent: 'Dalas, TX', closest: ['Dallas, TX'] }],
+  ])
+  const words = ['markup', 'Dalas, TX', 'Atlanta, GA', '2150']
+  const { printed } = await runCommandLine(words, {
+    env: { ...env, LANEWISE_CONFIG: join(folder, 'config.json') },
+    folder,
+    now: () => app.now,
+  })
+  expect(printed).toContain('The origin "Dalas, TX" is not a known place. Did you mean Dallas, TX?')
+})
+
 test('an interrupted push continues after its last call, also after a journal line was written in part', async () => {
   const ids = Array.from({ length: 1_200 }, (_, at) => `E-${at}`)
   file('quotes.csv', `${header}\n${ids.map((id) => row(id)).join('\n')}\n`)

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { isLanewiseFailure, type Lanewise } from '#client/index.ts'
 import type { Answer } from '#client/sent.ts'
 import { pushedItemsMax } from '#contract/limits.ts'
+import type { UnknownPlaces } from '#contract/unknown-places.ts'
 import { readBytes } from './booking-commands.ts'
 import { serviceClient, urlOf } from './clients.ts'
 import { type AddCommands, type Run, withExample } from './command.ts'
@@ -19,7 +20,7 @@ import {
   readPushFile,
 } from './push-file.ts'
 import { progressBar } from './quote-commands.ts'
-import { pairs, shortened } from './show.ts'
+import { pairs, shortened, unknownPlacesText } from './show.ts'
 
 /** Calls in a row in which the service reached no item, before the command gives up. */
 const fruitlessCallsMax = 3
@@ -31,6 +32,7 @@ interface RowResult {
   readonly result: 'created' | 'updated' | 'unchanged' | 'refused'
   readonly lane_ref?: string
   readonly kept?: readonly string[]
+  readonly unknown_places?: UnknownPlaces
   readonly errors?: readonly { readonly column: string | null; readonly detail: string }[]
 }
 
@@ -241,12 +243,13 @@ function resultsOf(
     if (sent === undefined) continue
     const row = { row: sent.row, external_id: sent.quote.external_id }
     if (result.status === 200) {
-      const { kept } = result
+      const { kept, unknown_places } = result
       done.push({
         ...row,
         result: result.result,
         ...('lane_ref' in result ? { lane_ref: result.lane_ref } : {}),
         ...(kept === undefined ? {} : { kept }),
+        ...(unknown_places === undefined ? {} : { unknown_places }),
       })
     } else if (result.status === 503) late.push(sent)
     else done.push({ ...row, result: 'refused', errors: errorsOf(file, result) })
@@ -278,6 +281,9 @@ function printResults(run: Run, results: readonly RowResult[], rows: number, isC
       ? []
       : `row ${row}: not applied, because the quote has newer values: ${fields.join(', ')}`,
   )
+  const misspelled = results.flatMap((one) =>
+    unknownPlacesText(one).map((sentence) => `row ${one.row}: ${sentence}`),
+  )
   const counts = {
     rows,
     created: count('created'),
@@ -294,9 +300,11 @@ function printResults(run: Run, results: readonly RowResult[], rows: number, isC
         [isCheck ? 'would be updated' : 'updated', counts.updated],
         ['unchanged', counts.unchanged],
         ['with errors', refused],
+        ...(misspelled.length === 0 ? [] : ([['unknown places', misspelled.length]] as const)),
       ]),
       ...errorLines(results),
       ...shortened(kept),
+      ...shortened(misspelled),
     ].join('\n'),
   )
   if (refused > 0) run.exitWith(6)

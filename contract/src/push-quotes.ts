@@ -16,6 +16,7 @@ import {
   signsAddress,
 } from './push-items.ts'
 import { quotedCharges } from './rate-basis.ts'
+import { UnknownPlacesOfItem } from './unknown-places.ts'
 
 /** One pushed quote. Each is validated on its own. */
 export const pushedQuote = Type.Object({
@@ -82,6 +83,7 @@ const pushedQuoteExample = {
 export const PushedQuoteResult = Type.Object({
   ...appliedItem,
   result: Type.Enum(['created', 'updated', 'unchanged']),
+  unknown_places: Type.Optional(UnknownPlacesOfItem),
 })
 
 /** What a push would do with an item. A quote that would be created has no lane yet. */
@@ -101,7 +103,7 @@ export const pushQuotes = endpoint({
   method: 'POST',
   path: '/api/integrations/quotes',
   summary: 'Create and update quotes by your own ids',
-  description: `Takes 1 to ${pushedItemsMax} quotes and returns a result for each, in the order of the request. A quote with a new external_id is created; it needs ${neededOfNewQuote.join(', ')}. A known one is updated: a value replaces the current value, and an absent or null value does not change it. Late and repeated deliveries converge as shipment updates do: each field keeps the value with the newest signature. ${itemErrors} ${countedAs}`,
+  description: `Takes 1 to ${pushedItemsMax} quotes and returns a result for each, in the order of the request. A quote with a new external_id is created; it needs ${neededOfNewQuote.join(', ')}. A known one is updated: a value replaces the current value, and an absent or null value does not change it. Late and repeated deliveries converge as shipment updates do: each field keeps the value with the newest signature. A place that is not known is stored as sent, and reported in unknown_places. ${itemErrors} ${countedAs}`,
   tag: 'Integration',
   who: { kind: 'service', signed: true, signs: signsAddress, scope: 'quotes:write' },
   bodyBytesMax: pushBytesMax,

@@ -199,10 +199,6 @@ describe('a book after any changes', () => {
             of.slice(-5).map(({ laneId }) => laneId),
           )
         }
-        for (const { key } of ends) {
-          const has = quotes.some((one) => one.places.originKey === key || one.places.destinationKey === key)
-          expect(book.hasPlace(key)).toBe(has)
-        }
       }),
       { numRuns: 100 },
     )

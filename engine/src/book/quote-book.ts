@@ -75,7 +75,6 @@ export class QuoteBook implements QuotedLanes {
   #revision = 0
   readonly #corridors = new Map<string, Corridor>()
   readonly #areas = new Map<string, Area>()
-  readonly #places = new Map<string, Corridor[]>()
   /** Each name of a place once: thousands of lanes have the same states, markets and cities. */
   readonly #names = new Map<string, string>()
   /** Models that were prepared from the quotes, or are being prepared. */
@@ -160,12 +159,6 @@ export class QuoteBook implements QuotedLanes {
     return this.#areas.get(name)
   }
 
-  /** Whether there are quotes from or to a place, by its key. */
-  hasPlace(key: string): boolean {
-    const corridors = this.#places.get(key) ?? []
-    return corridors.some(({ lanes }) => lanes.some(({ counts }) => counts.some((count) => count > 0)))
-  }
-
   laneOf(key: string): number | undefined {
     const end = key.lastIndexOf('|')
     return laneWith(this.#corridors.get(key.slice(0, end)), key.slice(end + 1))?.number
@@ -242,11 +235,6 @@ export class QuoteBook implements QuotedLanes {
       else area.corridors.push(corridor)
     }
     this.#corridors.set(corridorKey(places.originKey, places.destinationKey), corridor)
-    for (const key of new Set([places.originKey, places.destinationKey])) {
-      const corridors = this.#places.get(key)
-      if (corridors === undefined) this.#places.set(key, [corridor])
-      else corridors.push(corridor)
-    }
     return corridor
   }
 

@@ -24,4 +24,4 @@ export {
 } from './lane-places.ts'
 export { marketPairs, readMarketEnds } from './market-areas.ts'
 export { chargesInOtherCurrency, removedByTerms, termsOf } from './other-terms.ts'
-export { closestFinder, type FindClosest, unknownEnds, unknownPlaces } from './unknown-places.ts'
+export { closestFinder, type FindClosest, unknownPlaces } from './unknown-places.ts'

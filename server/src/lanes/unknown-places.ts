@@ -1,21 +1,12 @@
 import type { UnknownPlaces } from '#contract/unknown-places.ts'
-import type { QuoteBook } from '#engine/book/quote-book.ts'
 import type { Place } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName } from '#geography/read-place.ts'
 import type { AskedLane } from './lane-places.ts'
 
 type End = 'origin' | 'destination'
+type Ends = Readonly<Record<End, string>>
 const ends: readonly End[] = ['origin', 'destination']
-
-/**
- * The ends of a lane without quotes that may be typing errors: no known place has the name, and the brokerage has no quote
- * from or to it.
- */
-export function unknownEnds(book: QuoteBook, asked: AskedLane): readonly End[] {
-  // Every known place has a market.
-  return ends.filter((end) => asked[end].market === null && !book.hasPlace(asked[end].key))
-}
 
 /** Known places with a name similar to an unknown one, most similar first. */
 export type FindClosest = (place: Place) => readonly string[]
@@ -39,16 +30,21 @@ export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindCloses
   }
 }
 
-/** The unknown ends of a lane, in the form of the API. */
+/**
+ * The ends of a lane that may be typing errors, in the form of the API. Quotes do not make a place known: they may have come from
+ * a system with the same error.
+ */
 export function unknownPlaces(
-  sent: Readonly<Record<End, string>>,
-  { places }: AskedLane,
-  unknown: readonly End[],
+  sent: Ends,
+  asked: AskedLane,
   closest: FindClosest = closestFinder(),
 ): UnknownPlaces {
-  return unknown.map((parameter) => ({
-    parameter,
-    sent: sent[parameter],
-    closest: [...closest(places[parameter])],
-  }))
+  // Every known place has a market.
+  return ends
+    .filter((end) => asked[end].market === null)
+    .map((parameter) => ({
+      parameter,
+      sent: sent[parameter],
+      closest: [...closest(asked.places[parameter])],
+    }))
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyKeysMaxOf } from '#contract/body-keys.ts'
-import { chargesPerAmountMax, pushedItemsMax } from '#contract/limits.ts'
+import { chargesPerAmountMax, pushedItemsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { checkQuotes, pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
@@ -561,4 +561,61 @@ test('a correction before its quote has a code that a program can tell from a wr
   )
   expect(new Set(codes[0])).toEqual(new Set(['quote-not-found']))
   expect(codes[1]).toEqual(['invalid'])
+})
+
+describe('a place that is not known', () => {
+  const dalas = { parameter: 'origin', sent: 'Dalas, TX', closest: ['Dallas, TX'] }
+  const named = ({ body }: Awaited<ReturnType<typeof push>>) =>
+    body.results.map((one: { unknown_places?: unknown }) => one.unknown_places)
+
+  test('is stored as sent and reported with its item, in a check, when it is new, and each time it is sent', async () => {
+    const ours = await makeIntegration(app, everything)
+    const quotes = [
+      quoteToPush('P-1', { origin: 'Dalas, TX' }),
+      quoteToPush('P-2'),
+      quoteToPush('P-3', { origin: 'dalas , tx', destination: 'Qqville, GA' }),
+    ]
+    const places = [
+      [dalas],
+      undefined,
+      [
+        { ...dalas, sent: 'dalas , tx' },
+        { parameter: 'destination', sent: 'Qqville, GA', closest: [] },
+      ],
+    ]
+    expect(named(await pushSigned(app, ours, checkQuotes, { quotes }, seconds()))).toEqual(places)
+    const pushed = await push(ours, quotes)
+    expect(named(pushed)).toEqual(places)
+    expect(pushed.body).toMatchObject({ created: 3, failed: 0 })
+    expect(await laneOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dalas, TX' })
+    expect(named(await push(ours, quotes))).toEqual(places)
+    const rateOnly = await pushOne(ours, { external_id: 'P-1', quoted_rate: 2200 })
+    expect(rateOnly).not.toHaveProperty('unknown_places')
+    const corrected = quoteToPush('P-1', { quoted_rate: 2200 })
+    expect(await pushOne(ours, corrected, seconds() + 1)).not.toHaveProperty('unknown_places')
+    expect(await laneOf(ours, pushed.body.results[0].lane_ref)).toMatchObject({ origin: 'Dallas, TX' })
+  })
+
+  test('is still reported by markup and insight after it was pushed', async () => {
+    const ours = await makeIntegration(app, everything)
+    await push(ours, [quoteToPush('P-1', { origin: 'Dalas, TX', outcome: 'won' })])
+    const lane = 'origin=Dalas,%20TX&destination=Atlanta,%20GA&include=places'
+    const paths = [`markup?${lane}&proposed_rate=2000`, `lane?${lane}`]
+    for (const path of paths) {
+      const { body } = await call(app, 'GET', `/api/integrations/insights/${path}`, { token: ours.token })
+      expect([body.found, body.unknown_places]).toEqual([true, [dalas]])
+    }
+  })
+
+  test('gets suggestions for the first 20 different places of a call', async () => {
+    const ours = await makeIntegration(app, everything)
+    const letters = [...'abcdefghijklmnopqrstuvwxyz'].slice(0, unknownPlacesLookedUpMax + 1)
+    const quotes = letters.flatMap((letter, nth) =>
+      [0, 1].map((twice) => quoteToPush(`S-${nth}-${twice}`, { origin: `Houstonn${letter}, TX` })),
+    )
+    const found = named(await push(ours, quotes)).map(
+      ([place]: [{ closest: readonly string[] }]) => place.closest[0] ?? null,
+    )
+    expect(found).toEqual([...Array(2 * unknownPlacesLookedUpMax).fill('Houston, TX'), null, null])
+  })
 })

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import {
   checkQuotes,
   type PushedQuoteResult,
@@ -8,6 +9,7 @@ import {
   pushQuotes,
 } from '#contract/push-quotes.ts'
 import type { PushedQuoteField } from '#engine/quote-update.ts'
+import type { Steps } from '#engine/steps.ts'
 import { type Pricing, pricingOf } from '../../book/index.ts'
 import {
   laneChanges as changes,
@@ -30,6 +32,8 @@ import {
   readPush,
   type SentPush,
 } from '../../entering/index.ts'
+import { closestFinder, readAskedLane, unknownPlaces } from '../../lanes/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import {
@@ -115,6 +119,24 @@ function named(index: number, laneRef: string, laneId: number, externalId: strin
 
 type Checked = CheckedItem<Partial<SentPush> & { readonly lane_ref?: string }>
 
+/** The results of a push with the places that may be misspelled. The lookups of similar names run in steps. */
+function* withUnknownPlaces(
+  results: readonly (Result | RefusedItem)[],
+  checked: readonly Checked[],
+): Steps<(Result | RefusedItem)[]> {
+  const closest = closestFinder(unknownPlacesLookedUpMax)
+  const named: (Result | RefusedItem)[] = []
+  for (const result of results) {
+    const { origin, destination } = checked[result.index]?.item ?? {}
+    const sent = origin === undefined || destination === undefined ? null : { origin, destination }
+    const places =
+      sent === null || result.status !== 200 ? [] : unknownPlaces(sent, readAskedLane(sent), closest)
+    named.push(places.length === 0 ? result : { ...(result as Result), unknown_places: places })
+    yield
+  }
+  return named
+}
+
 /** Parses and applies checked quotes or outcomes. */
 async function push(
   checked: readonly Checked[],
@@ -130,7 +152,7 @@ async function push(
   const needsPricing =
     create && (checked.some(({ item }) => mayExpectCost(item, by.now)) || (await hasPilot(tenant, parts)))
   const pricing = needsPricing ? await pricingOf(parts, tenant, by.now) : null
-  return pushItems(
+  const results = await pushItems<(typeof read)[number], Result>(
     read,
     by,
     parts,
@@ -138,6 +160,7 @@ async function push(
       applyHundred(transaction, valid, by, { identifiers: parts.database.identifiers, pricing, create }),
     isSameLane,
   )
+  return await yieldBetweenSteps(withUnknownPlaces(results, checked))
 }
 
 const noColumns = { columns: new Map<PushedQuoteField, NextValues>() }

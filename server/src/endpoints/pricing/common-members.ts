@@ -3,7 +3,7 @@ import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { UnknownPlaces } from '#contract/unknown-places.ts'
 import type { BrokerageBook, OpenBook } from '../../book/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { type AskedLane, type FindClosest, type unknownEnds, unknownPlaces } from '../../lanes/index.ts'
+import { type AskedLane, type FindClosest, unknownPlaces } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
 import { basisOfLane } from '../performance/compared-basis.ts'
 
@@ -26,16 +26,14 @@ export function isPlain(include: ReadonlySet<string>): boolean {
   return [...include].every((extra) => (commonExtras as readonly string[]).includes(extra))
 }
 
-/** @param unknown the ends that may be typing errors */
 export async function commonMembers(
   { include, query, asked, closest }: AskedInsight,
-  unknown: ReturnType<typeof unknownEnds>,
   open: OpenBook<BrokerageBook>,
   tenant: TenantId,
   parts: Pick<Parts, 'database'>,
 ): Promise<CommonMembers> {
   return {
     ...(include.has('basis') ? { basis: await basisOfLane(open, asked, tenant, parts) } : {}),
-    ...(include.has('places') ? { unknown_places: unknownPlaces(query, asked, unknown, closest) } : {}),
+    ...(include.has('places') ? { unknown_places: unknownPlaces(query, asked, closest) } : {}),
   }
 }

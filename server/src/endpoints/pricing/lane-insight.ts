@@ -16,7 +16,7 @@ import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../../book/index.ts'
-import { type AskedLane, lanePlaces, readAskedLane, unknownEnds } from '../../lanes/index.ts'
+import { type AskedLane, lanePlaces, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
@@ -65,19 +65,13 @@ interface LaneCounts extends FoundScope {
   readonly avgRateCents: number | null
 }
 
-/** What the book knows about a lane. */
-interface BookRead {
-  /** Null when no scope has enough quotes. */
-  readonly lane: LaneCounts | null
-  /** Ends that may be typing errors; empty when the lane has quotes of its own. */
-  readonly unknown: ReturnType<typeof unknownEnds>
-}
-
-/** Reads the book, in steps. The counts are cached in the book until its quotes change. */
-function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<BookRead> {
+/**
+ * Reads the book, in steps. The counts are cached in the book until its quotes change. Null when no scope has enough
+ * quotes.
+ */
+function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<LaneCounts | null> {
   const found = findScope(book.quotes, asked)
-  const unknown = found !== null && isOwnLane(found.scope) ? [] : unknownEnds(book.quotes, asked)
-  if (found === null) return { lane: null, unknown }
+  if (found === null) return null
   const { scope, quotes } = found
   const counts = yield* book.result(`history ${quotes.name}`, quotes.area, now, function* () {
     const value = yield* countScopeHistory(book.quotes, quotes, now)
@@ -86,15 +80,12 @@ function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<Bo
   const { origin, destination } = asked.places
   const miles = lanePlaces(origin, destination, null).miles ?? null
   return {
-    lane: {
-      ...found,
-      counts,
-      parent: { wins: book.quotes.won, decided: book.quotes.decided },
-      miles,
-      avgRateCents:
-        isOwnLane(scope) || miles === null ? null : yield* scaledAverage(book, quotes, { miles, now }),
-    },
-    unknown,
+    ...found,
+    counts,
+    parent: { wins: book.quotes.won, decided: book.quotes.decided },
+    miles,
+    avgRateCents:
+      isOwnLane(scope) || miles === null ? null : yield* scaledAverage(book, quotes, { miles, now }),
   }
 }
 
@@ -122,7 +113,7 @@ interface InsightExtras {
 function answer(
   query: Query,
   asked: AskedLane,
-  { lane }: BookRead,
+  lane: LaneCounts | null,
   { outliers, common, market }: InsightExtras,
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
@@ -183,11 +174,11 @@ export async function insightOfLane(
   const { include } = additions
   const open = await parts.books.read(caller.tenant)
   const { quotes: book } = open
-  const read = await yieldBetweenSteps(readBook(book, asked, now))
+  const lane = await yieldBetweenSteps(readBook(book, asked, now))
   const outliers =
-    !include.has('evidence') || read.lane === null
+    !include.has('evidence') || lane === null
       ? undefined
-      : await yieldBetweenSteps(outliersOf(book, read.lane.quotes))
+      : await yieldBetweenSteps(outliersOf(book, lane.quotes))
   const market = include.has('market')
     ? await marketReference(
         asked,
@@ -204,8 +195,8 @@ export async function insightOfLane(
         parts,
       )
     : null
-  return answer(query, asked, read, {
-    common: await commonMembers({ ...additions, query, asked }, read.unknown, open, caller.tenant, parts),
+  return answer(query, asked, lane, {
+    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
     ...(market === null ? {} : { market: market.answer }),
     ...(outliers === undefined ? {} : { outliers }),
   })

@@ -12,7 +12,7 @@ import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
 import { readLaneRefs } from '../../database/queries/index.ts'
-import { type AskedLane, readAskedLane, unknownEnds } from '../../lanes/index.ts'
+import { type AskedLane, readAskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { checkReference, marketReference } from '../market/market-reference.ts'
@@ -27,8 +27,6 @@ import { estimatedOffer } from './markup-estimate.ts'
 interface PricedLane {
   readonly scope: AskedScope
   readonly rates: LaneRates
-  /** Ends that may be typing errors; empty when the lane has quotes. */
-  readonly unknown: ReturnType<typeof unknownEnds>
   readonly method: WinProbabilityMethod
 }
 
@@ -49,7 +47,6 @@ function* pricedLane(
     scope,
     rates,
     method: settings.method,
-    unknown: rates.quotes === 0 ? unknownEnds(book.quotes, asked) : [],
   }
 }
 
@@ -160,7 +157,7 @@ async function adviceWithExtras(
     ? await marketReference(asked, history, query, { caller, now }, open, parts)
     : null
   return answer(query, lane, {
-    common: await commonMembers({ include, query, asked }, lane.unknown, open, caller.tenant, parts),
+    common: await commonMembers({ include, query, asked }, open, caller.tenant, parts),
     members: {
       ...(estimate === null
         ? {}
@@ -209,7 +206,7 @@ export async function markupOfLane(
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
   const ask = { ...additions, query: lane, asked }
   return answer({ ...lane, proposed_rate: proposed }, priced, {
-    common: await commonMembers(ask, priced.unknown, open, by.caller.tenant, parts),
+    common: await commonMembers(ask, open, by.caller.tenant, parts),
   })
 }
 
@@ -229,7 +226,7 @@ async function markupAnswer(
   const open = await parts.books.read(caller.tenant)
   const priced = await yieldBetweenSteps(pricedLane(open, asked, now))
   return answer(query, priced, {
-    common: await commonMembers({ include, query, asked }, priced.unknown, open, caller.tenant, parts),
+    common: await commonMembers({ include, query, asked }, open, caller.tenant, parts),
   })
 }
 

@@ -170,17 +170,17 @@ describe('an unknown place', () => {
     expect(batch.body.results[0]).toMatchObject({ markup: first.body, lane: lane.body })
   })
 
-  test('is not named once the brokerage has quoted it', async () => {
+  test('is named also when the brokerage has quoted it', async () => {
     const village = {
       origin: 'Qqville, TX',
       destination: 'Reno, NV',
       proposed_rate: '2000',
       include: 'places',
     }
-    expect((await read(markupPath, village)).body.unknown_places).toEqual([
-      { parameter: 'origin', sent: 'Qqville, TX', closest: [] },
-    ])
-    await makeLane(app, acme.tenant, { origin: 'Qqville, TX' })
-    expect((await read(markupPath, village)).body.unknown_places).toEqual([])
+    const unknown = [{ parameter: 'origin', sent: 'Qqville, TX', closest: [] }]
+    expect((await read(markupPath, village)).body.unknown_places).toEqual(unknown)
+    const lane = await makeLane(app, acme.tenant, { origin: 'Qqville, TX' })
+    const { body } = await read(markupPath, { ...village, destination: lane.destination })
+    expect([body.found, body.unknown_places]).toEqual([true, unknown])
   })
 })
