@@ -5,15 +5,11 @@ import {
   type Cell,
   cellText,
   foldedHeader,
+  type PushedCellName,
+  pushedCells,
   pushedOnlyFieldOfHeader,
-  readBasis,
-  readCharge,
-  readCost,
-  readCurrency,
-  readDay,
-  readMiles,
+  quoteCells,
   readMoment,
-  readMoney,
   readOutcome,
   readReason,
   readSentCharges,
@@ -33,29 +29,18 @@ import {
 } from './csv-file.ts'
 import { CommandFailed } from './exits.ts'
 
-const pushFields = [
+const outcomeFields = ['outcome', 'outcome_reason', 'decided_at'] as const
+type PushField =
+  | 'external_id'
+  | (typeof placeFields)[number]
+  | PushedCellName
+  | (typeof outcomeFields)[number]
+const pushFields: readonly PushField[] = [
   'external_id',
   ...placeFields,
-  'miles',
-  'equipment',
-  'quoted_rate',
-  'estimated_cost',
-  'quoted_basis',
-  'quoted_fuel',
-  'quoted_accessorials',
-  'quoted_charges',
-  'quoted_currency',
-  'customer_name',
-  'rep_name',
-  'quoted_at',
-  'valid_until',
-  'rate_type',
-  'pickup_date',
-  'outcome',
-  'outcome_reason',
-  'decided_at',
-] as const
-type PushField = (typeof pushFields)[number]
+  ...pushedCells.map(({ name }) => name),
+  ...outcomeFields,
+]
 
 export const pushFieldNames: readonly string[] = pushFields
 
@@ -196,6 +181,34 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     const moment = read(field, readMoment)
     return moment === undefined ? undefined : new Date(moment).toISOString()
   }
+  /** A cell as it is sent: amounts in dollars, times in ISO 8601. */
+  const sent = (field: PushedCellName, unit: (typeof pushedCells)[number]['unit']) => {
+    switch (unit) {
+      case 'rate':
+      case 'cost':
+      case 'charge':
+        return amount(field, quoteCells[unit])
+      case 'time':
+        return time(field)
+      case 'charges':
+        return read(field, readSentCharges)
+      case 'equipment':
+        // The service knows more names.
+        return text(field) ?? undefined
+      case 'basis':
+        return (
+          read(field, quoteCells.basis) ??
+          basisOfHeader(file.header[columns.quoted_rate ?? -1] ?? '') ??
+          undefined
+        )
+      case 'miles':
+      case 'currency':
+      case 'rateType':
+      case 'text':
+      case 'day':
+        return read<string | number | null>(field, quoteCells[unit])
+    }
+  }
   const externalId = read('external_id', readText)
   if (text('external_id') === null) {
     errors.push({ column: columnName(file, 'external_id'), detail: 'The id of the quote is missing.' })
@@ -209,33 +222,10 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
     external_id: externalId ?? '',
     origin: placeOf(cells, columns, 'origin') || undefined,
     destination: placeOf(cells, columns, 'destination') || undefined,
-    miles: read('miles', readMiles),
-    equipment: text('equipment') ?? undefined,
-    quoted_rate: amount('quoted_rate', readMoney),
-    estimated_cost: amount('estimated_cost', readCost),
-    quoted_basis:
-      read('quoted_basis', readBasis) ??
-      basisOfHeader(file.header[columns.quoted_rate ?? -1] ?? '') ??
-      undefined,
-    quoted_fuel: amount('quoted_fuel', readCharge),
-    quoted_accessorials: amount('quoted_accessorials', readCharge),
-    quoted_charges: read('quoted_charges', readSentCharges),
-    quoted_currency: read('quoted_currency', readCurrency),
-    customer_name: read('customer_name', readText),
-    rep_name: read('rep_name', readText),
-    quoted_at: time('quoted_at'),
-    valid_until: time('valid_until'),
-    rate_type: read('rate_type', readRateType),
-    pickup_date: read('pickup_date', readDay),
+    ...Object.fromEntries(pushedCells.map(({ name, unit }) => [name, sent(name, unit)])),
     outcome: outcome?.outcome,
     ...(outcome?.outcome === 'lost' ? { outcome_reason: reason } : {}),
     ...(isDecided ? { decided_at: decidedAt } : {}),
   }
   return { quote, errors }
-}
-
-function readRateType(text: string): Cell<'spot' | 'contract'> {
-  const word = text.toLowerCase()
-  if (word === 'spot') return { value: 'spot' }
-  return /^contract(ed)?$/.test(word) ? { value: 'contract' } : { wrong: 'spot or contract' }
 }

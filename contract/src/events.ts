@@ -2,7 +2,17 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Approval, exampleApproval } from './approvals.ts'
 import { credentialKinds, type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
-import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule, outcomes } from './lane.ts'
+import {
+  bookingOfLane,
+  changeSources,
+  exampleLane,
+  Lane,
+  openLane,
+  outcomeReasons,
+  outcomeRule,
+  outcomes,
+  quoteOfLane,
+} from './lane.ts'
 import { tokenExpiryNoticeDays } from './limits.ts'
 import { PilotHead } from './pilot.ts'
 
@@ -16,48 +26,12 @@ const changeId = Type.Integer({
 const lane = { ...Lane, description: 'The lane at the time of the event' }
 
 /** The booking fields that `changed` in lane.booked can list, by their names in a lane. */
-export const bookedFields = [
-  'customer_rate',
-  'truck_cost',
-  'customer_name',
-  'carrier_name',
-  'carrier_notes',
-  'booked_at',
-  'customer_basis',
-  'customer_fuel',
-  'customer_accessorials',
-  'customer_charges',
-  'customer_currency',
-  'truck_basis',
-  'truck_fuel',
-  'truck_accessorials',
-  'truck_charges',
-  'truck_currency',
-  'cancelled_at',
-  'cancel_reason',
-] as const
+export const bookedFields = Object.keys(bookingOfLane) as readonly (keyof typeof bookingOfLane)[]
 
 /** The fields of the quote that `changed` in quote.updated can list, by their names in the history of a lane. */
 export const changedQuoteFields = [
-  'origin',
-  'destination',
-  'equipment',
-  'quoted_customer_name',
-  'quoted_rate',
-  'estimated_cost',
-  'quoted_basis',
-  'quoted_fuel',
-  'quoted_accessorials',
-  'quoted_charges',
-  'quoted_currency',
-  'market_rate',
-  'miles',
-  'pickup_date',
+  ...(Object.keys(quoteOfLane) as (keyof typeof quoteOfLane)[]),
   'quoted_at',
-  'rep_name',
-  'rate_type',
-  'valid_until',
-  'counter_rate',
   'voided_at',
   'void_reason',
 ] as const

@@ -47,17 +47,75 @@ export const GivenAdvice = Type.Object({
 })
 
 /** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
+/** The fields of the quote, by their names in the history of a lane, but for `quoted_at`: a lane has it as `created_at`. */
+export const quoteOfLane = {
+  origin: Type.String(),
+  destination: Type.String(),
+  equipment: Type.String(),
+  quoted_customer_name: Type.String({ description: 'The customer named on the quote' }),
+  quoted_rate: Type.Number({ description: 'The quoted rate in dollars' }),
+  estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
+  quoted_basis: shownBasis('the quoted rate'),
+  quoted_fuel: shownCharge('fuel charge', 'the quoted rate'),
+  quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
+  quoted_charges: shownCharges('the quoted rate'),
+  quoted_currency: shownCurrency('the quoted rate'),
+  market_rate: {
+    ...money,
+    description:
+      'The market rate that came with the quote, in the currency of the quoted rate. Its basis is not stored',
+  },
+  miles: nullable(Type.Number()),
+  pickup_date: nullable(Type.String({ format: 'date' })),
+  rep_name: {
+    ...nullable(Type.String()),
+    description: 'Who quoted, as the system that pushed the quote says',
+  },
+  rate_type: { ...nullable(Type.Enum([...rateTypes])), description: 'Spot or contract, if known' },
+  valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
+  counter_rate: {
+    ...money,
+    description:
+      'The lower rate that the customer named instead of this quote, in its currency and on its basis; null if none was recorded',
+  },
+}
+
+/** The fields of the booking, by their names in the history of a lane. */
+export const bookingOfLane = {
+  customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
+  truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
+  customer_name: Type.String({
+    description: 'The customer that is billed. The TMS may have replaced the name on the quote',
+  }),
+  carrier_name: nullable(Type.String()),
+  carrier_notes: nullable(Type.String()),
+  booked_at: moment,
+  customer_basis: shownBasis('the customer rate'),
+  customer_fuel: shownCharge('fuel charge', 'the customer rate'),
+  customer_accessorials: shownCharge('accessorial charges', 'the customer rate'),
+  customer_charges: shownCharges('the customer rate'),
+  customer_currency: shownCurrency('the customer rate'),
+  truck_basis: shownBasis('the truck cost'),
+  truck_fuel: shownCharge('fuel charge', 'the truck cost'),
+  truck_accessorials: shownCharge('accessorial charges', 'the truck cost'),
+  truck_charges: shownCharges('the truck cost'),
+  truck_currency: shownCurrency('the truck cost'),
+  cancelled_at: {
+    ...moment,
+    description: 'Time of the cancellation. A newer booking of the lane clears it',
+  },
+  cancel_reason: {
+    ...nullable(Type.String()),
+    description: 'The reason for the cancellation, if the TMS sent one',
+  },
+}
+
 export const Lane = Type.Object({
   lane_ref: laneRef,
   lane_id: Type.Integer(),
   request_id: Type.Integer(),
-  origin: Type.String(),
-  destination: Type.String(),
-  equipment: Type.String(),
-  customer_name: Type.String({
-    description: 'The customer that is billed. The TMS may have replaced the name on the quote',
-  }),
-  quoted_customer_name: Type.String({ description: 'The customer named on the quote' }),
+  ...quoteOfLane,
+  ...bookingOfLane,
   reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
   quoted_by: {
     ...nullable(UserSummary),
@@ -67,32 +125,12 @@ export const Lane = Type.Object({
     ...nullable(Type.String()),
     description: 'The id of the quote in the system that pushed it; null for any other quote',
   },
-  rep_name: {
-    ...nullable(Type.String()),
-    description: 'Who quoted, as the system that pushed the quote says',
-  },
-  rate_type: { ...nullable(Type.Enum([...rateTypes])), description: 'Spot or contract, if known' },
-  valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
-  quoted_rate: Type.Number({ description: 'The quoted rate in dollars' }),
-  quoted_basis: shownBasis('the quoted rate'),
-  quoted_fuel: shownCharge('fuel charge', 'the quoted rate'),
-  quoted_accessorials: shownCharge('accessorial charges', 'the quoted rate'),
-  quoted_charges: shownCharges('the quoted rate'),
-  quoted_currency: shownCurrency('the quoted rate'),
-  counter_rate: {
-    ...money,
-    description:
-      'The lower rate that the customer named instead of this quote, in its currency and on its basis; null if none was recorded',
-  },
-  customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
-  estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
     ...nullable(CostRange),
     description:
       'The truck cost in US dollars expected at quote time from the AP history, with the range that contains 80 % of costs',
   },
   expected_basis: shownBasis('expected_cost'),
-  truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
   truck_cost_source: {
     ...nullable(Type.Enum([...bookingSources])),
     description: 'The source of the truck cost; null if there is none',
@@ -112,25 +150,6 @@ export const Lane = Type.Object({
     description: 'The currency of margin; null without one',
   },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
-  customer_basis: shownBasis('the customer rate'),
-  customer_fuel: shownCharge('fuel charge', 'the customer rate'),
-  customer_accessorials: shownCharge('accessorial charges', 'the customer rate'),
-  customer_charges: shownCharges('the customer rate'),
-  customer_currency: shownCurrency('the customer rate'),
-  truck_basis: shownBasis('the truck cost'),
-  truck_fuel: shownCharge('fuel charge', 'the truck cost'),
-  truck_accessorials: shownCharge('accessorial charges', 'the truck cost'),
-  truck_charges: shownCharges('the truck cost'),
-  truck_currency: shownCurrency('the truck cost'),
-  carrier_name: nullable(Type.String()),
-  carrier_notes: nullable(Type.String()),
-  market_rate: {
-    ...money,
-    description:
-      'The market rate that came with the quote, in the currency of the quoted rate. Its basis is not stored',
-  },
-  miles: nullable(Type.Number()),
-  pickup_date: nullable(Type.String({ format: 'date' })),
   outcome: {
     ...Type.Enum([...outcomes]),
     description:
@@ -139,15 +158,6 @@ export const Lane = Type.Object({
   outcome_reason: nullable(Type.Enum([...outcomeReasons])),
   outcome_source: nullable(Type.Enum([...changeSources])),
   decided_at: moment,
-  booked_at: moment,
-  cancelled_at: {
-    ...moment,
-    description: 'Time of the cancellation. A newer booking of the lane clears it',
-  },
-  cancel_reason: {
-    ...nullable(Type.String()),
-    description: 'The reason for the cancellation, if the TMS sent one',
-  },
   voided_at: {
     ...moment,
     description:

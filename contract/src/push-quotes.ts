@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { day, dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
-import { outcomeReasons, outcomes, rateTypes } from './lane.ts'
+import { dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
+import { outcomeReasons, outcomes } from './lane.ts'
 import { pushBytesMax, pushedItemsMax } from './limits.ts'
 import {
   appliedItem,
@@ -15,6 +15,7 @@ import {
   RefusedItem,
   signsAddress,
 } from './push-items.ts'
+import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
 import { UnknownPlacesOfItem } from './unknown-places.ts'
 
@@ -41,8 +42,7 @@ export const pushedQuote = Type.Object({
   ),
   quoted_at: Type.Optional(time('When it was quoted; the signed time if absent from a new quote')),
   valid_until: Type.Optional(time('Until when the rate is valid')),
-  rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
-  pickup_date: Type.Optional(day('Date of pickup')),
+  ...quotedDetails,
   outcome: Type.Optional(oneOf('The outcome of the quote', outcomes)),
   outcome_reason: Type.Optional(
     oneOf(

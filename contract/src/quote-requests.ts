@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { adviceShown } from './advice-shown.ts'
 import { endpoint } from './endpoint.ts'
 import {
-  day,
   dollars,
   equipment,
   nullable,
@@ -24,6 +23,7 @@ import {
   pendingDaysMax,
   quoteRequestBytesMax,
 } from './limits.ts'
+import { quotedDetails } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
@@ -97,7 +97,7 @@ export const createQuoteRequest = endpoint({
             'x-expected': 'a number of miles greater than 0 and up to 10,000',
           }),
         ),
-        pickup_date: Type.Optional(day('Date of pickup')),
+        ...quotedDetails,
         advice: Type.Optional(adviceShown),
       }),
       {
@@ -383,7 +383,7 @@ export const requote = endpoint({
     estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
     ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
-    pickup_date: Type.Optional(day('Date of pickup')),
+    ...quotedDetails,
   }),
   status: 201,
   answer: QuotedLane,

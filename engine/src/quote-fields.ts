@@ -276,9 +276,10 @@ export const quoteTable = {
     sent: 'rate_type',
     column: 'rate_type',
     unit: 'rateType',
-    ways: ['push'],
+    ways: allWays,
     stamp: 'rateType',
     keptByRequote: true,
+    csv: 'Rate type',
   },
   validUntil: {
     ...text,
@@ -325,6 +326,12 @@ export type QuoteValue<F extends QuoteField> = UnitValues[QuoteUnitOf<F>]
 export type QuoteStampGroup = Exclude<QuoteTable[QuoteField]['stamp'], null>
 
 export const quoteFields = Object.keys(quoteTable) as readonly QuoteField[]
+
+/** The fields with a column in exported files. */
+export type CsvQuoteField = FieldsThat<{ csv: string }>
+export const csvQuoteFields = quoteFields.filter(
+  (field): field is CsvQuoteField => quoteTable[field].csv !== null,
+)
 
 /** The fields that a way in can set, in the order of the table. */
 export function quoteFieldsOf<Way extends QuoteWay>(way: Way): readonly QuoteFieldOf<Way>[] {

@@ -400,6 +400,10 @@ export const importFields = {
       'Load Date',
     ],
   },
+  rate_type: {
+    description: 'spot or contract',
+    aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
+  },
   reference: {
     description: "the file's own id of the quote or load; a row of a known id updates its quote",
     aliases: [

@@ -38,3 +38,4 @@ export {
   knownNames,
 } from './import-fields.ts'
 export { pushedOnlyFieldOfHeader } from './pushed-fields.ts'
+export { type PushedCellName, pushedCells, quoteCells } from './quote-cells.ts'

@@ -27,10 +27,6 @@ const pushedOnlyFields = {
       'Expiry',
     ],
   },
-  rate_type: {
-    description: 'spot or contract',
-    aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
-  },
 } as const satisfies Record<string, ImportField>
 
 type PushedOnlyField = keyof typeof pushedOnlyFields

@@ -2,7 +2,7 @@ import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { isSame, type OutcomeRule, outcomeFrom, withImportedBooking } from '#engine/lane-outcome.ts'
 import { readPlace } from '#engine/place.ts'
-import type { PushedQuoteField } from '#engine/quote-update.ts'
+import { type QuoteName, quotedTermsFields, quoteTable } from '#engine/quote-fields.ts'
 import { type QuotedTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import { heldBooking, isBooked } from '#engine/shipment-update.ts'
 import type { ImportFieldName } from '../csv/index.ts'
@@ -17,42 +17,16 @@ import {
 } from '../database/queries/index.ts'
 import type { LaneRow } from '../database/schema/index.ts'
 import { chargesInOtherCurrency, removedByTerms, termsOf } from '../lanes/index.ts'
-import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
-
-const quoteColumns = {
-  quotedRateCents: 'quoted_rate_cents',
-  estimatedCostCents: 'estimated_cost_cents',
-  quotedBasis: 'quoted_basis',
-  quotedFuelCents: 'quoted_fuel_cents',
-  quotedAccessorialsCents: 'quoted_accessorials_cents',
-  quotedCharges: 'quoted_charges',
-  quotedCurrency: 'quoted_currency',
-  marketRateCents: 'market_rate_cents',
-  miles: 'miles',
-  pickupDate: 'pickup_date',
-  quotedAt: 'created_at',
-} as const satisfies Record<keyof ReportedQuote, keyof NextValues>
-
-/** The column of a file for each value of a quote, and the field under which another system pushes it: a pushed value stands. */
-const pushedAs: Readonly<Record<keyof ReportedQuote, readonly [ImportFieldName, PushedQuoteField | null]>> = {
-  quotedRateCents: ['quoted_rate', 'quotedRate'],
-  estimatedCostCents: ['estimated_cost', 'estimatedCost'],
-  quotedBasis: ['quoted_basis', 'quotedBasis'],
-  quotedFuelCents: ['quoted_fuel', 'quotedFuel'],
-  quotedAccessorialsCents: ['quoted_accessorials', 'quotedAccessorials'],
-  quotedCharges: ['quoted_charges', 'quotedAccessorials'],
-  quotedCurrency: ['quoted_currency', 'quotedCurrency'],
-  marketRateCents: ['market_rate', null],
-  miles: ['miles', 'places'],
-  pickupDate: ['pickup_date', 'pickupDate'],
-  quotedAt: ['quoted_at', 'quotedAt'],
-}
+import type {
+  ImportedLane,
+  ReportedBooking,
+  ReportedLane,
+  ReportedQuote,
+  ReportedQuoteField,
+} from './rows.ts'
 
 /** The amounts of a quote that are read on the terms of the rate of their row. */
-const costFields = {
-  estimatedCostCents: 'estimated_cost',
-  marketRateCents: 'market_rate',
-} as const satisfies { readonly [F in keyof ReportedQuote]?: ImportFieldName }
+const costFields = ['estimatedCostCents', 'marketRateCents'] as const satisfies readonly ReportedQuoteField[]
 
 /**
  * A value of a file that is not imported because a newer value stands, or because it is on other terms than the quoted rate. Amounts
@@ -65,7 +39,7 @@ export interface KeptField {
     | 'outcome'
     | 'outcome_reason'
     | (typeof bookingColumns)[keyof ReportedBooking]
-    | (typeof quoteColumns)[keyof ReportedQuote]
+    | QuoteName<'column', ReportedQuoteField>
   readonly fileValue: string | number
   readonly keptValue: string | number | null
   /** Why an amount of the row cannot stand beside the quoted rate of the lane. Absent if a newer value stands. */
@@ -100,11 +74,11 @@ export function mergeRow(
 ): MergedRow {
   const values: Record<string, unknown> = {}
   const { quote, kept } = quoteToMerge(lane, row, assumed)
-  for (const [field, value] of Object.entries(quote) as [keyof ReportedQuote, string | number][]) {
-    const column = quoteColumns[field]
+  for (const [field, value] of Object.entries(quote) as [ReportedQuoteField, string | number][]) {
+    const { column, sent, stamp } = quoteTable[field]
     if (plain(lane[column]) === value) continue
-    const [sent, pushed] = pushedAs[field]
-    if (pushed !== null && (lane.quote_signed_at[pushed]?.[0]?.sender ?? null) !== null) {
+    // A pushed value stands.
+    if (stamp !== null && (lane.quote_signed_at[stamp]?.[0]?.sender ?? null) !== null) {
       const shownAs = (one: string | number | null) =>
         column.endsWith('_cents')
           ? Number(one) / 100
@@ -152,14 +126,6 @@ export function mergeRow(
   }
 }
 
-const termsOfQuote: ReadonlySet<string> = new Set<keyof ReportedQuote>([
-  'quotedBasis',
-  'quotedFuelCents',
-  'quotedAccessorialsCents',
-  'quotedCharges',
-  'quotedCurrency',
-])
-
 /**
  * The quote of a row without its terms, if they are not those of the lane's quote, and without the amounts that would be other ones
  * on the terms of the lane: a cost of $1,500 linehaul beside a rate of $2,000 all-in would look like a margin of $500.
@@ -173,21 +139,22 @@ function quoteToMerge(
   const held = termsOf(lane)
   const said = { basis: row.quote.quotedBasis ?? null, currency: row.quote.quotedCurrency ?? null }
   const isOtherCurrency = !sameTerms({ ...said, basis: null }, { ...held, basis: null }, assumed)
-  const isOther: Readonly<Record<keyof typeof costFields, boolean>> = {
+  const isOther: Readonly<Record<(typeof costFields)[number], boolean>> = {
     estimatedCostCents: !sameTerms(said, held, assumed),
     // A market rate has no basis of its own.
     marketRateCents: isOtherCurrency,
   }
-  const left = (['estimatedCostCents', 'marketRateCents'] as const).filter((field) => isOther[field])
+  const left = costFields.filter((field) => isOther[field])
   const because = `because the quoted rate ${isOtherCurrency ? 'is in another currency' : 'is on another basis'} than the row`
   const kept = left.flatMap((field): KeptField[] => {
-    const [sent, column] = [row.quote[field], quoteColumns[field]]
+    const { column, sent: name } = quoteTable[field]
+    const sent = row.quote[field]
     const stands = lane[column]
     if (sent === undefined || sent === stands) return []
     const keptValue = stands === null ? null : stands / 100
-    return [{ field: costFields[field], column, fileValue: sent / 100, keptValue, because }]
+    return [{ field: name, column, fileValue: sent / 100, keptValue, because }]
   })
-  const leftOut: ReadonlySet<string> = new Set([...termsOfQuote, ...left])
+  const leftOut: ReadonlySet<string> = new Set([...quotedTermsFields, ...left])
   const quote = Object.fromEntries(Object.entries(row.quote).filter(([field]) => !leftOut.has(field)))
   return { quote, kept }
 }

@@ -7,6 +7,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { formatDollars } from '#engine/money.ts'
 import { readCharges, sumOfCharges } from '#engine/named-charges.ts'
+import type { QuoteValue, quotedTermsFields } from '#engine/quote-fields.ts'
 import {
   type AmountOnBasis,
   type Currency,
@@ -163,6 +164,11 @@ function basisOfRates(row: RowReader, names: Columns['names'], bases: Columns['b
   return basis !== null && 'value' in basis ? basis.value : null
 }
 
+/** What the quoted rate of a row includes, and its currency. */
+export type QuotedTermsRead = {
+  readonly [F in (typeof quotedTermsFields)[number]]: QuoteValue<F> | null
+}
+
 const quotedChargeFields = ['quoted_fuel', 'quoted_accessorials', 'quoted_charges'] as const
 const noCharges = { customerFuelCents: null, customerAccessorialsCents: null, customerCharges: null }
 
@@ -176,7 +182,7 @@ export function readQuotedCharges(
   quotedRate: number | null,
   end: RowBooking,
   bases: Columns['bases'],
-) {
+): QuotedTermsRead {
   const said = row.readCached('quoted_basis', readBasis)
   const named = row.readCached('quoted_charges', readNamedCharges)
   const total = accessorialsOf(row, 'quoted', row.read('quoted_accessorials', readCharge), named)
@@ -187,8 +193,8 @@ export function readQuotedCharges(
   const ofCustomer = sameCurrency && !hasOwn ? end : noCharges
   const charges = {
     quotedBasis: said ?? (quotedRate === null ? end.customerBasis : (bases.quoted_rate?.basis ?? null)),
-    quotedFuel: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
-    quotedAccessorials: total ?? ofCustomer.customerAccessorialsCents,
+    quotedFuelCents: row.read('quoted_fuel', readCharge) ?? ofCustomer.customerFuelCents,
+    quotedAccessorialsCents: total ?? ofCustomer.customerAccessorialsCents,
     quotedCharges: total === null ? ofCustomer.customerCharges : named,
     quotedCurrency,
   }
@@ -200,8 +206,8 @@ export function readQuotedCharges(
       : {
           cents: quotedRate,
           basis: charges.quotedBasis,
-          fuelCents: charges.quotedFuel,
-          accessorialCents: charges.quotedAccessorials,
+          fuelCents: charges.quotedFuelCents,
+          accessorialCents: charges.quotedAccessorialsCents,
         },
   )
   return charges

@@ -1,3 +1,5 @@
+import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
+import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   amountText,
@@ -30,18 +32,13 @@ export interface RowContext {
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Fields whose dash or TBD means that there is no amount. */
-const amounts: ReadonlySet<ImportFieldName> = new Set([
-  'quoted_rate',
-  'customer_rate',
-  'truck_cost',
-  'estimated_cost',
-  'market_rate',
-  'quoted_fuel',
-  'quoted_accessorials',
-  'customer_fuel',
-  'customer_accessorials',
-  'truck_fuel',
-  'truck_accessorials',
+const amounts: ReadonlySet<string> = new Set([
+  ...quoteFieldsOf('file')
+    .map((field) => quoteTable[field])
+    .flatMap(({ sent, unit }) => (unit === 'rate' || unit === 'cost' || unit === 'charge' ? sent : [])),
+  ...sentBookingFields.flatMap((field) =>
+    bookingTable[field].unit === 'cents' ? bookingTable[field].sent : [],
+  ),
 ])
 
 /** The cells of one row by field, and the errors found while reading them. */

@@ -8,17 +8,25 @@ import {
 import { greatCircleMiles } from '#engine/miles.ts'
 import { formatDollars } from '#engine/money.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
-import { type Currency, comparableCents, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
+import {
+  digestedTerms,
+  type QuoteFieldOf,
+  type QuoteName,
+  type QuoteValue,
+  quoteColumnOf,
+  quotedTermsFields,
+  quoteFieldsOf,
+  quoteTable,
+} from '#engine/quote-fields.ts'
+import { comparableCents, sameTerms } from '#engine/rate-basis.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
+  type Cell,
   type OutcomeReason,
+  quoteCells,
   quoted,
   type ReadOutcome,
-  readCost,
-  readDay,
   readEquipment,
-  readMiles,
-  readMoney,
   readOutcome,
   readReason,
   readText,
@@ -28,26 +36,25 @@ import { bookedColumns, columnValue, type NewLane } from '../database/queries/in
 import { lanePlaces } from '../lanes/index.ts'
 import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
-import { readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
+import { type QuotedTermsRead, readBookingCells, readQuotedCharges, withAssumedBases } from './row-charges.ts'
 import { type CellError, type RowContext, RowReader } from './row-reader.ts'
 
 /** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }
 
+/** The fields of a quote that a row reports with one value each. Its places, equipment and customer are read apart. */
+export type ReportedQuoteField = Exclude<
+  QuoteFieldOf<'file'>,
+  'origin' | 'destination' | 'equipment' | 'quotedCustomerName'
+>
+const readApart: ReadonlySet<string> = new Set(['origin', 'destination', 'equipment', 'quotedCustomerName'])
+const reportedFields = quoteFieldsOf('file').filter(
+  (field): field is ReportedQuoteField => !readApart.has(field),
+)
+type QuoteValues = { readonly [F in ReportedQuoteField]: QuoteValue<F> | null }
+
 /** The quote of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
-export interface ReportedQuote {
-  readonly quotedRateCents?: number
-  readonly estimatedCostCents?: number
-  readonly quotedBasis?: RateBasis
-  readonly quotedFuelCents?: number
-  readonly quotedAccessorialsCents?: number
-  readonly quotedCharges?: string
-  readonly quotedCurrency?: Currency
-  readonly marketRateCents?: number
-  readonly miles?: number
-  readonly pickupDate?: string
-  readonly quotedAt?: number
-}
+export type ReportedQuote = { readonly [F in ReportedQuoteField]?: QuoteValue<F> }
 
 /** What a row reports about a lane that exists already. */
 export interface ReportedLane {
@@ -149,14 +156,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const equipment = row.readCached('equipment', readEquipment)
   if (row.text('equipment') === null) row.missing('equipment')
   const end = readEnd(row, context)
-  const quotedRate = row.read('quoted_rate', readMoney)
-  const quotedCharges = readQuotedCharges(row, quotedRate, end, context.columns.bases)
-  const estimatedCost = row.read('estimated_cost', readCost)
-  const marketRate = row.read('market_rate', readCost)
-  const miles = row.read('miles', readMiles)
+  const own = readOwnFields(row, now)
+  const { quotedRateCents: quotedRate, quotedAt, pickupDate } = own
+  const quotedTerms = readQuotedCharges(row, quotedRate, end, context.columns.bases)
   const reference = row.read('reference', readText)
-  const pickupDate = row.readCached('pickup_date', readDay)
-  const quotedAt = row.past('quoted_at', now)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
   // A load with a future pickup date was quoted by now. A file without dates was, too: its import has a warning.
   const createdAt =
@@ -187,16 +190,15 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     destination,
     equipment,
     end,
-    quotedRate,
+    own,
     rate,
-    estimatedCost,
-    quoteCost: estimatedCost ?? estimateFromTruckCost(end, quotedCharges, context),
-    ...quotedCharges,
-    marketRate,
-    miles,
-    knownMiles: plausibleMiles(miles, [origin, destination], known),
-    pickupDate,
-    quotedAt,
+    quote: {
+      ...own,
+      ...quotedTerms,
+      quotedRateCents: quotedRate ?? (outcomeOf(end) === 'won' ? null : end.customerRateCents),
+      estimatedCostCents: own.estimatedCostCents ?? estimateFromTruckCost(end, quotedTerms, context),
+      miles: plausibleMiles(own.miles, [origin, destination], known),
+    },
     createdAt,
   }
   return {
@@ -212,15 +214,40 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   }
 }
 
+/** The fields that are read with the others of the amount: what the quoted rate includes, and its currency. */
+const isOfTerms: ReadonlySet<string> = new Set(quotedTermsFields)
+type TermsField = (typeof quotedTermsFields)[number]
+type OwnValues = { readonly [F in Exclude<ReportedQuoteField, TermsField>]: QuoteValue<F> | null }
+const ownFields = reportedFields.filter((field): field is keyof OwnValues => !isOfTerms.has(field))
+
+/** Own fields with a fixed position in `contentOf`. The others follow at the end. */
+const fixedOwnFields: ReadonlySet<string> = new Set([
+  'quotedRateCents',
+  'estimatedCostCents',
+  'marketRateCents',
+  'miles',
+  'quotedAt',
+  'pickupDate',
+])
+
+/** Reads the fields of a quote that follow from one cell each, by their unit. */
+function readOwnFields(row: RowReader, now: number): OwnValues {
+  const values = ownFields.map((field) => {
+    const { sent, unit } = quoteTable[field]
+    if (unit === 'time') return [field, row.past(sent, now)]
+    // Many rows share a day or a type of rate; few share an amount.
+    const isShared = unit === 'day' || unit === 'rateType'
+    const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
+    return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
+  })
+  return Object.fromEntries(values) as OwnValues
+}
+
 /**
  * The estimated cost of a row that is not won: its truck cost, on the terms of the quoted rate. It is converted by its own charges or
  * those of the quote, which also convert it back. Null if they are not known, or if the currencies differ.
  */
-function estimateFromTruckCost(
-  end: End,
-  quote: ReturnType<typeof readQuotedCharges>,
-  { assumed }: RowContext,
-): number | null {
+function estimateFromTruckCost(end: End, quote: QuotedTermsRead, { assumed }: RowContext): number | null {
   const { truckCostCents: cents, truckBasis: basis, truckCurrency: currency } = end
   if (cents === null || outcomeOf(end) === 'won') return null
   const terms = { basis: quote.quotedBasis, currency: quote.quotedCurrency }
@@ -232,8 +259,8 @@ function estimateFromTruckCost(
     {
       cents,
       basis: basis ?? assumed,
-      fuelCents: own ? end.truckFuelCents : quote.quotedFuel,
-      accessorialCents: own ? end.truckAccessorialsCents : quote.quotedAccessorials,
+      fuelCents: own ? end.truckFuelCents : quote.quotedFuelCents,
+      accessorialCents: own ? end.truckAccessorialsCents : quote.quotedAccessorialsCents,
     },
     wanted,
   )
@@ -274,26 +301,23 @@ interface LaneCells {
   /** The equipment code. */
   readonly equipment: string
   readonly end: End
-  readonly quotedRate: number | null
+  /** The values of the row's own cells. */
+  readonly own: OwnValues
   /** The quoted rate, or else the booked one. */
   readonly rate: number
-  readonly estimatedCost: number | null
-  /** The estimated cost, or else the truck cost of a row that is not won. */
-  readonly quoteCost: number | null
-  readonly quotedBasis: RateBasis | null
-  readonly quotedFuel: number | null
-  readonly quotedAccessorials: number | null
-  readonly quotedCharges: string | null
-  readonly quotedCurrency: Currency | null
-  readonly marketRate: number | null
-  /** As given. */
-  readonly miles: number | null
-  /** As given, unless implausible. */
-  readonly knownMiles: number | null
-  readonly pickupDate: string | null
-  readonly quotedAt: number | null
+  /**
+   * What the row reports about its quote: the customer rate of a row that is not won stands for the quoted rate, and its truck cost for
+   * the estimated cost. Implausible miles are left out.
+   */
+  readonly quote: QuoteValues
   readonly createdAt: number
 }
+
+/** The fields whose column has the reported value. */
+type InsertedField = Exclude<ReportedQuoteField, 'quotedRateCents' | 'quotedAt' | 'miles'>
+const insertedFields = reportedFields.filter(
+  (field): field is InsertedField => field !== 'quotedRateCents' && field !== 'quotedAt' && field !== 'miles',
+)
 
 /** The lane to insert for a row. */
 function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
@@ -301,18 +325,14 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
-    ...lanePlaces(cells.origin, cells.destination, cells.knownMiles, known.locate),
+    ...lanePlaces(cells.origin, cells.destination, cells.quote.miles, known.locate),
     equipment: cells.equipment,
     equipment_code: cells.equipment,
+    ...(Object.fromEntries(insertedFields.map((field) => [quoteColumnOf(field), cells.quote[field]])) as Pick<
+      NewLane,
+      QuoteName<'column', InsertedField>
+    >),
     quoted_rate_cents: cells.rate,
-    estimated_cost_cents: cells.quoteCost,
-    quoted_basis: cells.quotedBasis,
-    quoted_fuel_cents: cells.quotedFuel,
-    quoted_accessorials_cents: cells.quotedAccessorials,
-    quoted_charges: cells.quotedCharges,
-    quoted_currency: cells.quotedCurrency,
-    market_rate_cents: cells.marketRate,
-    pickup_date: cells.pickupDate,
     outcome,
     outcome_reason: outcome === 'lost' ? end.reason : null,
     outcome_source: outcome === 'pending' ? null : 'import',
@@ -325,23 +345,10 @@ function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
 }
 
 /** What a row reports about a lane that exists already. */
-function reportedLane({ end, quotedRate, ...cells }: LaneCells): ReportedLane {
-  const won = outcomeOf(end) === 'won'
-  const ended = reportedEnd(end, won)
+function reportedLane({ end, quote }: LaneCells): ReportedLane {
+  const ended = reportedEnd(end, outcomeOf(end) === 'won')
   return {
-    quote: {
-      ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
-      ...given('estimatedCostCents', cells.quoteCost),
-      ...given('quotedBasis', cells.quotedBasis),
-      ...given('quotedFuelCents', cells.quotedFuel),
-      ...given('quotedAccessorialsCents', cells.quotedAccessorials),
-      ...given('quotedCharges', cells.quotedCharges),
-      ...given('quotedCurrency', cells.quotedCurrency),
-      ...given('marketRateCents', cells.marketRate),
-      ...given('miles', cells.knownMiles),
-      ...given('pickupDate', cells.pickupDate),
-      ...given('quotedAt', cells.quotedAt),
-    },
+    quote: Object.fromEntries(Object.entries(quote).filter(([, value]) => value !== null)),
     ...ended,
     booking: { ...given('customerName', end.customerName), ...ended.booking },
   }
@@ -352,40 +359,42 @@ function reportedLane({ end, quotedRate, ...cells }: LaneCells): ReportedLane {
  * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
  * when its file is imported again with another basis.
  */
-function contentOf({ end, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
+function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
     bookingTable[field].unit !== 'basis' || hasId || row.has(bookingTable[field].sent) ? end[field] : null,
   )
   const all = [
     ...charges,
-    hasId || row.has('quoted_basis') ? cells.quotedBasis : null,
-    cells.quotedFuel,
-    cells.quotedAccessorials,
-    cells.quotedCharges,
-    cells.quotedCurrency,
+    ...digestedTerms.map((field) =>
+      quoteTable[field].unit !== 'basis' || hasId || row.has(quoteTable[field].sent) ? quote[field] : null,
+    ),
   ]
   return JSON.stringify([
     cells.origin.key,
     cells.destination.key,
     cells.equipment,
-    cells.quotedRate,
+    own.quotedRateCents,
     end.customerRateCents,
     end.truckCostCents,
-    cells.estimatedCost,
-    cells.marketRate,
-    cells.miles,
+    own.estimatedCostCents,
+    own.marketRateCents,
+    own.miles,
     end.customerName,
     end.carrierName,
     end.carrierNotes,
     outcomeOf(end),
     end.reason,
-    cells.quotedAt,
+    own.quotedAt,
     end.decidedAt,
     end.bookedAt,
-    cells.pickupDate,
+    own.pickupDate,
     ...(all.every((value) => value === null) ? [] : all),
+    ...laterFields.flatMap((field) => (own[field] === null ? [] : [[quoteTable[field].sent, own[field]]])),
   ])
 }
+
+/** Fields that were added later. A row without them keeps its digest. */
+const laterFields = ownFields.filter((field) => !fixedOwnFields.has(field))
 
 /** An object with one member, or with none when the value is null. */
 function given<Name extends string, Value>(name: Name, value: Value | null): { [name in Name]?: Value } {

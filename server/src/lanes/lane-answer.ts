@@ -8,6 +8,7 @@ import {
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
+import { type QuoteColumn, type QuoteName, quoteFields, quoteTable } from '#engine/quote-fields.ts'
 import { type Currency, type LandedAmounts, landedOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
@@ -67,28 +68,14 @@ export function shownLane(
     lane_ref: lane.lane_ref,
     lane_id: lane.lane_id,
     request_id: lane.request_id,
-    origin: lane.origin,
-    destination: lane.destination,
-    equipment: lane.equipment,
     ...bookingAnswer(lane),
     customer_name: lane.customer_name ?? lane.quoted_customer_name,
-    quoted_customer_name: lane.quoted_customer_name,
+    ...quoteAnswer(lane),
     reference: origin?.reference ?? null,
     quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
     // An event from before pushed quotes lacks these columns.
     external_id: lane.external_id ?? null,
-    rep_name: lane.rep_name ?? null,
-    rate_type: lane.rate_type ?? null,
-    valid_until: lane.valid_until?.toISOString() ?? null,
-    quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
-    estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
-    quoted_basis: lane.quoted_basis ?? null,
-    quoted_fuel: dollarsIfKnown(lane.quoted_fuel_cents ?? null),
-    quoted_accessorials: dollarsIfKnown(lane.quoted_accessorials_cents ?? null),
     quoted_charges: chargesAnswer(lane.quoted_charges, lane.quoted_accessorials_cents),
-    quoted_currency: lane.quoted_currency ?? null,
-    // An event from before counter-offers lacks this column.
-    counter_rate: dollarsIfKnown(lane.counter_rate_cents ?? null),
     expected_cost: expectedCost(lane),
     // Beside a rate without a basis, the cost moves with the default basis, as that rate does.
     expected_basis: (lane.quoted_basis ?? null) === null ? null : (lane.expected_basis ?? null),
@@ -99,9 +86,6 @@ export function shownLane(
     margin_basis: landed?.basis ?? null,
     margin_currency: landed?.currency ?? null,
     margin_pct: marginCents === null ? null : percentOf(marginCents, landed?.revenueCents ?? 0),
-    market_rate: dollarsIfKnown(lane.market_rate_cents),
-    miles: lane.miles,
-    pickup_date: lane.pickup_date,
     outcome: lane.outcome,
     outcome_reason: lane.outcome_reason,
     outcome_source: lane.outcome_source,
@@ -140,6 +124,22 @@ function landedOf(lane: BookedColumns, assumed: RateBasis): LandedAmounts | null
   )
 }
 
+type QuoteAnswer = Pick<Lane, Exclude<QuoteName<'shown'>, 'quoted_at' | 'quoted_charges'>>
+/** `created_at` is when it was quoted, and charges by name are read with their sum. */
+const answeredFields = quoteFields.filter((field) => field !== 'quotedAt' && field !== 'quotedCharges')
+
+/** The fields of the quote in the form of the API: amounts in dollars, times in ISO 8601. */
+function quoteAnswer(lane: Pick<LaneRow, QuoteColumn>): QuoteAnswer {
+  const shown = answeredFields.map((field) => {
+    const { column, unit, shown: name } = quoteTable[field]
+    // An event that is older than the field does not contain it.
+    const value = lane[column] ?? null
+    const isAmount = unit === 'rate' || unit === 'cost' || unit === 'charge'
+    return [name, isAmount ? dollarsIfKnown(value as number | null) : plain(value)]
+  })
+  return Object.fromEntries(shown) as QuoteAnswer
+}
+
 /** The type of a value in an answer, by the unit of its field. */
 interface ShownUnits {
   readonly cents: number
@@ -166,7 +166,7 @@ function bookingAnswer(lane: BookedColumns): {
   return Object.fromEntries(shown)
 }
 
-function plain(value: string | Date | null): string | null {
+function plain<Value>(value: Value | Date): Value | string {
   return value instanceof Date ? value.toISOString() : value
 }
 

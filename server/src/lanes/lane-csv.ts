@@ -1,5 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
+import { type CsvQuoteField, csvQuoteFields, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 
@@ -52,6 +53,42 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
   'truckCostCents',
 ])
 
+/** The column of a field of the quote. A basis that was not said is the default one. */
+function quoted(field: CsvQuoteField): Column {
+  const { csv, shown, unit } = quoteTable[field]
+  const name = shown === 'quoted_at' ? 'created_at' : shown
+  return [
+    csv,
+    (lane) => {
+      const value = lane[name]
+      if (unit === 'rate' || unit === 'cost' || unit === 'charge') return money(value as number | null)
+      if (Array.isArray(value)) return charges(value)
+      return value ?? (unit === 'basis' ? lane.default_basis : null)
+    },
+  ]
+}
+
+/** The fields of a quote between its places and its estimated cost, in the order of their columns. */
+const placedFields = [
+  'quotedCustomerName',
+  'origin',
+  'destination',
+  'equipment',
+  'miles',
+  'pickupDate',
+  'quotedRateCents',
+  'quotedBasis',
+  'quotedFuelCents',
+  'quotedAccessorialsCents',
+  'quotedCharges',
+  'quotedCurrency',
+  'estimatedCostCents',
+] as const satisfies readonly CsvQuoteField[]
+/** The others follow the booking. */
+const laterFields = csvQuoteFields.filter(
+  (field) => !([...placedFields, 'quotedAt', 'marketRateCents'] as CsvQuoteField[]).includes(field),
+)
+
 /**
  * The columns of an exported lane, named as the industry names them. An import accepts the file: it treats "Quote ID" as the
  * reference of the row, not as a lane_ref, so that any brokerage can import the file as a list of quotes.
@@ -59,28 +96,16 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
 const columns: readonly Column[] = [
   ['Quote ID', (lane) => lane.lane_ref],
   ['Customer reference', (lane) => lane.reference],
-  ['Quoted at', (lane) => lane.created_at],
+  quoted('quotedAt'),
   ['Quoted by', (lane) => lane.quoted_by?.name ?? null],
   booked('customerName'),
-  ['Customer on quote', (lane) => lane.quoted_customer_name],
-  ['Origin', (lane) => lane.origin],
-  ['Destination', (lane) => lane.destination],
-  ['Equipment', (lane) => lane.equipment],
-  ['Miles', (lane) => lane.miles],
-  ['Pickup date', (lane) => lane.pickup_date],
-  ['Quoted rate', (lane) => money(lane.quoted_rate)],
-  ['Quoted basis', (lane) => lane.quoted_basis ?? lane.default_basis],
-  ['Quoted fuel', (lane) => money(lane.quoted_fuel)],
-  ['Quoted accessorials', (lane) => money(lane.quoted_accessorials)],
-  ['Quoted charges', (lane) => charges(lane.quoted_charges)],
-  ['Currency', (lane) => lane.quoted_currency],
-  ['Estimated cost', (lane) => money(lane.estimated_cost)],
+  ...placedFields.map(quoted),
   ['Cost from AP history', (lane) => money(lane.expected_cost?.amount ?? null)],
   [
     'AP history basis',
     (lane) => (lane.expected_cost === null ? null : (lane.expected_basis ?? lane.default_basis)),
   ],
-  ['Market rate', (lane) => money(lane.market_rate)],
+  quoted('marketRateCents'),
   ['Outcome', (lane) => lane.outcome],
   ['Outcome reason', (lane) => lane.outcome_reason],
   ['Outcome from', (lane) => lane.outcome_source],
@@ -93,6 +118,7 @@ const columns: readonly Column[] = [
   ['Margin basis', (lane) => lane.margin_basis],
   ['Margin currency', (lane) => lane.margin_currency],
   ...csvBookingFields.filter((field) => !besideTheQuote.has(field)).map(booked),
+  ...laterFields.map(quoted),
   ['Updated at', (lane) => lane.updated_at],
 ]
 

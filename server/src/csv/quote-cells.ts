@@ -1,0 +1,44 @@
+import { type QuoteUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import {
+  type Cell,
+  readBasis,
+  readCharge,
+  readCost,
+  readCurrency,
+  readDay,
+  readEquipment,
+  readMiles,
+  readMoment,
+  readMoney,
+  readNamedCharges,
+  readText,
+} from './cells.ts'
+
+/** How a cell of a quote's field is read, by the field's unit: amounts in whole cents, times in epoch milliseconds. */
+export const quoteCells = {
+  place: readText,
+  equipment: readEquipment,
+  rate: readMoney,
+  cost: readCost,
+  charge: readCharge,
+  charges: readNamedCharges,
+  basis: readBasis,
+  currency: readCurrency,
+  rateType: readRateType,
+  miles: readMiles,
+  text: readText,
+  time: readMoment,
+  day: readDay,
+} as const satisfies Readonly<Record<QuoteUnit, (text: string) => Cell<string | number | null>>>
+
+function readRateType(text: string): Cell<'spot' | 'contract'> {
+  const word = text.toLowerCase()
+  if (word === 'spot') return { value: 'spot' }
+  return /^contract(ed)?$/.test(word) ? { value: 'contract' } : { wrong: 'spot or contract' }
+}
+
+/** The fields of a pushed quote with one value each, by their names in a push, with their units. Its places are read apart. */
+export const pushedCells = quoteFieldsOf('push')
+  .filter((field) => field !== 'origin' && field !== 'destination')
+  .map((field) => ({ name: quoteTable[field].sent, unit: quoteTable[field].unit }))
+export type PushedCellName = (typeof pushedCells)[number]['name']
