@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startCluster } from '#testing/database-cluster.ts'
 import { allProofs } from './all-proofs.ts'
+import { runMutants } from './mutants/mutation-run.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
 
 const usage = `npm run prove -- [options]
+npm run prove -- mutants --help    plant faults, and count those that the tests notice
 
   --list            list the proofs and their claims
   --only A,B        run only these proofs, and not the tests with the tag "long"
@@ -87,6 +89,8 @@ async function passLongTests(): Promise<boolean> {
 }
 
 async function main(): Promise<boolean> {
+  const [first, ...rest] = process.argv.slice(2)
+  if (first === 'mutants') return runMutants(rest)
   const { list, help, json, names, seed, minutes, requests, request, chosen } = read()
   if (help === true) {
     print(usage)

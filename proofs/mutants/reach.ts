@@ -1,0 +1,98 @@
+import { isNode, programOf, walk } from './mutations.ts'
+
+/**
+ * Which test file reaches which code. A copy of each source file marks its blocks: functions, branches, and the parts of
+ * conditional expressions. Each test file records the blocks that ran while it did.
+ */
+
+/** A part of a file that runs or does not run as a whole. */
+export interface Block {
+  readonly start: number
+  readonly end: number
+}
+
+const bodies = new Set(['FunctionBody', 'BlockStatement'])
+
+/** Returns the blocks of a file, outer ones before inner ones. Code outside of all blocks runs when the file is loaded. */
+export function blocksOf(file: string, source: string): Block[] {
+  return placesOf(file, source).map(({ start, end }) => ({ start, end }))
+}
+
+type Place = Block & { readonly form: 'body' | 'statement' | 'expression' }
+
+function placesOf(file: string, source: string): Place[] {
+  const places: Place[] = []
+  walk(programOf(file, source), (node, parents) => {
+    if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)Expression$/.test(node.type)) return false
+    const parent = parents.at(-1)
+    if (bodies.has(node.type)) places.push({ start: node.start, end: node.end, form: 'body' })
+    else if (parent?.type === 'ArrowFunctionExpression' && parent.body === node)
+      places.push({ start: node.start, end: node.end, form: 'expression' })
+    else if (parent?.type === 'IfStatement' && (parent.consequent === node || parent.alternate === node))
+      places.push({ start: node.start, end: node.end, form: 'statement' })
+    else if (parent?.type === 'ConditionalExpression' && parent.test !== node)
+      places.push({ start: node.start, end: node.end, form: 'expression' })
+    else if (parent?.type === 'LogicalExpression' && parent.right === node)
+      places.push({ start: node.start, end: node.end, form: 'expression' })
+    return true
+  })
+  return places.sort((one, other) => one.start - other.start || other.end - one.end)
+}
+
+/** Returns the source with a call of `lanewiseReach` at the start of each block. The first block has the number `first`. */
+export function marked(file: string, source: string, first: number): string {
+  const before = new Map<number, string>()
+  const after = new Map<number, string>()
+  const inserted: { at: number; text: string; order: number }[] = []
+  placesOf(file, source).forEach(({ start, end, form }, index) => {
+    const call = `globalThis.lanewiseReach?.(${first + index})`
+    if (form === 'body') {
+      inserted.push({ at: afterDirectives(source, start), text: `${call};`, order: index })
+      return
+    }
+    const [open, close] = form === 'statement' ? [`{${call};`, '}'] : [`(${call},`, ')']
+    before.set(start, `${before.get(start) ?? ''}${open}`)
+    after.set(end, `${close}${after.get(end) ?? ''}`)
+  })
+  const points = new Map<number, string>()
+  const put = (at: number, text: string) => points.set(at, `${points.get(at) ?? ''}${text}`)
+  // What ends at a place comes before what begins there.
+  for (const [at, text] of after) put(at, text)
+  for (const [at, text] of before) put(at, text)
+  for (const { at, text } of inserted) put(at, text)
+  let made = ''
+  let last = 0
+  for (const [at, text] of [...points].sort(([one], [other]) => one - other)) {
+    made += source.slice(last, at) + text
+    last = at
+  }
+  return made + source.slice(last)
+}
+
+/** The place after `{` and after `'use strict'`. */
+function afterDirectives(source: string, start: number): number {
+  const directive = /^\{\s*'use \w+';?/.exec(source.slice(start, start + 40))
+  return start + (directive === null ? 1 : directive[0].length)
+}
+
+/** The number of the innermost block around a place, or -1 outside of all. */
+export function innermost(blocks: readonly Block[], { start, end }: Block): number {
+  return blocks.findLastIndex((block) => block.start <= start && end <= block.end)
+}
+
+/** The modules that a file imports, as they are written. */
+export function importsIn(file: string, source: string): string[] {
+  const found: string[] = []
+  walk(programOf(file, source), (node) => {
+    const from = node.source
+    if (
+      isNode(from) &&
+      typeof from.value === 'string' &&
+      node.importKind !== 'type' &&
+      node.exportKind !== 'type'
+    )
+      found.push(from.value)
+    return node.type === 'Program' || node.type === 'ImportExpression' || !node.type.startsWith('TS')
+  })
+  return found
+}

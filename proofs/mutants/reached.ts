@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Block, blocksOf, importsIn, innermost, marked } from './reach.ts'
+import { isLeftOut } from './rooms.ts'
+import type { TestRunner } from './test-runner.ts'
+
+/** What the tests reach, recorded once and kept in a file. */
+interface Record {
+  readonly hash: string
+  readonly passed: boolean
+  readonly ms: number
+  /** Numbers of the blocks that ran, by source file. */
+  readonly blocks: { readonly [file: string]: readonly number[] }
+}
+
+export interface Reach {
+  /** The test files that run a place of a source file, or load it if the place is outside of all blocks. */
+  testsOf(file: string, place: Block): string[]
+  /** How long a test file took, in milliseconds. */
+  msOf(test: string): number
+  readonly failing: readonly string[]
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+/** The source files with mutants. */
+export const sourcesIn = (folder: string): string[] =>
+  globSync('{engine,contract,geography,client,cli,dashboard,server}/src/**/*.ts', { cwd: folder })
+    .filter((file) => !isLeftOut(file))
+    .sort()
+
+/** Test files at a time. What has been recorded survives an interruption. */
+const batch = 24
+
+/** Runs the test files that are new or have changed since they were recorded, on marked sources, and returns what all reach. */
+export async function reachOf(
+  folder: string,
+  work: string,
+  tests: TestRunner,
+  files: readonly string[],
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Reach> {
+  const path = join(work, 'reach.json')
+  const records: { [test: string]: Record } = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+  const text = (file: string) => readFileSync(join(folder, file), 'utf8')
+  const stale = files.filter((test) => records[test]?.hash !== hashOf(text(test)))
+  const originals = new Map(sourcesIn(folder).map((file) => [file, text(file)]))
+  const blocks = new Map([...originals].map(([file, source]) => [file, blocksOf(file, source)]))
+  if (stale.length > 0) {
+    const firsts: { file: string; first: number }[] = []
+    let first = 0
+    for (const [file, source] of originals) {
+      writeFileSync(join(folder, file), marked(file, source, first))
+      tests.changed(file)
+      firsts.push({ file, first })
+      first += blocks.get(file)?.length ?? 0
+    }
+    process.env.LANEWISE_REACH_CHILD = join(folder, 'proofs/mutants/reach-child.ts')
+    process.env.LANEWISE_REACH = join(work, 'reach')
+    try {
+      for (let at = 0; at < stale.length && !signal.aborted; at += batch) {
+        const some = stale.slice(at, at + batch)
+        for (const test of some)
+          rmSync(join(work, 'reach', test.replaceAll('/', '+')), { recursive: true, force: true })
+        mkdirSync(join(work, 'reach'), { recursive: true })
+        const { failedFiles } = await tests.run(some, { seconds: 900, untilFirstFailure: false, signal })
+        for (const test of some) {
+          const recorded = recordedIn(join(work, 'reach', test.replaceAll('/', '+')))
+          if (recorded === null) continue
+          records[test] = {
+            hash: hashOf(text(test)),
+            passed: !failedFiles.includes(test),
+            ms: recorded.ms,
+            blocks: byFile(recorded.reached, firsts),
+          }
+        }
+        writeFileSync(path, JSON.stringify(records))
+        print(`recorded what ${Math.min(at + batch, stale.length)} of ${stale.length} test files reach`)
+      }
+    } finally {
+      delete process.env.LANEWISE_REACH
+      delete process.env.LANEWISE_REACH_CHILD
+      for (const [file, source] of originals) {
+        writeFileSync(join(folder, file), source)
+        tests.changed(file)
+      }
+    }
+  }
+  const loaded = loaders(folder)
+  const known = files.filter((test) => records[test]?.passed === true)
+  return {
+    testsOf(file, place) {
+      const number = innermost(blocks.get(file) ?? [], place)
+      if (number < 0) return known.filter((test) => loaded(test).has(file))
+      return known.filter((test) => records[test]?.blocks[file]?.includes(number) === true)
+    },
+    msOf: (test) => records[test]?.ms ?? 0,
+    failing: files.filter((test) => records[test]?.passed !== true),
+  }
+}
+
+function recordedIn(folder: string): { ms: number; reached: number[] } | null {
+  const parts = globSync('*.json', { cwd: folder }).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { ms: number; reached: number[] },
+  )
+  if (parts.length === 0) return null
+  const reached = new Set(parts.flatMap((part) => part.reached))
+  return {
+    ms: Math.max(...parts.map(({ ms }) => ms)),
+    reached: [...reached].sort((one, other) => one - other),
+  }
+}
+
+/** Sorts ascending numbers of blocks into their files. */
+function byFile(reached: readonly number[], firsts: readonly { file: string; first: number }[]) {
+  const found: { [file: string]: number[] } = {}
+  let at = 0
+  for (const number of reached) {
+    while (at + 1 < firsts.length && (firsts[at + 1]?.first ?? 0) <= number) at += 1
+    const { file, first } = firsts[at] ?? { file: '', first: 0 }
+    found[file] ??= []
+    found[file].push(number - first)
+  }
+  return found
+}
+
+/** Returns a function that returns the files that a test file loads, directly or through others. */
+function loaders(folder: string): (test: string) => ReadonlySet<string> {
+  const direct = new Map<string, string[]>()
+  const folders: { readonly [name: string]: string } = {
+    '#testing/': 'server/testing/',
+    '#server/': 'server/src/',
+    '#client/': 'client/src/',
+    '#contract/': 'contract/src/',
+    '#engine/': 'engine/src/',
+    '#geography/': 'geography/src/',
+  }
+  const importsOf = (file: string): string[] => {
+    const known = direct.get(file)
+    if (known !== undefined) return known
+    const path = join(folder, file)
+    const found = (existsSync(path) ? importsIn(file, readFileSync(path, 'utf8')) : []).flatMap((name) => {
+      if (name.startsWith('.')) return [join(dirname(file), name)]
+      const [start = ''] = /^#\w+\//.exec(name) ?? []
+      return folders[start] === undefined ? [] : [`${folders[start]}${name.slice(start.length)}`]
+    })
+    direct.set(file, found)
+    return found
+  }
+  const all = new Map<string, ReadonlySet<string>>()
+  return (test) => {
+    const known = all.get(test)
+    if (known !== undefined) return known
+    const found = new Set<string>()
+    const queue = [test]
+    for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+      for (const next of importsOf(file)) {
+        if (found.has(next) || !/\.tsx?$/.test(next)) continue
+        found.add(next)
+        queue.push(next)
+      }
+    }
+    all.set(test, found)
+    return found
+  }
+}
