@@ -33,6 +33,8 @@ interface QuoteOptions {
   readonly quotedCharges?: string
   readonly currency?: string
   readonly marketRate?: string
+  readonly miles?: string
+  readonly rateType?: string
   readonly pickupDate?: string
 }
 
@@ -49,6 +51,8 @@ const addQuote: AddCommands = (program, action) => {
     .option('--quoted-charges <charges>', 'accessorial charges by name: "detention 75; lumper 120"')
     .option('--currency <currency>', 'the currency of all amounts: USD or CAD')
     .option('--market-rate <dollars>', 'the market rate at quote time')
+    .option('--miles <miles>', 'the loaded miles, if you know them better')
+    .option('--rate-type <type>', 'spot or contract')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
       'after',
@@ -80,6 +84,8 @@ const addQuote: AddCommands = (program, action) => {
                     : chargesTyped(own.quotedCharges, '--quoted-charges'),
                 quoted_currency: own.currency as SentLane['quoted_currency'],
                 market_rate: amount(own.marketRate, '--market-rate'),
+                miles: amount(own.miles, '--miles'),
+                rate_type: own.rateType as SentLane['rate_type'],
                 pickup_date: own.pickupDate,
               }),
             },

@@ -1,4 +1,4 @@
-import type { bookedFields } from '#contract/events.ts'
+import type { bookedFields, changedQuoteFields } from '#contract/events.ts'
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from '../api/index.ts'
 import {
@@ -37,13 +37,11 @@ const bookingNames: Readonly<Record<(typeof bookedFields)[number], string>> = {
   cancel_reason: 'Cancellation reason',
 }
 
-const fieldNames: Readonly<Record<string, string>> = {
-  ...bookingNames,
-  truck_cost_source: 'Truck cost source',
-  outcome: 'Outcome',
-  outcome_reason: 'Reason',
-  outcome_source: 'Outcome source',
-  decided_at: 'Decided',
+const quoteNames: Readonly<Record<(typeof changedQuoteFields)[number], string>> = {
+  origin: 'Origin',
+  destination: 'Destination',
+  equipment: 'Equipment',
+  quoted_customer_name: 'Customer on the quote',
   quoted_rate: 'Quoted rate',
   estimated_cost: 'Estimated cost',
   quoted_basis: 'Quoted rate includes',
@@ -56,6 +54,21 @@ const fieldNames: Readonly<Record<string, string>> = {
   miles: 'Miles',
   pickup_date: 'Pickup date',
   quoted_at: 'Quoted',
+  rep_name: 'Rep',
+  rate_type: 'Rate type',
+  valid_until: 'Valid until',
+  voided_at: 'Voided',
+  void_reason: 'Reason for voiding',
+}
+
+const fieldNames: Readonly<Record<string, string>> = {
+  ...bookingNames,
+  ...quoteNames,
+  truck_cost_source: 'Truck cost source',
+  outcome: 'Outcome',
+  outcome_reason: 'Reason',
+  outcome_source: 'Outcome source',
+  decided_at: 'Decided',
 }
 
 /** @example fieldName('truck_cost') // 'Truck cost (AP)' */
