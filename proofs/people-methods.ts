@@ -115,7 +115,12 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
     ),
   ),
   'sign-in-networks.noteSignInNetwork': changesRows(({ transaction, tenant, ids, now }) =>
-    networks.noteSignInNetwork(transaction, tenant, { userId: ids.owner, hash: Buffer.alloc(32, 7), now }, 1),
+    networks.noteSignInNetwork(
+      transaction,
+      tenant,
+      { userId: ids.owner, hash: Buffer.alloc(32, 7), now },
+      10,
+    ),
   ),
   'sign-in-networks.forgetNetworks': changesRows(({ transaction, tenant, ids }) =>
     networks.forgetNetworks(transaction, tenant, ids.owner),

@@ -9,6 +9,7 @@ const withoutCanary = [
   'approvals.counter_cents',
   'approvals.state',
   'calibration_checks.state',
+  'daily_counts.counter',
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',

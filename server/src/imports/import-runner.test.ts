@@ -1,9 +1,26 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
 import { findImport, insertImport } from '../database/queries/index.ts'
-import { openDatabase, type TenantId, tenantId } from '../database/session/index.ts'
+import { openDatabase, runInBackground, type TenantId, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
+
+/** Batches that are saved now, and the most at the same time. */
+const saving = vi.hoisted(() => ({ now: 0, most: 0 }))
+vi.mock('./keep-rows.ts', async (original) => {
+  const real = await original<typeof import('./keep-rows.ts')>()
+  return {
+    ...real,
+    async keepRows(...given: Parameters<typeof real.keepRows>) {
+      saving.most = Math.max(saving.most, ++saving.now)
+      try {
+        return await real.keepRows(...given)
+      } finally {
+        saving.now--
+      }
+    },
+  }
+})
 
 test('files reserve memory while some is left, one file per brokerage, and again after earlier files are done', async () => {
   const ownDatabase = await testDatabase()
@@ -48,50 +65,55 @@ test('two long imports and a short one take turns by batches: the short one ends
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const runner = importRunner({ database, log: pino({ level: 'silent' }) }, { shortBytesMax: 100_000 })
-  const begin = async (tenant: TenantId, rows: number) => {
+  const made = async (tenant: TenantId, rows: number) => {
     const file = quotesFile(rows)
-    const row = await database.inTenant(tenant, async (transaction) => {
-      await transaction
-        .insertInto('tenants')
-        .values({ tenant_id: tenant, name: 'Test Brokers', created_at: new Date() })
-        .execute()
-      return insertImport(transaction, tenant, {
-        file_name: 'quotes.csv',
-        dry_run: false,
-        columns: {},
-        ignoredColumns: [],
-        bytes_total: file.length,
-        created_by: null,
-      })
-    })
-    runner.start(tenant, row.import_id, [file], {
-      map: undefined,
-      dryRun: false,
-      bytesTotal: file.length,
-    })
-    return async () => {
-      const now = await database.inTenant(tenant, (transaction) =>
-        findImport(transaction, tenant, row.import_id),
-      )
-      return { status: now?.status, added: now?.rows_added }
+    const row = await runInBackground(() =>
+      database.inTenant(tenant, async (transaction) => {
+        await transaction
+          .insertInto('tenants')
+          .values({ tenant_id: tenant, name: 'Test Brokers', created_at: new Date() })
+          .execute()
+        return insertImport(transaction, tenant, {
+          file_name: 'quotes.csv',
+          dry_run: false,
+          columns: {},
+          ignoredColumns: [],
+          bytes_total: file.length,
+          created_by: null,
+        })
+      }),
+    )
+    const options = { map: undefined, dryRun: false, bytesTotal: file.length }
+    return {
+      start: () => runner.start(tenant, row.import_id, [file], options),
+      now: async () => {
+        const now = await runInBackground(() =>
+          database.inTenant(tenant, (transaction) => findImport(transaction, tenant, row.import_id)),
+        )
+        return { status: now?.status, added: now?.rows_added }
+      },
     }
   }
-  const one = await begin(tenantId(7), 5_000)
-  const two = await begin(tenantId(8), 5_000)
-  const waiting = await begin(tenantId(9), 5_000)
-  const short = await begin(tenantId(10), 900)
-  await expect.poll(short, { timeout: 30_000 }).toEqual({ status: 'done', added: 900 })
-  expect([(await one()).status, (await two()).status, await waiting()]).toEqual([
+  const [one, two, third, short] = [
+    await made(tenantId(7), 5_000),
+    await made(tenantId(8), 5_000),
+    await made(tenantId(9), 5_000),
+    await made(tenantId(10), 900),
+  ]
+  for (const { start } of [one, two, third, short]) start()
+  await expect.poll(short.now, { timeout: 30_000 }).toEqual({ status: 'done', added: 900 })
+  expect([(await one.now()).status, (await two.now()).status, await third.now()]).toEqual([
     'running',
     'running',
     { status: 'running', added: 0 },
   ])
-  await expect.poll(waiting, { timeout: 60_000 }).toEqual({ status: 'done', added: 5_000 })
+  await expect.poll(third.now, { timeout: 60_000 }).toEqual({ status: 'done', added: 5_000 })
   await runner.drain()
-  expect([await one(), await two()]).toEqual([
+  expect([await one.now(), await two.now()]).toEqual([
     { status: 'done', added: 5_000 },
     { status: 'done', added: 5_000 },
   ])
+  expect(saving.most).toBe(2)
   await database.close()
   await ownDatabase.drop()
 }, 120_000)

@@ -9,6 +9,7 @@ import {
 import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import { importFile, openImport } from './import-file.ts'
+import { persist } from './persist.ts'
 import { undoImport } from './undo-import.ts'
 
 /** How a file is imported, and its unpacked size. */
@@ -211,7 +212,10 @@ class BackgroundImports implements ImportRunner {
   ): Promise<void> {
     const { database, log } = this.#parts
     try {
-      const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId))
+      // Several imports may begin at once: one that gets no connection in time tries again, like its batches.
+      const row = await persist(() =>
+        database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId)),
+      )
       if (row === null || row.status !== 'running') return
       const end = await importFile(database, {
         tenant,

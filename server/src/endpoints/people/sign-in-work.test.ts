@@ -203,6 +203,19 @@ test('an invalid invitation computes no hash, and a valid one computes one', asy
   expect(work.hashes).toBe(1)
 })
 
+test('an invitation whose address signs in to another brokerage computes no hash', async () => {
+  const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
+  const { body: invited } = await call(app, 'POST', '/api/users', {
+    token: tenant.owner,
+    body: { name: 'Sam', email: other.email, role: 'member' },
+  })
+  work.hashes = 0
+  const refused = await call(app, 'POST', '/api/auth/accept-invitation', {
+    body: { invitation: invited.invitation, password },
+  })
+  expect([refused.status, work.hashes]).toEqual([409, 0])
+})
+
 test('known and unknown addresses, and people without a password yet, get the same answer for the same work', async () => {
   const tenant = await makeTenant(app)
   const removed = await makePerson(app, tenant, 'viewer')
