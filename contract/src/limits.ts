@@ -131,7 +131,7 @@ export const deliveriesPerEndpointMax = 8
  */
 export const endpointsAtOnceMax = 64
 /** Of these, the addresses of one brokerage: also if it removes addresses and adds others while the old ones are slow. */
-export const endpointsAtOncePerTenantMax = eventEndpointsMax
+export const endpointsAtOncePerTenantMax = 5
 /** While addresses wait for a place, one that was sent to for this long gives up its place after the running attempts. */
 export const endpointSecondsMax = 10
 /** Test events of a brokerage per second and instance. The service posts to an address as often as somebody asks. */

@@ -354,7 +354,7 @@ interface Standing {
  * Due addresses in the order in which they get places: a brokerage with fewer places comes first, then the one whose last start is
  * longest ago. The database lists them by brokerage, so that otherwise the first ones would take all places again and again.
  */
-export function inTurns(
+function inTurns(
   due: readonly DueEndpoint[],
   standingOf: (tenant: TenantId) => Standing,
 ): readonly DueEndpoint[] {
