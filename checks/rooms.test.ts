@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
   signing: {
     rooms: [],
-    outside: ['contract/src/', 'node:'],
+    outside: ['contract/src/', 'engine/src/', 'node:'],
   },
   security: {
     rooms: ['runtime'],
@@ -218,6 +218,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       '@fastify/swagger-ui',
       '@modelcontextprotocol/server',
       'contract/src/',
+      'engine/src/',
       'fastify',
       'node:',
       'typebox',

@@ -51,3 +51,20 @@ test('a list at its maximum is accepted', () => {
   const lane = { origin: 'Reno, NV', charges: [1, 2] }
   expect(shape(schema, 'body').errors({ lanes: [lane, lane, lane] })).toEqual([])
 })
+
+test('a text far above its maximum is refused with its length in characters', () => {
+  const named = Type.Object({
+    name: Type.String({ maxLength: 9_999, 'x-expected': 'text' }),
+    secret: Type.Optional(Type.String({ maxLength: 10, writeOnly: true })),
+  })
+  const errors = (name: string) => shape(named, 'body').errors({ name })
+  expect(errors('😀'.repeat(9_999))).toEqual([])
+  expect(errors('😀'.repeat(10_001))).toMatchObject([
+    { pointer: '/name', detail: 'name must be text; it is text of 10001 characters.' },
+  ])
+  expect(errors(`a${'\ud83d'.repeat(10_000)}`)).toMatchObject([
+    { detail: 'name must be text; it is text of 10001 characters.' },
+  ])
+  const [secret] = shape(named, 'body').errors({ name: 'x', secret: 's'.repeat(20_000) })
+  expect(secret?.detail).toBe('secret must be text.')
+})

@@ -23,6 +23,7 @@ interface AnySchema {
   readonly maxItems?: number
   readonly required?: readonly string[]
   readonly minLength?: number
+  readonly maxLength?: number
   readonly pattern?: string
   readonly 'x-expected'?: string
   /** True for secrets. Error messages do not contain the value of a secret. */
@@ -39,13 +40,18 @@ export function shape(schema: TSchema, where: Where): Shape {
   return {
     names: new Set(Object.keys(root.properties ?? {})),
     errors(value) {
-      // First, because the validator looks at every item of a list that is a million items too long.
+      // First, because the validator looks at every item of a list that is a million items too long, and counts letters slowly.
       const long = tooLong(root, value, [])
       if (long.length > 0) {
         return long.map((path) => {
           const at = pointerTo(path)
-          const detail = `${spoken(path)} must be ${expected(root, at)}; it is ${shown(valueAt(value, at))}.`
-          return { ...fieldAt(at), code: 'invalid', detail }
+          const isSecret = schemaAt(root, at)?.writeOnly === true
+          const sent = isSecret ? '' : `; it is ${shown(valueAt(value, at))}`
+          return {
+            ...fieldAt(at),
+            code: 'invalid',
+            detail: `${spoken(path)} must be ${expected(root, at)}${sent}.`,
+          }
         })
       }
       if (validator.Check(value)) return []
@@ -122,21 +128,40 @@ function isLeftOut({ required = [], properties = {} }: AnySchema, name: string):
   )
 }
 
-/** The paths of the lists in a value that are longer than their maximum. Looks at no item of such a list. */
+/** The error of a shorter text that is too long stands beside those of other members. */
+const countedLengthMax = 10_000
+
+/**
+ * The paths of the lists in a value that are longer than their maximum, and of texts of more than ten thousand characters that
+ * are. The validator would look at each item of such a list, and take a tenth of a second to count the letters of such a text.
+ */
 function tooLong(schema: AnySchema, value: unknown, path: BodyPath): BodyPath[] {
+  if (typeof value === 'string') {
+    const { maxLength = Number.POSITIVE_INFINITY } = schema
+    const mayBe = value.length > countedLengthMax && value.length > maxLength
+    return mayBe && characters(value) > maxLength ? [path] : []
+  }
   if (Array.isArray(value)) {
-    const { items, maxItems = Number.POSITIVE_INFINITY } = schema
+    const { items = {}, maxItems = Number.POSITIVE_INFINITY } = schema
     if (value.length > maxItems) return [path]
-    // Only lists of objects or lists can contain another list.
-    if (items?.properties === undefined && items?.items === undefined) return []
+    if (!mayBeLong(items)) return []
     return value.flatMap((item, index) => tooLong(items, item, [...path, index]))
   }
   const { properties } = schema
   if (typeof value !== 'object' || value === null || properties === undefined) return []
   return Object.entries(properties).flatMap(([name, member]) =>
-    member.type === 'array' || member.type === 'object'
-      ? tooLong(member, (value as Record<string, unknown>)[name], [...path, name])
-      : [],
+    mayBeLong(member) ? tooLong(member, (value as Record<string, unknown>)[name], [...path, name]) : [],
+  )
+}
+
+/** True for a schema of texts or lists with a maximum, or of what can contain them. */
+function mayBeLong({ type, properties, items, maxItems, maxLength }: AnySchema): boolean {
+  return (
+    maxLength !== undefined ||
+    type === 'array' ||
+    maxItems !== undefined ||
+    properties !== undefined ||
+    items !== undefined
   )
 }
 
@@ -197,11 +222,21 @@ function valueAt(value: unknown, path: string): unknown {
 
 const shownMax = 60
 
+/** The number of characters of a text, without a list of them: one of megabytes would need hundreds. */
+function characters(text: string): number {
+  let pairs = 0
+  for (let at = 1; at < text.length; at++) {
+    // The second half of a character of two code units, such as an emoji.
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) pairs++
+  }
+  return text.length - pairs
+}
+
 /** A value as shown in an error message, shortened. Callers exclude secrets. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
-    const text = JSON.stringify(value.toWellFormed())
-    return text.length > shownMax ? `text of ${[...value].length} characters` : text
+    const text = value.length > shownMax ? value : JSON.stringify(value.toWellFormed())
+    return text.length > shownMax ? `text of ${characters(value)} characters` : text
   }
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
   if (typeof value === 'boolean') return String(value)

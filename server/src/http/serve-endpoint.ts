@@ -4,13 +4,14 @@ import type { TObject } from 'typebox'
 import { bodyKeysMaxOf } from '#contract/body-keys.ts'
 import { bodyBytesMaxOf, type Endpoint, readsOnly, signsOf } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
-import { jsonDepthMax } from '#contract/limits.ts'
+import { bodyBytesMax, jsonDepthMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { type SignedAddress, type Signs, signatureHeader, timestampHeader } from '#contract/signature.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 import type { Callers } from '../access/index.ts'
 import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
-import { andThen } from '../runtime/index.ts'
-import { type JsonLimits, readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
+import { andThen, type NowOrLater, yieldBetweenSteps } from '../runtime/index.ts'
+import { type JsonLimits, readJsonInSteps, readSignatureHeaders, verifySignature } from '../signing/index.ts'
 import { Admission, type Admitted, type Gates } from './admission.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { asProblem } from './error-response.ts'
@@ -64,10 +65,11 @@ export function serveEndpoint(
             signs === null
               ? undefined
               : admission.run(request, () => verifySigned(request, signs, admitted, gates.callers))
-          return andThen(signed, (signed) => {
-            const { params, query, body } = readRequest(request, reply)
-            return admission.handle(request, served, { params, query, body, signed })
-          })
+          return andThen(signed, (signed) =>
+            andThen(readRequest(request, reply), ({ params, query, body }) =>
+              admission.handle(request, served, { params, query, body, signed }),
+            ),
+          )
         }),
       )
       if (endpoint.answerKind === 'csv') {
@@ -159,8 +161,16 @@ interface Sent {
   readonly body: unknown
 }
 
-/** Reads and validates the parameters and the body of an endpoint's requests. Unknown names are reported in a header. */
-function requestReader(endpoint: Endpoint): (request: FastifyRequest, reply: FastifyReply) => Sent {
+/** A longer body is read in steps: the largest ones, of ten megabytes, take a tenth of a second. */
+const readAtOnceBytesMax = bodyBytesMax
+
+/**
+ * Reads and validates the parameters and the body of an endpoint's requests. Unknown names are reported in a header. A long body
+ * is read in steps.
+ */
+function requestReader(
+  endpoint: Endpoint,
+): (request: FastifyRequest, reply: FastifyReply) => NowOrLater<Sent> {
   const isCsv = endpoint.bodyKind === 'csv'
   const paramsShape = endpoint.params === undefined ? null : shape(endpoint.params, 'parameter')
   const checkedBody = endpoint.body === undefined || isCsv ? null : bodyShape(endpoint)
@@ -172,11 +182,17 @@ function requestReader(endpoint: Endpoint): (request: FastifyRequest, reply: Fas
       ...(request.params as Record<string, string>),
     })
     const query = readQuery(request.raw.url ?? '', ignored.query)
-    const body = isCsv
-      ? (request.body ?? [])
-      : readBody(endpoint, { check: checkedBody, limits }, bytesOf(request), ignored.body, reply)
-    reportIgnored(request, reply, ignored)
-    return { params, query, body }
+    const sent = (body: unknown): Sent => {
+      reportIgnored(request, reply, ignored)
+      return { params, query, body }
+    }
+    if (isCsv) return sent(request.body ?? [])
+    const bytes = bytesOf(request)
+    const reading = readBody(endpoint, { check: checkedBody, limits }, bytes, ignored.body, reply)
+    if (bytes.length <= readAtOnceBytesMax) return sent(finished(reading))
+    const { caller } = request.admitted ?? {}
+    const owner = caller === undefined || caller.kind === 'anyone' ? undefined : caller.tenant
+    return yieldBetweenSteps(reading, owner).then(sent)
   }
 }
 
@@ -196,19 +212,21 @@ function bodyShape({ body, itemsOf }: Endpoint): Shape {
   return shape({ ...whole, properties: { ...properties, [itemsOf]: list } } as TObject, 'body')
 }
 
-function readBody(
+function* readBody(
   endpoint: Endpoint,
   { check, limits }: { readonly check: Shape | null; readonly limits: JsonLimits },
   bodyBytes: Buffer,
   ignored: BodyPath[],
   reply: FastifyReply,
-): unknown {
+): Steps<unknown> {
   if (check === null || endpoint.body === undefined) return undefined
   const needed = (endpoint.body as { required?: readonly string[] }).required ?? []
-  const sent = bodyBytes.length === 0 && needed.length === 0 ? {} : readJsonObject(bodyBytes, limits)
+  const sent = bodyBytes.length === 0 && needed.length === 0 ? {} : yield* readJsonInSteps(bodyBytes, limits)
+  yield
   const known = knownMembers(endpoint.body, sent, ignored, {
     emptyIsAbsent: endpoint.who.kind === 'service',
   })
+  yield
   const errors = check.errors(known)
   if (errors.length > 0) {
     // A missing field may have been sent under a misspelled name.

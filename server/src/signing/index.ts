@@ -10,4 +10,4 @@ export {
 } from './explain-signature.ts'
 export { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'
 export { addressText, type SignedOperation, type SignedTarget, signedTarget } from './signed-operation.ts'
-export { type JsonLimits, readJsonObject } from './strict-json.ts'
+export { type JsonLimits, readJsonInSteps, readJsonObject } from './strict-json.ts'

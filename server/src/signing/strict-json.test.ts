@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Problem } from '#contract/errors.ts'
+import { jsonItemsMax } from '#contract/limits.ts'
 import { threadMs } from '#testing/thread-time.ts'
 import { readJsonObject } from './strict-json.ts'
 
@@ -182,6 +183,27 @@ describe('bounds', () => {
       'The body must have at most 64 keys in all objects together. Leave out unknown fields, or send several smaller bodies.',
     )
     expect(refusalOf(`{"${'n'.repeat(50_000)}":${keys(64)}}`)?.[1]).toHaveLength(209)
+  })
+
+  test('20,000 items more than keys are accepted, one more is rejected, and millions are rejected quickly', () => {
+    const most = limits.keysMax + jsonItemsMax
+    const list = (items: number, item = '0') => `[${Array(items).fill(item).join(',')}]`
+    expect(codeOf(`{"a":${list(most)}}`)).toBe('accepted')
+    expect(codeOf(`{"a":${list(most + 1)}}`)).toBe('body-too-large')
+    expect(codeOf(`{"a":${list(most - 1, '{}')},"b":[1]}`)).toBe('accepted')
+    expect(codeOf(`{"a":${list(most, '{}')},"b":[1]}`)).toBe('body-too-large')
+    const large = Buffer.from(`{"a":${list(2_500_000, '{}')}}`)
+    const begun = threadMs()
+    expect(codeOf(large)).toBe('body-too-large')
+    expect(threadMs() - begun).toBeLessThan(150)
+    expect(() => read(`{"a":{"b":[[],${list(most)}]}}`)).toThrow(
+      'The body must have at most 20,064 items in all lists together; the first one too many is in /a/b/1.',
+    )
+  })
+
+  test('a key of 1,000 characters is accepted, a longer one is rejected', () => {
+    expect(codeOf(`{"${'k'.repeat(1_000)}":1}`)).toBe('accepted')
+    expect(codeOf(`{"${'k'.repeat(1_001)}":1}`)).toBe('malformed-json')
   })
 })
 

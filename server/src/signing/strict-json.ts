@@ -1,5 +1,7 @@
 import { type Problem, problem } from '#contract/errors.ts'
+import { jsonItemsMax, jsonKeyLengthMax } from '#contract/limits.ts'
 import { pointerTo } from '#contract/shape.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
@@ -11,11 +13,16 @@ export interface JsonLimits {
 
 /**
  * Parses a body as one JSON object, strictly: valid UTF-8 without a byte order mark, no duplicate keys (parsers disagree on
- * which value wins), no keys that reach a prototype, and a bounded depth and number of keys.
+ * which value wins), no keys that reach a prototype, and a bounded depth and number of keys and items.
  *
  * @throws Problem malformed-json, duplicate-key, forbidden-key, body-too-large
  */
 export function readJsonObject(bodyBytes: Buffer, limits: JsonLimits): Record<string, unknown> {
+  return finished(readJsonInSteps(bodyBytes, limits))
+}
+
+/** Like `readJsonObject`, in steps: a body of megabytes takes some milliseconds in each. */
+export function* readJsonInSteps(bodyBytes: Buffer, limits: JsonLimits): Steps<Record<string, unknown>> {
   let text: string
   try {
     text = decoder.decode(bodyBytes)
@@ -25,13 +32,15 @@ export function readJsonObject(bodyBytes: Buffer, limits: JsonLimits): Record<st
   if (text.startsWith('\uFEFF'))
     throw problem('malformed-json', 'The body begins with a byte-order mark; leave it out.')
   if (text.trim() === '') throw problem('malformed-json', 'The body is empty: send a JSON object.')
-  // Check the depth first: JSON.parse would build a hundred thousand levels before they could be rejected.
-  checkKeys(text, limits)
+  yield
+  // Check the size first: JSON.parse would build a hundred thousand levels, or millions of items, before they could be rejected.
+  checkSize(text, limits)
+  yield
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw problem('malformed-json', whyNotJson(text))
+    throw problem('malformed-json', whyNotJson(text.slice(0, explainedLengthMax)))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw problem('malformed-json', 'The body must be a JSON object, such as {"lane_ref": "…"}.')
@@ -54,6 +63,9 @@ const notJson: readonly (readonly [form: RegExp, detail: (found: string) => stri
 /** A JSON string, even if unterminated. Matches in linear time. */
 const jsonString = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)/g
 
+/** How much of a body is searched for a mistake. */
+const explainedLengthMax = 256 * 1024
+
 /** Explains why a text is not valid JSON, for common mistakes. */
 function whyNotJson(text: string): string {
   const outsideStrings = text.replaceAll(jsonString, '""')
@@ -64,43 +76,78 @@ function whyNotJson(text: string): string {
   return 'The body is not valid JSON.'
 }
 
+const codeOf = (character: string) => character.charCodeAt(0)
+const quote = codeOf('"')
+const backslash = codeOf('\\')
+const comma = codeOf(',')
+const openBrace = codeOf('{')
+const closeBrace = codeOf('}')
+const openBracket = codeOf('[')
+const closeBracket = codeOf(']')
+
 /**
- * One pass over the text that tracks only strings and brackets. It is exact for valid JSON. For other text it may be wrong,
- * but JSON.parse rejects such text afterwards.
+ * One pass over the text that tracks only strings, brackets and commas. It is exact for valid JSON. For other text it may be
+ * wrong, but JSON.parse rejects such text afterwards.
  */
-function checkKeys(text: string, limits: JsonLimits): void {
+function checkSize(text: string, limits: JsonLimits): void {
   const open: Opened[] = []
+  const itemsMax = limits.keysMax + jsonItemsMax
   let keyCount = 0
+  let itemCount = 0
   let expectsKey = false
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    const around = open.at(-1)
-    if (character === '"') {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
       const start = at
-      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+      at = endOfString(text, at)
+      const around = open.at(-1)
       if (expectsKey && around?.keys !== undefined) {
         if (++keyCount > limits.keysMax) throw tooManyKeys(open, limits)
-        const key = readString(text.slice(start, at + 1))
-        if (forbiddenKeys.has(key)) throw problem('forbidden-key', `The key "${key}" is not allowed.`)
-        if (around.keys.has(key)) throw problem('duplicate-key', `The key ${shown(key)} appears twice.`)
-        around.keys.add(key)
-        around.step = key
+        around.step = addKey(around.keys, text.slice(start, at + 1))
         expectsKey = false
       }
-    } else if (character === '{' || character === '[') {
-      open.push(character === '{' ? { keys: new Set(), step: '' } : { keys: undefined, step: 0 })
-      expectsKey = character === '{'
+    } else if (code === openBrace || code === openBracket) {
+      open.push(code === openBrace ? { keys: new Set(), step: '' } : { keys: undefined, step: 0 })
+      expectsKey = code === openBrace
       if (open.length > limits.depthMax) {
         throw problem('malformed-json', `The body is nested more than ${limits.depthMax} levels deep.`)
       }
-    } else if (character === '}' || character === ']') {
+      // A list has one item more than commas.
+      if (code === openBracket && ++itemCount > itemsMax) throw tooManyItems(open, itemsMax)
+    } else if (code === closeBrace || code === closeBracket) {
       open.pop()
       expectsKey = false
-    } else if (character === ',' && around !== undefined) {
+    } else if (code === comma) {
+      const around = open.at(-1)
+      if (around === undefined) continue
       expectsKey = around.keys !== undefined
-      if (typeof around.step === 'number') around.step++
+      if (typeof around.step !== 'number') continue
+      around.step++
+      if (++itemCount > itemsMax) throw tooManyItems(open, itemsMax)
     }
   }
+}
+
+/** Where the string ends that begins at a position; the end of the text if it does not. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === backslash) at++
+  }
+  return text.length
+}
+
+/** Adds a key to those of its object, and returns it. @throws Problem malformed-json, forbidden-key, duplicate-key */
+function addKey(keys: Set<string>, literal: string): string {
+  if (literal.length - 2 > jsonKeyLengthMax) {
+    throw problem('malformed-json', `A key of the body is longer than ${jsonKeyLengthMax} characters.`)
+  }
+  const key = readString(literal)
+  if (forbiddenKeys.has(key)) throw problem('forbidden-key', `The key "${key}" is not allowed.`)
+  if (keys.has(key)) throw problem('duplicate-key', `The key ${shown(key)} appears twice.`)
+  keys.add(key)
+  return key
 }
 
 /** An object or a list whose end was not read yet: the keys of an object, and the key or index that is being read. */
@@ -109,15 +156,26 @@ interface Opened {
   step: string | number
 }
 
-/** A body with too many keys. The error names the object with the first one too many; names in its path are shortened. */
+/** A body with too many keys. The error names the object with the first one too many. */
 function tooManyKeys(open: readonly Opened[], { keysMax }: JsonLimits): Problem {
-  const pointer = pointerTo(
-    open.slice(0, -1).map(({ step }) => (typeof step === 'string' ? step.slice(0, 60) : step)),
-  )
+  const pointer = pathOf(open)
   const most = keysMax.toLocaleString('en-US')
   const where = pointer === '' ? '' : `; the first one too many is in ${pointer}`
   const detail = `The body must have at most ${most} keys in all objects together${where}. Leave out unknown fields, or send several smaller bodies.`
   return problem('body-too-large', detail, { errors: [{ pointer, code: 'too-many-keys', detail }] })
+}
+
+/** A body with too many items. The error names the list with the first one too many. */
+function tooManyItems(open: readonly Opened[], itemsMax: number): Problem {
+  const pointer = pathOf(open)
+  const most = itemsMax.toLocaleString('en-US')
+  const detail = `The body must have at most ${most} items in all lists together; the first one too many is in ${pointer}. Leave out unknown fields, or send several smaller bodies.`
+  return problem('body-too-large', detail, { errors: [{ pointer, code: 'too-many-items', detail }] })
+}
+
+/** Where the object or list is that is being read; names in the path are shortened. */
+function pathOf(open: readonly Opened[]): string {
+  return pointerTo(open.slice(0, -1).map(({ step }) => (typeof step === 'string' ? step.slice(0, 60) : step)))
 }
 
 function readString(literal: string): string {
