@@ -1,5 +1,5 @@
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { foldedHeader, type ImportFieldName } from './import-fields.ts'
+import { foldedHeader, type ImportFieldName, nameLengthMax } from './import-fields.ts'
 
 /** Ambiguous names that are read as this field when no other column holds it. The person who imports the file can change it. */
 export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
@@ -18,7 +18,10 @@ export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
  * @example statusLike('load_was_cancelled') // 'cancelled'
  */
 export function statusLike(header: string): 'outcome' | 'cancelled' | null {
-  const words = header.toLowerCase().replace(/[^a-z]+/g, ' ')
+  const words = header
+    .slice(0, nameLengthMax)
+    .toLowerCase()
+    .replace(/[^a-z]+/g, ' ')
   if (/\b(at|on|date|time|reason|by|fee|cost|charge)\b/.test(words)) return null
   if (/\b(is|was)?\s?(cancell?ed|cancellation|voided|void)\b/.test(words)) return 'cancelled'
   return /\b(status|outcome|result|stage|disposition|state of quote)\b/.test(words) ? 'outcome' : null
@@ -43,7 +46,7 @@ export function basisOfHeader(header: string): RateBasis | null {
  * @example otherUnitOf('Rate per mile') // 'per mile'
  */
 export function otherUnitOf(header: string): 'per mile' | 'in cents' | null {
-  const name = header.toLowerCase()
+  const name = header.slice(0, nameLengthMax).toLowerCase()
   if (/\bper[ _-]?(loaded )?mi(les?)?\b|\/ ?mi(les?)?\b|\bc?rpm\b/.test(name)) return 'per mile'
   return /\bcents\b|[_ ]cents$/.test(name) ? 'in cents' : null
 }

@@ -8,6 +8,9 @@ import { chargeFields, type ImportField } from './charge-fields.ts'
  * shows how.
  */
 
+/** A longer name of a column is compared as it is. Known names have at most 40 characters. */
+export const nameLengthMax = 1_000
+
 /** All fields, in the order in which they are listed for users. */
 export const importFields = {
   origin: {
@@ -479,6 +482,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
  * @example foldedHeader('Sell_Rate ($)') // 'sellrate'
  */
 export function foldedHeader(header: string): string {
+  if (header.length > nameLengthMax) return header
   return header
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -224,6 +224,10 @@ it('handles a header of a thousand long or misspelled columns quickly', () => {
   for (const name of ['x'.repeat(200), 'orgin stat', 'quoted ratee']) {
     matchColumns(Array.from({ length: 1_000 }, (_, i) => `${name} ${i}`))
   }
+  matchColumns(Array.from({ length: 1_000 }, (_, at) => `${'é'.repeat(250)}${at}`))
+  matchColumns(['a.'.repeat(250_000)])
+  const header = Array.from({ length: 1_000 }, (_, at) => `column ${at}`)
+  for (const pair of ['a=b,', 'origin=b,', 'origin=column 7 ,']) matchColumns(header, pair.repeat(30_000))
   problemsOf(['origin'.repeat(40_000)])
   expect(threadMs() - begun).toBeLessThan(1_500)
 })

@@ -104,8 +104,23 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
   }
 }
 
-interface MatchedHeaders {
+/** The names of a header. Each is folded once: a header may have a thousand names, and 512 KiB. */
+interface Names {
   readonly headers: readonly string[]
+  readonly folded: readonly string[]
+  /** The columns with exactly this name, and those with the same folded name. */
+  readonly exact: ReadonlyMap<string, readonly number[]>
+  readonly similar: ReadonlyMap<string, readonly number[]>
+}
+
+function namesOf(header: readonly string[]): Names {
+  const headers = header.map((name) => name.trim())
+  const folded = headers.map(foldedHeader)
+  const positions = (names: readonly string[]) => Map.groupBy(names.keys(), (at) => names[at] ?? '')
+  return { headers, folded, exact: positions(headers), similar: positions(folded) }
+}
+
+interface MatchedHeaders extends Names {
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
   /** Fields that two columns match. */
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
@@ -116,22 +131,22 @@ interface MatchedHeaders {
 }
 
 function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
-  const headers = header.map((name) => name.trim())
+  const names = namesOf(header)
+  const { headers, folded, similar } = names
   const problems: ColumnProblem[] = []
   const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
   const chosen = new Map<string, RateBasis>()
-  const mapped = readMap(map, headers, problems, chosen)
+  const mapped = readMap(map, names, problems, chosen)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
   const taken = new Set(mapped.values())
 
+  const ofField = Map.groupBy(headers.keys(), (position) => fieldOfHeader.get(folded[position] ?? ''))
   for (const field of importFieldNames) {
     if (mapped.has(field)) continue
-    const found = headers.flatMap((name, position) =>
-      fieldOfHeader.get(foldedHeader(name)) === field && !taken.has(position) ? [position] : [],
-    )
+    const found = (ofField.get(field) ?? []).filter((position) => !taken.has(position))
     // The exact name of a field takes precedence over its aliases.
-    const own = found.filter((position) => foldedHeader(headers[position] ?? '') === foldedHeader(field))
+    const own = found.filter((position) => folded[position] === foldedHeader(field))
     const candidates = own.length > 0 ? own : found
     if (candidates.length > 1) {
       doubtful.set(field, candidates)
@@ -140,7 +155,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   }
   const guessed = new Set<ImportFieldName>()
   for (const [name, field] of guessedHeaders) {
-    const found = headers.flatMap((header, position) => (foldedHeader(header) === name ? [position] : []))
+    const found = similar.get(name) ?? []
     const [position] = found
     if (position === undefined || found.length > 1 || taken.has(position) || mapped.has(field)) continue
     if (sameMeaning(field).some((one) => positions[one] !== undefined || doubtful.has(one))) continue
@@ -150,7 +165,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   problems.push(...otherUnits(headers, positions))
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  return { headers, positions, doubtful, guessed, problems, chosen }
+  return { ...names, positions, doubtful, guessed, problems, chosen }
 }
 
 const amountFields = ['quoted_rate', 'customer_rate', 'truck_cost', 'estimated_cost', 'market_rate'] as const
@@ -183,15 +198,17 @@ function sameMeaning(field: ImportFieldName): readonly ImportFieldName[] {
 /** An unread column, and the field whose name has a similar spelling. */
 interface FreeColumn {
   readonly name: string
+  readonly folded: string
   readonly position: number
   readonly closest: ImportFieldName | null
 }
 
-function freeColumns({ headers, positions }: MatchedHeaders): FreeColumn[] {
+function freeColumns({ headers, folded: names, positions }: MatchedHeaders): FreeColumn[] {
   const used = new Set(Object.values(positions))
-  return headers.flatMap((name, position) =>
-    used.has(position) ? [] : [{ name, position, closest: closestField(name) }],
-  )
+  return headers.flatMap((name, position) => {
+    const folded = names[position] ?? ''
+    return used.has(position) ? [] : [{ name, folded, position, closest: closestField(folded) }]
+  })
 }
 
 /** The problems of a header: two columns for one field, an invalid map, or missing fields. */
@@ -349,9 +366,8 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
   const [field = 'origin'] = fields
   const close =
-    free.find(
-      ({ name }) => ambiguousHeaders.get(foldedHeader(name))?.some((one) => fields.includes(one)) ?? false,
-    ) ?? free.find(({ closest }) => closest !== null && fields.includes(closest))
+    free.find(({ folded }) => ambiguousHeaders.get(folded)?.some((one) => fields.includes(one)) ?? false) ??
+    free.find(({ closest }) => closest !== null && fields.includes(closest))
   const start = what === bookingNeed ? `A file of lane_ref needs ${what}:` : `No column holds ${what}:`
   const wanted = `${start} it must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
@@ -367,9 +383,8 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   }
 }
 
-/** The field with a name or alias that differs from a header by at most two letters. */
-function closestField(header: string): ImportFieldName | null {
-  const name = foldedHeader(header)
+/** The field with a name or alias that differs from a folded header by at most two letters. */
+function closestField(name: string): ImportFieldName | null {
   if (name.length < 4) return null
   for (const [alias, field] of fieldOfHeader) {
     const lettersMax = alias.length >= 8 ? 2 : 1
@@ -386,10 +401,11 @@ function closestField(header: string): ImportFieldName | null {
  */
 function readMap(
   map: string,
-  headers: readonly string[],
+  names: Names,
   problems: ColumnProblem[],
   chosen: Map<string, RateBasis>,
 ): Map<ImportFieldName, number | null> {
+  const { headers } = names
   const mapped = new Map<ImportFieldName, number | null>()
   const wrong = (column: string | null, detail: string) =>
     problems.push({ code: 'map', column: column === null ? null : shortName(column), detail })
@@ -402,6 +418,7 @@ function readMap(
   }
   for (const pair of map.match(/(?:"[^"]*"|[^,"])+/g) ?? []) {
     if (pair.trim() === '') continue
+    if (problems.length > pairProblemsMax) break
     const at = pair.indexOf('=')
     if (at < 0) {
       wrong(null, `The map ${quoted(pair.trim())} must be a pair such as quoted_rate=Sell Rate.`)
@@ -422,7 +439,7 @@ function readMap(
     }
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
     if (field === undefined) {
-      const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(fieldText)
+      const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(foldedHeader(fieldText))
       const hint = meant === null ? '' : ` Did you mean ${meant}=${shortName(column)}?`
       wrong(
         column,
@@ -445,7 +462,7 @@ function readMap(
       else wrong(null, `The map reads ${field} from column ${written}; the file has ${headers.length}.`)
       continue
     }
-    const positions = positionsOf(column, headers)
+    const positions = names.exact.get(column) ?? similarTo(column, names)
     if (positions.length === 1 && positions[0] !== undefined) mapped.set(field, positions[0])
     else if (positions.length > 1) {
       wrong(
@@ -468,17 +485,14 @@ function withoutQuotes(written: string): string {
   return (quoted?.[1]?.replaceAll('""', '"') ?? written.replaceAll('"', '')).trim()
 }
 
-/** The columns with exactly this name, or else with the same folded name. */
-function positionsOf(column: string, headers: readonly string[]): number[] {
-  const where = (same: (name: string) => boolean) =>
-    headers.flatMap((name, position) => (same(name) ? [position] : []))
-  const exact = where((name) => name === column)
-  return exact.length > 0
-    ? exact
-    : where((name) => name !== '' && foldedHeader(name) === foldedHeader(column))
+/** The columns with the same folded name. */
+function similarTo(column: string, { headers, similar }: Names): readonly number[] {
+  return (similar.get(foldedHeader(column)) ?? []).filter((position) => headers[position] !== '')
 }
 
 const problemsMax = 20
+/** A map has some fifty fields. After this many wrong pairs, the others are not read. */
+const pairProblemsMax = 500
 
 /** The first problems, with a note about the others. */
 function shownProblems(problems: readonly ColumnProblem[]): readonly ColumnProblem[] {
