@@ -9,6 +9,7 @@ import {
   makeTenant,
   signedHeaders,
 } from '#testing/make.ts'
+import { head, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 const path = '/api/signature-check'
@@ -171,6 +172,17 @@ test('429: each brokerage has a limit per minute, and Retry-After says when to t
     const refused = await ask(ours.owner)
     expect([refused.status, refused.body.type]).toEqual([429, '/problems/too-many-attempts'])
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(50)
+    // Before the body arrives: to read ten megabytes is most of the work.
+    const [early] = await sendRaw(
+      limited,
+      head(`POST ${path} HTTP/1.1`, [
+        ['Host', 'x'],
+        ['Authorization', `Bearer ${ours.owner}`],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', '10000000'],
+      ]),
+    )
+    expect(early?.status).toBe(429)
     expect((await ask(theirs.owner)).status).toBe(200)
   } finally {
     await limited.close()

@@ -17,7 +17,8 @@ import {
   type SignedTarget,
   signedTarget,
 } from '../../signing/index.ts'
-import { serve } from '../endpoint-call.ts'
+import { type BeforeBody, type Call, serve } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
 
 const operations: readonly SignedOperation[] = signedEndpoints.map((endpoint) => ({
   method: endpoint.method,
@@ -49,8 +50,8 @@ function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
   return expiresAt === undefined || expiresAt > now ? null : { how: 'expired', at: expiresAt }
 }
 
-export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, body, now }, parts) => {
-  const target = targetAt(body.address ?? addressText(shipmentUpdate))
+/** Counts a check before its body arrives: to read ten megabytes is most of the work of a check. */
+const admitCheck: BeforeBody<typeof checkSignature> = async ({ caller }, parts) => {
   const { admitted, retryAfterMs } = parts.signatureCheckLimit.admit(caller.tenant, parts.monotonic())
   if (!admitted) {
     throw problem(
@@ -59,6 +60,11 @@ export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, bod
       { headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) } },
     )
   }
+  return () => {}
+}
+
+async function check({ caller, body, now }: Call<typeof checkSignature>, parts: Parts) {
+  const target = targetAt(body.address ?? addressText(shipmentUpdate))
   const rows = await parts.database.inTenant(caller.tenant, (transaction) =>
     listSigningSecrets(transaction, caller.tenant),
   )
@@ -83,4 +89,6 @@ export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, bod
     parts: explained.map((one) => ({ ...one })),
     matched_secret: matched === null ? null : { id: matched.id, name: matched.name },
   }
-})
+}
+
+export const signatureCheckEndpoint = serve(checkSignature, check, { beforeBody: admitCheck })
