@@ -182,7 +182,7 @@ describe('bounds', () => {
     expect(refusalOf(keys(65))?.[1]).toBe(
       'The body must have at most 64 keys in all objects together. Leave out unknown fields, or send several smaller bodies.',
     )
-    expect(refusalOf(`{"${'n'.repeat(50_000)}":${keys(64)}}`)?.[1]).toHaveLength(209)
+    expect(refusalOf(`{"${'n'.repeat(1_000)}":${keys(64)}}`)?.[1]).toHaveLength(209)
   })
 
   test('20,000 items more than keys are accepted, one more is rejected, and millions are rejected quickly', () => {
