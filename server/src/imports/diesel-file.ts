@@ -1,5 +1,4 @@
 import Papa from 'papaparse'
-import { csvForm } from '#contract/csv-form.ts'
 import { dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
@@ -9,7 +8,6 @@ import { ImportFileError, isWorkbook, refuseCells, tableOf } from '../tables/ind
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
 const usDieselTitle = /weekly u\.?s\.? no\.? 2 diesel retail prices/i
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 /** Diesel never cost less than half a dollar per gallon in this survey; more than $20 is a price in cents or per barrel. */
 const millsMin = 500
 const millsMax = 20_000
@@ -32,9 +30,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   if (isWorkbook(text)) {
     throw refused('The file is an Excel workbook. Save its sheet "Data 1" as CSV and send that file.')
   }
-  const body = asCsv(text.replace(/^\uFEFF/, ''))
-  const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
-  const data = tableOf(body.slice(skipped), delimiter)
+  const { lines: data, firstLine } = tableOf(asCsv(text), namesOfDiesel)
   const form = apiForm(data) ?? sheetForm(data) ?? pageForm(data)
   if (form === null) {
     throw refused(
@@ -46,7 +42,7 @@ export function readDieselFile(text: string): DieselPrice[] {
   for (const [index, cells] of data.entries()) {
     if (index <= form.header || !form.isRead(cells)) continue
     if (problems.length >= problemsMax) break
-    const line = index + 1 + (skipped > 0 ? 1 : 0)
+    const line = index + firstLine
     const read = readWeek(cells[form.week] ?? '', cells[form.price] ?? '')
     if (read === null) continue
     if ('wrong' in read) problems.push(`Line ${line}: ${read.wrong}`)
@@ -100,6 +96,10 @@ function apiForm(data: readonly string[][]): DieselForm | null {
   return data.some(isRead) ? { header, week, price, isRead } : null
 }
 
+/** The names that the three forms have. */
+const namesOfDiesel = (cells: readonly string[]) =>
+  cells.filter((cell) => /^(period|series|value|sourcekey|week of)$/i.test(cell.trim())).length
+
 const hasWeek = (cells: readonly string[]) => (cells[0] ?? '').trim() !== ''
 
 function sheetForm(data: readonly string[][]): DieselForm | null {
@@ -121,10 +121,7 @@ function readWeek(
 ): { readonly week: string; readonly mills: number } | { readonly wrong: string } | null {
   const written = cellText(priceCell) ?? ''
   if (/^(na|w|-+)?$/i.test(written)) return null
-  const dayText = cellText(weekCell) ?? ''
-  const named = /^([A-Za-z]{3})[a-z]* (\d{1,2}),? (\d{4})$/.exec(dayText)
-  const month = months.indexOf(named?.[1]?.toLowerCase() ?? '') + 1
-  const week = readCell(named === null ? dayText : `${named[3]}-${month}-${named[2]}`, readDay)
+  const week = readCell(cellText(weekCell) ?? '', readDay)
   if ('wrong' in week) {
     return {
       wrong: `the week ${quoted(weekCell)} must be a date such as 2026-03-02 or Mar 02, 2026.`,

@@ -1,4 +1,3 @@
-import { csvForm } from '#contract/csv-form.ts'
 import { exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { cellText, quoted, readCell, readDay } from '../csv/index.ts'
@@ -21,9 +20,9 @@ const folded = (cell: string) => cell.toLowerCase().replaceAll(/[^a-z]/g, '')
  * @example readExchangeFile('date,FXUSDCAD\n2026-03-02,1.25') // [{ day: '2026-03-02', usdPerCad: 0.8 }]
  */
 export function readExchangeFile(text: string): ExchangeRate[] {
-  const body = text.replace(/^\uFEFF/, '')
-  const { delimiter, skipped } = csvForm(body.slice(0, 10_000))
-  const data = tableOf(body.slice(skipped), delimiter)
+  const known = [...dayNames, ...usdPerCadNames, ...cadPerUsdNames]
+  const namesOf = (cells: readonly string[]) => cells.filter((cell) => known.includes(folded(cell))).length
+  const { lines: data, firstLine } = tableOf(text, namesOf)
   const at = data.findIndex((cells) => cells.some((cell) => dayNames.includes(folded(cell))))
   const names = (data[at] ?? []).map(folded)
   const dayAt = names.findIndex((name) => dayNames.includes(name))
@@ -39,7 +38,7 @@ export function readExchangeFile(text: string): ExchangeRate[] {
   for (const [index, cells] of data.entries()) {
     if (index <= at) continue
     if (problems.length >= problemsMax) break
-    const line = index + 1 + (skipped > 0 ? 1 : 0)
+    const line = index + firstLine
     const written = cellText(cells[direct < 0 ? inverse : direct]) ?? ''
     if (cells.every((cell) => cell.trim() === '') || /^(na|n\/a|bank holiday|-)?$/i.test(written)) continue
     const day = readCell(cellText(cells[dayAt]) ?? '', readDay)

@@ -2,7 +2,7 @@ import type { MarketScope } from '#engine/market-rate.ts'
 import { readState } from '#engine/place.ts'
 import { STATES_OF_REGION } from '#engine/regions.ts'
 import { isPostalArea } from '#geography/markets.ts'
-import { amountText, type Cell, readMoment, readMoney } from '../csv/index.ts'
+import { amountText, type Cell, monthOf, readMoment, readMoney } from '../csv/index.ts'
 
 /**
  * Reads dollars per mile as ten-thousandths of a dollar, because averages have more than two decimals. A comma is a decimal
@@ -36,15 +36,11 @@ export function readRate(text: string): Cell<number> {
     : { wrong: 'one amount; a range belongs in a column Range beside it, or in the columns Low and High' }
 }
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const monthName = '(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?'
-const dayFirst = new RegExp(`^(\\d{1,2})[- ]${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
-const monthFirst = new RegExp(`^${monthName} (\\d{1,2})(?:, *| +)(\\d{4})$`, 'i')
-const monthOnly = new RegExp(`^${monthName}[- ,]+(\\d{4}|\\d{2})$`, 'i')
+const monthOnly = /^([a-z]{3,9})\.?(?:-| |, ?)(\d{4}|\d{2})$/i
 
 /**
- * Reads when a rate was published: a day in any form of `readMoment`, "22-Nov-26" or "Nov 22, 2026". A range of days, or a
- * month such as "Nov 2026", means its last day, or today if it is not over.
+ * Reads when a rate was published: a day in any form of `readMoment`. A range of days, or a month such as "Nov 2026", means its
+ * last day, or today if it is not over.
  *
  * @example readPublished('11/16/2026 - 11/22/2026', now) // { value: Date.UTC(2026, 10, 22) }
  */
@@ -61,28 +57,19 @@ export function readPublished(text: string, now: number): Cell<number> {
     return isCurrent ? { value: today } : whole
   }
   const year = (digits: string | undefined) => Number(digits) + (digits?.length === 2 ? 2000 : 0)
-  const month = (name: string | undefined) => months.indexOf((name ?? '').slice(0, 3).toLowerCase())
-  const [, day, dayMonth, dayYear] = dayFirst.exec(last) ?? []
-  if (day !== undefined) return dayOf(year(dayYear), month(dayMonth), Number(day), whole)
-  const [, named, namedDay, namedYear] = monthFirst.exec(last) ?? []
-  if (named !== undefined) return dayOf(year(namedYear), month(named), Number(namedDay), whole)
   const [, only, onlyYear] = monthOnly.exec(last) ?? []
+  const named = only === undefined ? null : monthOf(only)
   const numbered = /^(\d{4})-(\d{2})$/.exec(last) ?? /^(\d{1,2})\/(\d{4})$/.exec(last)
   const [first = '', second = ''] = numbered?.slice(1) ?? []
   const [ofYear, ofMonth] =
-    only !== undefined
-      ? [year(onlyYear), month(only)]
+    named !== null
+      ? [year(onlyYear), named - 1]
       : first.length === 4
         ? [Number(first), Number(second) - 1]
         : [Number(second), Number(first) - 1]
-  if ((only === undefined && numbered === null) || ofMonth < 0 || ofMonth > 11) return whole
+  if ((named === null && numbered === null) || ofMonth < 0 || ofMonth > 11) return whole
   const end = Date.UTC(ofYear, ofMonth + 1, 0)
   return { value: Date.UTC(ofYear, ofMonth, 1) <= now && end > today ? today : end }
-}
-
-function dayOf(year: number, month: number, day: number, wrong: Cell<number>): Cell<number> {
-  const value = Date.UTC(year, month, day)
-  return new Date(value).getUTCDate() === day ? { value } : wrong
 }
 
 /** A 3-digit ZIP area as exports write it; null for other text. Spreadsheets drop a leading zero. @example zipAreaOf('21') // '021' */

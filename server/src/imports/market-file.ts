@@ -1,11 +1,10 @@
 import Papa from 'papaparse'
-import { csvForm } from '#contract/csv-form.ts'
 import { marketFileRowsMax } from '#contract/limits.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
 import { cellText } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { ImportFileError, refuseOtherText } from '../tables/index.ts'
+import { formOf, ImportFileError, refuseOtherText } from '../tables/index.ts'
 import { isNoAmount, readPerMile } from './market-cells.ts'
 import {
   type ChosenColumns,
@@ -34,8 +33,6 @@ export interface MarketFile {
 
 /** The header is looked for in the first lines that are not blank: exports begin with a title and the request. */
 const headerLinesMax = 30
-/** The delimiter is found in the first characters. */
-const headerLengthMax = 20_000
 /** Maximum columns of a file: the comparison of more names would block other requests. The multi-lane output of DAT has 35. */
 const columnsMax = 200
 /** Maximum lines of a file, including those without a rate. */
@@ -58,7 +55,7 @@ export async function readMarketFile(
 
 function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): Steps<MarketFile> {
   refuseOtherText(text)
-  const lines = yield* linesInSteps(text.replace(/^\uFEFF/, ''))
+  const lines = yield* linesInSteps(text)
   const at = headerAt(lines)
   const header = lines[at]?.cells ?? []
   refuseWidth(header)
@@ -123,21 +120,13 @@ function refuseWidth(header: readonly string[]): void {
 
 /** The lines that are not blank, parsed with the delimiter by which the header has the most known names. */
 function* linesInSteps(text: string): Steps<Line[]> {
-  const { delimiter, skipped } = csvForm(text.slice(0, 10_000))
-  const body = text.slice(skipped)
-  const start = body.slice(0, headerLengthMax)
-  const form = (by: string) => ({ delimiter: by, skipEmptyLines: false, preview: headerLinesMax })
-  const known = (by: string) => Math.max(...Papa.parse<string[]>(start, form(by)).data.map(knownNames), 0)
-  const ranked = [...new Set([delimiter, ',', ';', '\t', '|'])].map((by) => ({ by, names: known(by) }))
-  const best =
-    skipped > 0 ? delimiter : ranked.reduce((one, other) => (other.names > one.names ? other : one)).by
-  const { linebreak } = Papa.parse<string[]>(start, form(best)).meta
-  const parsed = yield* parsedInSteps(body, { delimiter: best, newline: linebreak as '\n' | '\r' | '\r\n' })
+  const { delimiter, newline, body, firstLine } = formOf(text, knownNames)
+  const parsed = yield* parsedInSteps(body, { delimiter, newline })
   if (parsed.length > linesMax) {
     throw refused(`The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`)
   }
   return parsed
-    .map((cells, index) => ({ cells, line: index + 1 + (skipped > 0 ? 1 : 0) }))
+    .map((cells, index) => ({ cells, line: index + firstLine }))
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
 }
 

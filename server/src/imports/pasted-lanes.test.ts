@@ -3,11 +3,13 @@ import { pastedRowsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { finished } from '#engine/steps.ts'
 import { readPasted } from './pasted-lanes.ts'
 
+const now = Date.UTC(2026, 10, 25)
+
 const lanes = (text: string) =>
-  finished(readPasted(text)).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
+  finished(readPasted(text, now)).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
     [origin, destination, equipment, rate, cost, ...errors.map(({ detail }) => detail)].join(' | '),
   )
-const fields = (text: string) => finished(readPasted(text)).columns.map(({ field }) => field)
+const fields = (text: string) => finished(readPasted(text, now)).columns.map(({ field }) => field)
 const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
 
 describe('without a header line', () => {
@@ -60,15 +62,20 @@ describe('without a header line', () => {
     const text =
       'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
     expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
-    expect(finished(readPasted(text)).rows).toMatchObject([
+    expect(finished(readPasted(text, now)).rows).toMatchObject([
       { customer: 'Acme Foods', pickup: '2026-03-05', equipment: 'R', rate: 2150, errors: [] },
       { customer: 'Acme Foods', pickup: '2026-03-06', equipment: 'F', rate: 1400, errors: [] },
     ])
   })
 
   test('rows without two places are not interpreted', () => {
-    expect(finished(readPasted('hello\tworld')).problem).toMatch(/cannot tell which columns are the pickup/)
-    expect(finished(readPasted('Dallas, TX\t2150'))).toMatchObject({ rows: [], problem: expect.any(String) })
+    expect(finished(readPasted('hello\tworld', now)).problem).toMatch(
+      /cannot tell which columns are the pickup/,
+    )
+    expect(finished(readPasted('Dallas, TX\t2150', now))).toMatchObject({
+      rows: [],
+      problem: expect.any(String),
+    })
   })
 })
 
@@ -100,13 +107,15 @@ describe('with a header line', () => {
 
   test('an ignored column is reported', () => {
     const { columns } = finished(
-      readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150'),
+      readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150', now),
     )
     expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
   })
 
   test('a rate below "Equipment" is an error', () => {
-    const [row] = finished(readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150')).rows
+    const [row] = finished(
+      readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150', now),
+    ).rows
     expect(row?.errors).toEqual([
       { detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
     ])
@@ -183,7 +192,7 @@ const shapes: Readonly<Record<string, string>> = {
 
 describe('the same lanes in any shape', () => {
   test.each(Object.entries(shapes))('%s', (_, text) => {
-    const { problem, rows } = finished(readPasted(text))
+    const { problem, rows } = finished(readPasted(text, now))
     expect(problem).toBeNull()
     expect(rows.flatMap(({ errors }) => errors)).toEqual([])
     expect(
@@ -204,7 +213,7 @@ describe('the same lanes in any shape', () => {
   })
 
   test('5,000 rows are refused as a whole, with the limit and what to do', () => {
-    const { problem, rows } = finished(readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000)))
+    const { problem, rows } = finished(readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\n'.repeat(5_000), now))
     expect(rows).toEqual([])
     expect(problem).toBe(
       `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
@@ -215,7 +224,7 @@ describe('the same lanes in any shape', () => {
 describe('a row', () => {
   test('an unknown place is an error with suggestions', () => {
     const [, bad] = finished(
-      readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400'),
+      readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400', now),
     ).rows
     expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
@@ -224,7 +233,7 @@ describe('a row', () => {
   test('suggestions are looked up for the first different wrong places only', () => {
     const misspelled = (at: number) => `Portlan${'abcdef'[at % 6]}${'vwxyz'[at % 5]}`
     const rows = Array.from({ length: 60 }, (_, at) => `${misspelled(at % 30)}\tAtlanta, GA\tV\t2150`)
-    const read = finished(readPasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`)).rows
+    const read = finished(readPasted(`Origin\tDestination\tEquipment\tRate\n${rows.join('\n')}`, now)).rows
     const suggested = read.map(({ errors }) => errors[0]?.suggestions ?? [])
     expect(new Set(suggested.slice(0, 30)).size).toBe(30)
     expect(suggested.slice(unknownPlacesLookedUpMax, 30).flat()).toEqual([])
@@ -238,6 +247,7 @@ describe('a row', () => {
     const [row] = finished(
       readPasted(
         `Origin\tDestination\tEquipment\tRate\n${long}\tAtlanta, GA\t${long}\t${'0'.repeat(50_000)}`,
+        now,
       ),
     ).rows
     expect(row?.errors).toHaveLength(3)
@@ -246,7 +256,9 @@ describe('a row', () => {
   })
 
   test.each(['1.850', '1,85', '€2150', 'CAD 2150', '$-5'])('does not misread %s as dollars', (amount) => {
-    const [row] = finished(readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`)).rows
+    const [row] = finished(
+      readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`, now),
+    ).rows
     expect(row?.rate).toBeNull()
     expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
   })
@@ -264,9 +276,25 @@ describe('a row', () => {
 
 test('too many rows are rejected as a whole', () => {
   const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
-  expect(finished(readPasted(row.repeat(pastedRowsMax))).rows).toHaveLength(pastedRowsMax)
-  expect(finished(readPasted(row.repeat(pastedRowsMax + 1)))).toMatchObject({
+  expect(finished(readPasted(row.repeat(pastedRowsMax), now)).rows).toHaveLength(pastedRowsMax)
+  expect(finished(readPasted(row.repeat(pastedRowsMax + 1), now))).toMatchObject({
     rows: [],
     problem: expect.any(String),
   })
+})
+
+test('a pickup day may have the name of its month, and lack its year: it is the nearest such day', () => {
+  const days = ['25-Jun-2025', 'Dec 3', '3 December', 'Wed, Dec 3, 2026', '12/3/26', 'Jan 5', '1-Sep-26']
+  const text = ['Origin\tDestination\tPickup', ...days.map((day) => `Dallas, TX\tAtlanta, GA\t${day}`)].join(
+    '\n',
+  )
+  expect(finished(readPasted(text, now)).rows.map(({ pickup }) => pickup)).toEqual([
+    '2025-06-25',
+    '2026-12-03',
+    '2026-12-03',
+    '2026-12-03',
+    '2026-12-03',
+    '2027-01-05',
+    '2026-09-01',
+  ])
 })

@@ -24,6 +24,7 @@ import {
   readCharge,
   readCurrency,
   readDay,
+  readDayNear,
   readEquipment,
   readMoney,
   readText,
@@ -129,7 +130,8 @@ const isWholePlace = (cell: string) =>
 const isZip = (cell: string) => zipForm.test(cell)
 /** A postal code. Five digits may also be an amount; a Canadian code is unambiguous. */
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
-const isDate = (cell: string) => 'value' in readDay(cell)
+/** With the name of its month, a day may lack its year. Without, `12/3` could be another number. */
+const isDate = (cell: string) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0) : readDay(cell))
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
@@ -381,8 +383,11 @@ function costCurrencyFault(currency: Currency, said: Currency | null): string | 
 function rowOf(
   { line, cells }: Line,
   fields: readonly (Field | null)[],
-  named: NamedBases,
-  suggestionsFor: Spellings['of'],
+  {
+    bases: named,
+    suggestionsFor,
+    now,
+  }: { readonly bases: NamedBases; readonly suggestionsFor: Spellings['of']; readonly now: number },
 ): Row {
   const errors: Row['errors'] = []
   const cell = (field: Field) => cells[fields.indexOf(field)] || null
@@ -439,7 +444,7 @@ function rowOf(
     cost_basis: cost === null ? null : costBasis,
     currency,
     market: amount('market', 'market rate'),
-    pickup: read('pickup', 'pickup date', readDay),
+    pickup: read('pickup', 'pickup date', (text) => readDayNear(text, now)),
     customer: read('customer', 'customer', readText),
     errors,
   }
@@ -454,9 +459,10 @@ const noPlaces =
  *
  * Reads in steps: each of 18,000 cells is tried as a place, an amount and a day.
  *
- * @example finished(readPasted('Dallas TX 75201\tATL\t2150')).rows[0]?.rate // 2150
+ * @param now epoch milliseconds: a pickup day without a year is the nearest one
+ * @example finished(readPasted('Dallas TX 75201\tATL\t2150', now)).rows[0]?.rate // 2150
  */
-export function* readPasted(text: string): Steps<Pasted> {
+export function* readPasted(text: string, now: number): Steps<Pasted> {
   const { lines, isComma } = linesOf(text)
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
@@ -495,7 +501,7 @@ export function* readPasted(text: string): Steps<Pasted> {
   const spellings = new Spellings()
   const read: Row[] = []
   for (const row of rows) {
-    read.push(rowOf(row, fields, bases, spellings.of))
+    read.push(rowOf(row, fields, { bases, suggestionsFor: spellings.of, now }))
     yield
   }
   yield* spellings.lookUp()

@@ -26,6 +26,7 @@ import {
   quoteCells,
   quoted,
   type ReadOutcome,
+  readDayNear,
   readEquipment,
   readOutcome,
   readReason,
@@ -235,8 +236,9 @@ function readOwnFields(row: RowReader, now: number): OwnValues {
   const values = ownFields.map((field) => {
     const { sent, unit } = quoteTable[field]
     if (unit === 'time') return [field, row.past(sent, now)]
-    // Many rows share a day or a type of rate; few share an amount.
-    const isShared = unit === 'day' || unit === 'rateType'
+    if (unit === 'day') return [field, row.read(sent, (text) => readDayNear(text, now))]
+    // Many rows share a type of rate; few share an amount.
+    const isShared = unit === 'rateType'
     const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
     return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
   })

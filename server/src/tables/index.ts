@@ -11,5 +11,5 @@ export {
   type TableRow,
   tablePieces,
 } from './table-file.ts'
-export { refuseCells, tableOf } from './table-text.ts'
+export { formOf, refuseCells, tableOf } from './table-text.ts'
 export { isWorkbook, refuseOtherText } from './text-file.ts'

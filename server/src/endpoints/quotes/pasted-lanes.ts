@@ -15,7 +15,7 @@ import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/checked-rate.ts'
 
 export const pastedLanesEndpoint = serve(readPastedLanes, async ({ body, caller, now }, parts) => {
-  const read = await yieldBetweenSteps(readPasted(body.text))
+  const read = await yieldBetweenSteps(readPasted(body.text, now))
   const pasted = { ...read, rows: await onDefaultBasis(read.rows, { caller, now }, parts) }
   const toCheck = pasted.rows.filter(({ rate, errors }) => rate !== null && errors.length === 0)
   const { tenant } = caller
