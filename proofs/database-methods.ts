@@ -170,12 +170,7 @@ export const methods: Readonly<Record<string, Method>> = {
     packed.readBookStanding(transaction, tenant, 0),
   ),
   'packed-quotes.readQuotesBefore': returnsResult(({ transaction, tenant }) =>
-    packed.readQuotesBefore(
-      transaction,
-      tenant,
-      { mixed: false, expiredCountsAsLost: false },
-      { before: packed.beforeAnyQuote, max: 10 },
-    ),
+    packed.readQuotesBefore(transaction, tenant, { before: packed.beforeAnyQuote, max: 10 }),
   ),
   'packed-quotes.readQuotesOf': returnsResult(({ transaction, tenant, ids }) =>
     packed.readQuotesOf(transaction, tenant, [ids.lane]),

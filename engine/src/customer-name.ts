@@ -8,11 +8,19 @@ import type { Steps } from '#engine/steps.ts'
  * @example customerKey(' Harvest  Table FOODS') // 'harvest table foods'
  */
 export function customerKey(name: string): string {
-  const lower = /^[\0-\x7f]*$/.test(name)
-    ? name.toLowerCase()
-    : // Each character by itself, as the database does: toLowerCase of a whole text depends on the letters around a Σ.
-      Array.from(name, (letter) => (letter === 'İ' ? 'i' : letter.toLowerCase())).join('')
-  return lower.replace(whiteSpace, ' ').replace(/^ | $/g, '')
+  return lowerCase(name).replace(whiteSpace, ' ').replace(/^ | $/g, '')
+}
+
+/**
+ * A text in lower case, as the function `lower` of the database has it: each character by itself. `toLowerCase` of a whole text
+ * depends on the letters around a Σ.
+ *
+ * @example lowerCase('BLUEBONNET Carriers') // 'bluebonnet carriers'
+ */
+export function lowerCase(text: string): string {
+  return /^[\0-\x7f]*$/.test(text)
+    ? text.toLowerCase()
+    : Array.from(text, (letter) => (letter === 'İ' ? 'i' : letter.toLowerCase())).join('')
 }
 
 const whiteSpace = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/g

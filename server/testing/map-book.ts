@@ -1,5 +1,6 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import { quoteAt } from '#engine/book/quote-columns.ts'
+import { QuoteNames } from '#engine/book/quote-names.ts'
 import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {
@@ -15,6 +16,7 @@ export function mapBook(): MapBook {
   const book: MapBook = {
     rows,
     lanes,
+    names: new QuoteNames(),
     lane(places) {
       const known = lanes.findIndex((lane) => JSON.stringify(lane) === JSON.stringify(places))
       return known >= 0 ? known : lanes.push(places) - 1
@@ -22,6 +24,9 @@ export function mapBook(): MapBook {
     put(lane, { laneId, quotedAt, rateCents, costCents, outcome, miles, weekendPickup = false }) {
       const quote = [quotedAt, rateCents, costCents, outcome, miles, weekendPickup]
       rows.set(laneId, [...Object.values(lanes[lane] ?? {}), ...quote].map(String).join(' '))
+    },
+    putApart(_lane, { laneId }) {
+      rows.delete(laneId)
     },
     remove(laneId) {
       rows.delete(laneId)

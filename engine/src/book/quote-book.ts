@@ -13,6 +13,7 @@ import {
   type QuoteRow,
   WON,
 } from './quote-columns.ts'
+import { QuoteNames } from './quote-names.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
 export interface LanePlaces {
@@ -66,6 +67,12 @@ export interface PreparedAdvice {
  */
 export class QuoteBook implements QuotedLanes {
   readonly columns = new QuoteColumns()
+  /**
+   * Quotes that are kept apart, because an amount cannot be converted to the basis of the book. They count nowhere; statistics say
+   * how many there are.
+   */
+  readonly apart = new QuoteColumns()
+  readonly names = new QuoteNames()
   readonly lanes: BookLane[] = []
   /** Every city pair. */
   readonly all: Area = { revision: 0, corridors: [] }
@@ -94,13 +101,15 @@ export class QuoteBook implements QuotedLanes {
   }
 
   /** Adds a portion to a book that is being opened. Nothing may be read, put or removed before `join` has ended. */
-  append(portion: QuotePortion): void {
+  append(portion: QuotePortion, apart?: QuotePortion): void {
     this.columns.append(portion)
+    if (apart !== undefined) this.apart.append(apart)
   }
 
   /** Ends the opening, in steps. The revisions stay 0, because nobody has read the book yet. */
   *join(): Steps<void> {
     yield* this.columns.join()
+    yield* this.apart.join()
     const { lane: laneOf, rows } = this.columns
     const counts = new Int32Array(OUTCOMES.length * this.lanes.length)
     for (let row = 0; row < rows; row++) {
@@ -136,14 +145,26 @@ export class QuoteBook implements QuotedLanes {
 
   /** Adds a quote, or replaces the one with the same laneId. */
   put(lane: number, quote: QuoteRow): void {
+    this.apart.remove(quote.laneId)
     const before = this.columns.rowOf(quote.laneId)
     if (before >= 0) this.#leave(before)
     this.#changing(lane)
     this.#count(this.columns.put(lane, quote, before), 1)
   }
 
+  /** Adds a quote that is kept apart, or replaces the one with the same laneId. */
+  putApart(lane: number, quote: QuoteRow): void {
+    this.#removeCounted(quote.laneId)
+    this.apart.put(lane, quote)
+  }
+
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void {
+    this.apart.remove(laneId)
+    this.#removeCounted(laneId)
+  }
+
+  #removeCounted(laneId: number): void {
     const row = this.columns.rowOf(laneId)
     if (row < 0) return
     this.#leave(row)
@@ -179,7 +200,11 @@ export class QuoteBook implements QuotedLanes {
   /** Approximate memory of the quotes, in bytes. */
   bytes(): number {
     return (
-      this.columns.bytes() + bytesPerLane * this.lanes.length + bytesPerCorridor * this.all.corridors.length
+      this.columns.bytes() +
+      this.apart.bytes() +
+      this.names.bytes() +
+      bytesPerLane * this.lanes.length +
+      bytesPerCorridor * this.all.corridors.length
     )
   }
 

@@ -22,6 +22,63 @@ export interface QuoteRow {
   readonly customer?: number
   /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
   readonly weekendPickup?: boolean
+  /** What only statistics read. Absent: all of it is unknown. */
+  readonly details?: QuoteDetails
+}
+
+/** What statistics need to know about a quote besides. Amounts are whole cents; 0 is an unknown or a missing amount. */
+export interface QuoteDetails {
+  /** The quoted rate. `rateCents` is AR once that is booked. */
+  readonly quotedCents: number
+  /** The truck cost that was expected when the quote was made: the rep's estimate, else that of the brokerage's history. */
+  readonly quotedCostCents: number
+  readonly marketCents: number
+  /** When it was decided, in epoch milliseconds; not before `quotedAt`. A pending quote has the time of the quote. */
+  readonly decidedAt: number
+  /** Numbers of `QuoteNames`. */
+  readonly names: number
+  readonly carrier: number
+  /** The user who entered or imported it; 0 if it is not known. */
+  readonly person: number
+  /** Bits: see `FACTS`. */
+  readonly facts: number
+}
+
+/** The bits of `facts`. */
+export const FACTS = {
+  /** `rateCents` is AR, and `costCents` is AP. */
+  customerRate: 1,
+  truckCost: 2,
+  /** The person imported it, and did not quote it. */
+  imported: 4,
+  contract: 8,
+  cancelled: 16,
+  /** It has a booking, or a cancelled one. */
+  booked: 32,
+  /** Two bits: how its amounts were converted, an index of `CONVERTED_BY`. */
+  convertedBy: 64 | 128,
+  /** An amount is in Canadian dollars. */
+  inCad: 256,
+  /** It expired: nobody said its outcome. */
+  expired: 512,
+  /** The service itself decided it, as when it expired. */
+  decidedByService: 1_024,
+  /** AP is above AR, as they are if they can be compared, else after the conversion. */
+  atALoss: 2_048,
+} as const
+const CONVERTED_SHIFT = 6
+
+/** How amounts were converted, by number in `facts`. */
+export const CONVERTED_BY = [null, 'charges', 'schedule', 'exchange'] as const
+
+/** @example convertedByOf(quote.facts) // 'charges' */
+export function convertedByOf(facts: number): (typeof CONVERTED_BY)[number] {
+  return CONVERTED_BY[(facts & FACTS.convertedBy) >> CONVERTED_SHIFT] ?? null
+}
+
+/** The bits of `convertedByOf`. */
+export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
+  return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
 /** In `outcomeAndPickup`, the bits of the outcome, and the bit of a weekend pickup. */
@@ -44,6 +101,15 @@ export interface QuotePortion {
   /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup. */
   readonly outcomeAndPickup: Uint8Array
   readonly customer: Int32Array
+  /** See `QuoteDetails`. */
+  readonly quotedCents: Int32Array
+  readonly quotedCostCents: Int32Array
+  readonly marketCents: Int32Array
+  readonly decidedAt: Float64Array
+  readonly names: Int32Array
+  readonly carrier: Int32Array
+  readonly person: Int32Array
+  readonly facts: Uint16Array
 }
 
 /** A cost that is not known, in a column. */
@@ -61,6 +127,14 @@ export function emptyPortion(quotes: number): QuotePortion {
     miles: new Float64Array(quotes),
     outcomeAndPickup: new Uint8Array(quotes),
     customer: new Int32Array(quotes),
+    quotedCents: new Int32Array(quotes),
+    quotedCostCents: new Int32Array(quotes),
+    marketCents: new Int32Array(quotes),
+    decidedAt: new Float64Array(quotes),
+    names: new Int32Array(quotes),
+    carrier: new Int32Array(quotes),
+    person: new Int32Array(quotes),
+    facts: new Uint16Array(quotes),
   }
 }
 
@@ -77,6 +151,16 @@ export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
     miles: portion.miles[at] as number,
     customer: portion.customer[at] as number,
     weekendPickup: (outcomeAndPickup & WEEKEND_BIT) !== 0,
+    details: {
+      quotedCents: portion.quotedCents[at] as number,
+      quotedCostCents: portion.quotedCostCents[at] as number,
+      marketCents: portion.marketCents[at] as number,
+      decidedAt: portion.decidedAt[at] as number,
+      names: portion.names[at] as number,
+      carrier: portion.carrier[at] as number,
+      person: portion.person[at] as number,
+      facts: portion.facts[at] as number,
+    },
   }
 }
 
@@ -89,21 +173,40 @@ const COLUMNS = [
   'miles',
   'outcomeAndPickup',
   'customer',
+  'quotedCents',
+  'quotedCostCents',
+  'marketCents',
+  'decidedAt',
+  'names',
+  'carrier',
+  'person',
+  'facts',
 ] as const
 
 /** The memory of a quote in bytes: its columns, its link to the next row of its lane, and its place in the table. */
-const BYTES_PER_QUOTE = 53
+const BYTES_PER_QUOTE = 87
 /** Columns that are joined have five percent more rows, which is room for weeks: a full column is copied to grow. */
 const ROOM = 1.05
 /** Rows that are linked in one step. */
 const ROWS_PER_STEP = 10_000
+
+const noDetails: QuoteDetails = {
+  quotedCents: 0,
+  quotedCostCents: 0,
+  marketCents: 0,
+  decidedAt: 0,
+  names: 0,
+  carrier: 0,
+  person: 0,
+  facts: 0,
+}
 
 const NONE = -1
 /** A table slot whose quote was removed. A search continues past it. */
 const REMOVED = -2
 
 /**
- * Quotes in columns, about 53 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
+ * Quotes in columns, about 87 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
  * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
  * Rows are in no order. A removed row has lane -1 until another quote takes its place.
@@ -124,6 +227,15 @@ export class QuoteColumns {
   /** See `outcomeOf` and `isWeekendPickup`. */
   outcomeAndPickup = new Uint8Array(0)
   customer = new Int32Array(0)
+  /** See `QuoteDetails`. */
+  quotedCents = new Int32Array(0)
+  quotedCostCents = new Int32Array(0)
+  marketCents = new Int32Array(0)
+  decidedAt = new Float64Array(0)
+  names = new Int32Array(0)
+  carrier = new Int32Array(0)
+  person = new Int32Array(0)
+  facts = new Uint16Array(0)
   /** Rows in use or freed: every row number is below this. */
   rows = 0
   /** The number of quotes. */
@@ -200,6 +312,7 @@ export class QuoteColumns {
     this.outcomeAndPickup[row] = quote.outcome | (quote.weekendPickup === true ? WEEKEND_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
+    this.#putDetails(row, quote.details ?? noDetails)
     return row
   }
 
@@ -275,6 +388,17 @@ export class QuoteColumns {
   bytes(): number {
     const rows = Math.max(this.lane.length, this.size)
     return BYTES_PER_QUOTE * rows + 16 * this.#first.length + 8 * this.#free.length
+  }
+
+  #putDetails(row: number, details: QuoteDetails): void {
+    this.quotedCents[row] = details.quotedCents
+    this.quotedCostCents[row] = details.quotedCostCents
+    this.marketCents[row] = details.marketCents
+    this.decidedAt[row] = details.decidedAt
+    this.names[row] = details.names
+    this.carrier[row] = details.carrier
+    this.person[row] = details.person
+    this.facts[row] = details.facts
   }
 
   #newRow(laneId: number): number {

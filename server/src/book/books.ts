@@ -13,7 +13,7 @@ import {
   withDeadline,
 } from '../database/session/index.ts'
 import { concurrencyLimit, late, orLate } from '../runtime/index.ts'
-import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
+import { followQuotes, openQuotes, type QuoteSink, type QuotesRead } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */
 export interface Book extends QuoteSink {
@@ -31,6 +31,8 @@ export interface OpenBook<Quotes extends Book> {
   readonly quotes: Quotes
   readonly settings: BookSettings
   readonly versions: TenantVersions
+  /** What amounts were converted with; null if none had to be. */
+  readonly days: QuotesRead['days']
 }
 
 /**
@@ -229,14 +231,14 @@ function bookOpener<Quotes extends Book>(
     const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
     try {
       if (stopped) throw stopping()
-      const { versions, settings } = await openQuotes(database, tenant, entry.quotes, {
+      const { versions, settings, days } = await openQuotes(database, tenant, entry.quotes, {
         onPortion() {
           if (stopped) throw stopping()
           grown(entry)
         },
         onAnswer,
       })
-      entry.open = { quotes: entry.quotes, settings, versions }
+      entry.open = { quotes: entry.quotes, settings, versions, days }
     } catch (error) {
       const refusal = error instanceof DoesNotFit ? refusals.add(entry) : null
       forget(entry)
@@ -304,7 +306,7 @@ function bookFollower<Quotes extends Book>(
       return { found, versions: found === 'gone' ? from.versions : found.versions }
     })
     if (found === 'gone' || entry.epoch !== watch.epoch()) return close(entry)
-    entry.open = { quotes, settings: found.settings, versions: found.versions }
+    entry.open = { quotes, settings: found.settings, versions: found.versions, days: found.days }
     if (entries.get(tenant) !== entry) return
     touch(entry)
     try {

@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
 import { type Area, type LanePlaces, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
 import type { QuotePortion, QuoteRow } from '#engine/book/quote-columns.ts'
+import type { QuoteNames } from '#engine/book/quote-names.ts'
 import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
 import { dayOf } from '#engine/estimate/day.ts'
 import { type Estimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
+import type { CustomerRecords } from '#engine/quote-statistics/customer-records.ts'
 import type { Steps } from '#engine/steps.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
@@ -25,6 +27,8 @@ const restShare = 3
 const restMsMax = 30_000
 /** The maximum age of a preparation that answers requests while a newer one is made. */
 const staleMaxMs = 60_000
+/** The memory of the statistics that are kept: some pages of a large brokerage. */
+const statisticsBytesMax = 4_000_000
 
 /**
  * A brokerage's book in this process: its quotes, results computed from them, and the preparation for estimates.
@@ -36,6 +40,11 @@ const staleMaxMs = 60_000
 export class BrokerageBook implements QuoteSink {
   readonly quotes = new QuoteBook()
   readonly #kept = new KeptResults()
+  readonly #known = new Map<
+    string,
+    { readonly state: string; readonly value: unknown; readonly bytes: number }
+  >()
+  #records: { readonly access: number; readonly value: Promise<CustomerRecords> } | null = null
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
@@ -58,12 +67,20 @@ export class BrokerageBook implements QuoteSink {
     return this.quotes.lane(places)
   }
 
+  get names(): QuoteNames {
+    return this.quotes.names
+  }
+
   put(lane: number, quote: QuoteRow): void {
     this.quotes.put(lane, quote)
   }
 
-  append(portion: QuotePortion): void {
-    this.quotes.append(portion)
+  putApart(lane: number, quote: QuoteRow): void {
+    this.quotes.putApart(lane, quote)
+  }
+
+  append(portion: QuotePortion, apart: QuotePortion): void {
+    this.quotes.append(portion, apart)
   }
 
   join(): Steps<void> {
@@ -82,6 +99,54 @@ export class BrokerageBook implements QuoteSink {
     const found = yield* compute()
     this.#kept.keep(key, { revision, now }, found)
     return found.value
+  }
+
+  /**
+   * A result over all quotes, and over what is known at a version of access, such as who sees which customer. Unlike other work on
+   * the book, it does not run while changes are applied: its totals are of one moment. The newest results are kept until a quote
+   * or the access changes.
+   *
+   * @param bytesOf the memory that a result takes
+   */
+  statistics<Value>(
+    key: string,
+    access: number,
+    compute: (quotes: QuoteBook) => Steps<Value>,
+    bytesOf: (value: Value) => number,
+  ): Promise<Value> {
+    return yieldBetweenSteps(this.#statistics(key, access, compute, bytesOf), this)
+  }
+
+  *#statistics<Value>(
+    key: string,
+    access: number,
+    compute: (quotes: QuoteBook) => Steps<Value>,
+    bytesOf: (value: Value) => number,
+  ): Steps<Value> {
+    const state = `${access} ${this.quotes.revision} ${this.quotes.apart.changes}`
+    const known = this.#known.get(key)
+    if (known?.state === state) return known.value as Value
+    const value = yield* compute(this.quotes)
+    this.#known.delete(key)
+    this.#known.set(key, { state, value, bytes: bytesOf(value) })
+    let bytes = this.#known.values().reduce((sum, one) => sum + one.bytes, 0)
+    for (const [other, one] of this.#known) {
+      if (bytes <= statisticsBytesMax && one.state === state) continue
+      this.#known.delete(other)
+      bytes -= one.bytes
+    }
+    return value
+  }
+
+  /** The customers and teams of the brokerage at a version of access; `read` reads them if they are not known. */
+  customerRecords(access: number, read: () => Promise<CustomerRecords>): Promise<CustomerRecords> {
+    if (this.#records?.access === access) return this.#records.value
+    const made = { access, value: read() }
+    this.#records = made
+    made.value.catch(() => {
+      if (this.#records === made) this.#records = null
+    })
+    return made.value
   }
 
   /** The brokerage's curve by miles on the day of `now`. */

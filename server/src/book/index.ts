@@ -1,6 +1,6 @@
 /**
  * The book of a brokerage: its quotes in memory, opened once, and then kept current with the lanes that changed.
- * Markup, lane insight, estimates and expected costs read it and nothing else.
+ * Markup, lane insight, estimates, expected costs and statistics read it and nothing else.
  */
 
 export {
@@ -19,3 +19,4 @@ export { type Book, type BookCounts, type Books, books, type OpenBook } from './
 export { BrokerageBook } from './brokerage-book.ts'
 export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export type { QuotedFor } from './quote-facts.ts'
+export { type Statistics, statisticsOf } from './statistics.ts'

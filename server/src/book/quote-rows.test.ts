@@ -4,14 +4,7 @@ import { finished } from '#engine/steps.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import {
-  beforeAnyQuote,
-  pricingRules,
-  readQuotesBefore,
-  readTenantQuotes,
-  recordBytes,
-  updateTenant,
-} from '../database/queries/index.ts'
+import { pricingRules, readTenantQuotes, recordBytes, updateTenant } from '../database/queries/index.ts'
 import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
 import { followQuotes, openQuotes, type QuotesRead, unpackInSteps } from './quote-rows.ts'
 
@@ -98,6 +91,7 @@ const followed = async (...args: Parameters<typeof followQuotes>): Promise<Quote
 /** What a sink was read with that is at this version of the facts. */
 const asOf = (facts: number) => ({
   versions: { facts, access: 0 },
+  days: null,
   settings: {
     method: 'at_or_below' as const,
     rules: [],
@@ -105,6 +99,7 @@ const asOf = (facts: number) => ({
     basis: 'all_in' as const,
     mixed: false,
     conversions: 0,
+    timeZone: 'UTC',
     experiment: null,
   },
 })
@@ -122,7 +117,7 @@ describe('opening', () => {
     }
   })
 
-  test('without an amount to convert, the table has the same quotes as the view: no voided ones, expired ones as the brokerage counts them', async () => {
+  test('leaves out voided quotes, and has expired ones as the brokerage counts them', async () => {
     const own = await brokerage(12)
     await asOwner(
       own,
@@ -134,20 +129,9 @@ describe('opening', () => {
         own,
         `update tenants set expired_counts_as_lost = ${expiredCountsAsLost} where tenant_id = ${own}`,
       )
-      const [table, view] = await app.database.inTenant(own, (transaction) =>
-        Promise.all(
-          [false, true].map((mixed) =>
-            readQuotesBefore(
-              transaction,
-              own,
-              { mixed, expiredCountsAsLost },
-              { before: beforeAnyQuote, max: 100 },
-            ),
-          ),
-        ),
-      )
-      expect(table).toEqual(view)
-      expect(table?.packed.records).toHaveLength(12 * recordBytes)
+      const { rows, read } = await opened(own)
+      expect(read.put).toBe(12)
+      expect(rows).toEqual(await plainRows(own))
     }
   })
 
@@ -180,6 +164,7 @@ describe('opening', () => {
         basis: 'all_in',
         mixed: false,
         conversions: 0,
+        timeZone: 'UTC',
         experiment: null,
       })
     }
@@ -205,6 +190,7 @@ describe('opening', () => {
       basis: 'all_in',
       mixed: false,
       conversions: 0,
+      timeZone: 'UTC',
       experiment: null,
     })
     expect(await followed(app.database, own, read, mapBook())).toMatchObject({
@@ -320,10 +306,20 @@ describe('following', () => {
   })
 })
 
-test('quotes and places that do not match are an error, not quotes of other lanes', () => {
-  const unpack = (records: Buffer, places: string) =>
-    finished(unpackInSteps({ records, places }, mapBook(), new Map()))
+test('quotes and names that do not match are an error, not quotes of other lanes', () => {
+  const unpack = (records: Buffer, places: string, customers = 'Harvest\u001f') =>
+    finished(
+      unpackInSteps(
+        { records, terms: null, places, customers, carriers: '' },
+        mapBook(),
+        { basis: 'all_in', expiredCountsAsLost: false, days: null },
+        new Map(),
+      ),
+    )
+  const places = 'a\u001fb\u001fc\u001fd\u001f\u001f\u001fV'
   expect(() => unpack(Buffer.alloc(recordBytes), 'a\u001eb')).toThrow('do not match')
+  expect(() => unpack(Buffer.alloc(recordBytes), places, 'a\u001f\u001eb\u001f')).toThrow('do not match')
   expect(() => unpack(Buffer.alloc(recordBytes), 'a\u001fb')).toThrow('cannot be parsed')
-  expect(unpack(Buffer.alloc(recordBytes), 'a\u001fb\u001fc\u001fd\u001f\u001f\u001fV').count).toBe(1)
+  expect(() => unpack(Buffer.alloc(recordBytes), places, 'Harvest')).toThrow('cannot be parsed')
+  expect(unpack(Buffer.alloc(recordBytes), places).counted.count).toBe(1)
 })

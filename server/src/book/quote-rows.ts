@@ -1,10 +1,33 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
-import { emptyPortion, type QuotePortion, type QuoteRow, quoteAt } from '#engine/book/quote-columns.ts'
+import {
+  bitsOfConvertedBy,
+  emptyPortion,
+  FACTS,
+  LOST,
+  OUTCOMES,
+  PENDING,
+  type QuotePortion,
+  type QuoteRow,
+  quoteAt,
+  UNKNOWN_COST,
+  WEEKEND_BIT,
+} from '#engine/book/quote-columns.ts'
+import type { QuoteNames } from '#engine/book/quote-names.ts'
+import {
+  type ChargesOfDay,
+  type CountedAmounts,
+  countedAmounts,
+  type SentAmounts,
+} from '#engine/counted-amounts.ts'
+import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
+import { costThatCounts, rateThatCounts } from '#engine/history.ts'
+import { type AmountTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import type { Steps } from '#engine/steps.ts'
 import {
   type BookSettings,
   beforeAnyQuote,
   changedMax,
+  conversions,
   int8At,
   type PackedQuotes,
   postgresEpochMs,
@@ -13,8 +36,12 @@ import {
   readChangedLanes,
   readQuotesBefore,
   readQuotesOf,
+  recordAt,
   recordBytes,
+  recordCodes,
   recordSeparator,
+  termsAt,
+  termsBytes,
   unitSeparator,
   viewOf,
 } from '../database/queries/index.ts'
@@ -32,12 +59,16 @@ import { yieldBetweenSteps } from '../runtime/index.ts'
 export interface QuoteSink {
   /** The number of a lane, the same for the same places and equipment. */
   lane(places: LanePlaces): number
+  /** Numbers the names of customers and carriers. */
+  readonly names: QuoteNames
   /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
+  /** The same for a quote that is kept apart, because an amount cannot be converted. */
+  putApart(lane: number, quote: QuoteRow): void
   /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
   /** Adds a portion while all quotes are read. The lanes in it are numbers that `lane()` returned. */
-  append(portion: QuotePortion): void
+  append(portion: QuotePortion, apart: QuotePortion): void
   /** Ends the reading of all quotes, in steps. Until then, only `lane` and `append` are called. */
   join(): Steps<void>
 }
@@ -46,11 +77,18 @@ export interface QuoteSink {
 export interface QuotesRead {
   readonly versions: TenantVersions
   readonly settings: BookSettings
+  /** What amounts are converted with; null if none has to be. */
+  readonly days: conversions.ConversionDays | null
   /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
   /** Quotes with a time that a JavaScript Date cannot hold: they are left out, and were removed if they had another time. */
   readonly skipped: number
+}
+
+/** How quotes are counted. */
+interface Counting extends Pick<BookSettings, 'basis' | 'expiredCountsAsLost'> {
+  readonly days: QuotesRead['days']
 }
 
 /** Quotes read by one statement: some 70 ms of database time, far below the statement timeout. */
@@ -65,54 +103,229 @@ const unpackedPerStep = 1_000
 /** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
 const putPerStep = 10
 
+/** Quotes of a portion: those that count, and those that are kept apart because an amount cannot be converted. */
+export interface UnpackedQuotes {
+  readonly counted: QuotePortion
+  readonly apart: QuotePortion
+}
+
 /**
- * Unpacks quotes, and numbers their lanes. Quotes with a time that a Date cannot hold are left out. `lanes` caches lane
- * numbers between portions.
+ * Unpacks quotes, converts their amounts, and numbers their lanes. Quotes with a time that a Date cannot hold are left out. `lanes`
+ * caches lane numbers between portions.
  */
 export function* unpackInSteps(
-  { records, places: texts }: PackedQuotes,
-  sink: Pick<QuoteSink, 'lane'>,
+  { records, terms, places, customers, carriers }: PackedQuotes,
+  sink: Pick<QuoteSink, 'lane' | 'names'>,
+  { basis, expiredCountsAsLost, days }: Counting,
   lanes: Map<string, number>,
-): Steps<QuotePortion> {
-  if (records === null || texts === null) return emptyPortion(0)
-  const lists = texts.split(recordSeparator)
-  if (lists.length * recordBytes !== records.length)
+): Steps<UnpackedQuotes> {
+  const counted = emptyPortion(records === null ? 0 : records.length / recordBytes)
+  if (records === null || places === null || customers === null || carriers === null) {
+    return { counted, apart: emptyPortion(0) }
+  }
+  const texts = [places, customers, carriers].map((text) => text.split(recordSeparator))
+  const [ofPlaces = [], ofCustomers = [], ofCarriers = []] = texts
+  if (texts.some((list) => list.length * recordBytes !== records.length))
     throw new Error('The quotes and their places do not match.')
   const numbers = viewOf(records)
-  const portion = emptyPortion(lists.length)
-  portion.count = 0
-  for (let index = 0; index < lists.length; index++) {
+  const ofTerms = viewOf(terms ?? Buffer.alloc(0))
+  const apart = emptyPortion(ofTerms.byteLength / termsBytes)
+  counted.count = 0
+  apart.count = 0
+  let lastCustomers: string | null = null
+  let names = 0
+  for (let index = 0, termsStart = 0; index < ofPlaces.length; index++) {
     if (index % unpackedPerStep === 0) yield
-    const text = lists[index] as string
-    const at = index * recordBytes
-    const laneId = int8At(numbers, at)
-    const quotedAt = Math.floor(int8At(numbers, at + 8) / 1000) + postgresEpochMs
+    const start = index * recordBytes
+    const laneId = int8At(numbers, start)
+    const hasTerms =
+      termsStart < ofTerms.byteLength && int8At(ofTerms, termsStart + termsAt.laneId) === laneId
+    const ownTerms = hasTerms ? termsStart : null
+    if (hasTerms) termsStart += termsBytes
+    const quotedAt = timeAt(numbers, start + recordAt.quotedAt)
     if (Math.abs(quotedAt) > dateMsMax) continue
-    let lane = lanes.get(text)
+    const places = ofPlaces[index] as string
+    let lane = lanes.get(places)
     if (lane === undefined) {
-      // A substring would keep the text of the whole portion in memory.
-      const own = Buffer.from(text).toString()
+      const own = ownText(places)
       lane = sink.lane(placesIn(own))
       lanes.set(own, lane)
     }
+    const ofQuote = ofCustomers[index] as string
+    if (ofQuote !== lastCustomers) {
+      // The quotes of a request follow each other.
+      names = customersIn(ofQuote, sink.names)
+      lastCustomers = ofQuote
+    }
+    const codes = numbers.getInt32(start + recordAt.codes)
+    const sent = sentAmounts(numbers, start, ownTerms === null ? null : { numbers: ofTerms, at: ownTerms })
+    const miles = numbers.getFloat64(start + recordAt.miles)
+    const converted =
+      ownTerms === null
+        ? null
+        : countedAmounts(sent, basis, () => {
+            const customerKey = sink.names.customers[names]?.quotedKey ?? ''
+            return chargesOfDay(days, { customerKey, day: Math.floor(quotedAt / dayMs), miles })
+          })
+    const isApart = ownTerms !== null && converted === null
+    // Amounts that state no terms are in US dollars on the default basis. Those of a quote that is kept apart count nowhere.
+    const amounts = converted ?? sent
+    const portion = isApart ? apart : counted
+    const { quotedCents, estimatedCents, expectedCents, customerRateCents, truckCostCents } = amounts
     const count = portion.count++
     portion.lane[count] = lane
     portion.laneId[count] = laneId
     portion.quotedAt[count] = quotedAt
-    portion.miles[count] = numbers.getFloat64(at + 16)
-    portion.rateCents[count] = numbers.getInt32(at + 24)
-    portion.costCents[count] = numbers.getInt32(at + 28)
-    portion.outcomeAndPickup[count] = numbers.getUint8(at + 32)
-    portion.customer[count] = numbers.getInt32(at + 33)
+    portion.miles[count] = miles
+    portion.rateCents[count] = rateThatCounts({ quotedRateCents: quotedCents, customerRateCents })
+    portion.costCents[count] =
+      costThatCounts({ estimatedCostCents: estimatedCents, truckCostCents }) ?? UNKNOWN_COST
+    portion.outcomeAndPickup[count] =
+      outcomeIn(codes, expiredCountsAsLost) | (codes & recordCodes.weekendPickup ? WEEKEND_BIT : 0)
+    portion.customer[count] = numbers.getInt32(start + recordAt.customer)
+    portion.quotedCents[count] = quotedCents
+    portion.quotedCostCents[count] = (estimatedCents || expectedCents) ?? 0
+    portion.marketCents[count] = amounts.marketCents ?? 0
+    portion.decidedAt[count] = Math.max(quotedAt, timeAt(numbers, start + recordAt.decidedAt))
+    portion.names[count] = names
+    portion.carrier[count] = carrierIn(ofCarriers[index] as string, sink.names)
+    portion.person[count] = numbers.getInt32(start + recordAt.person)
+    portion.facts[count] =
+      factsOf(codes, sent, { amounts, basis }) | bitsOfConvertedBy(converted?.convertedBy ?? null)
   }
-  return portion
+  return { counted, apart }
+}
+
+const dayMs = 86_400_000
+
+/** A time of PostgreSQL in epoch milliseconds. */
+const timeAt = (numbers: DataView, at: number) => Math.floor(int8At(numbers, at) / 1000) + postgresEpochMs
+
+/** A copy of a text: a substring would keep the text of the whole portion in memory. */
+const ownText = (text: string) => Buffer.from(text).toString()
+
+function customersIn(text: string, names: QuoteSink['names']): number {
+  const end = text.indexOf(unitSeparator)
+  if (end < 0) throw new Error('The customers of a quote cannot be parsed.')
+  const booked = text.slice(end + 1)
+  return names.customer(text.slice(0, end), booked === '' ? null : booked)
+}
+
+function carrierIn(text: string, names: QuoteSink['names']): number {
+  return text === '' ? 0 : names.carrier(text)
+}
+
+function outcomeIn(codes: number, expiredCountsAsLost: boolean): number {
+  const outcome = codes & recordCodes.outcome
+  return outcome < OUTCOMES.length ? outcome : expiredCountsAsLost ? LOST : PENDING
+}
+
+const ifSent = (cents: number) => (cents < 0 ? null : cents)
+const notStated: AmountTerms = { basis: null, fuelCents: null, accessorialCents: null, currency: null }
+const basisOf = [null, 'linehaul', 'all_in'] as const
+const currencyOf = [null, 'USD', 'CAD'] as const
+
+/** The amounts of a record, with the terms of its second record. */
+function sentAmounts(
+  numbers: DataView,
+  start: number,
+  terms: { readonly numbers: DataView; readonly at: number } | null,
+): SentAmounts {
+  const cents = (at: number) => ifSent(numbers.getInt32(start + at))
+  const codes = terms === null ? 0 : terms.numbers.getInt32(terms.at + termsAt.codes)
+  const statedIn = (of: 'quoted' | 'customer' | 'truck', nth: number): AmountTerms => {
+    if (terms === null) return notStated
+    const charges = terms.at + termsAt[of]
+    return {
+      basis: basisOf[(codes >> (2 * nth)) & 3] ?? null,
+      currency: currencyOf[(codes >> (8 + 2 * nth)) & 3] ?? null,
+      fuelCents: ifSent(terms.numbers.getInt32(charges)),
+      accessorialCents: ifSent(terms.numbers.getInt32(charges + 4)),
+    }
+  }
+  return {
+    quotedCents: numbers.getInt32(start + recordAt.quoted),
+    estimatedCents: cents(recordAt.estimated),
+    expectedCents: cents(recordAt.expected),
+    expectedBasis: basisOf[(codes >> 6) & 3] ?? null,
+    marketCents: cents(recordAt.market),
+    customerRateCents: cents(recordAt.customerRate),
+    truckCostCents: cents(recordAt.truckCost),
+    quoted: statedIn('quoted', 0),
+    customer: statedIn('customer', 1),
+    truck: statedIn('truck', 2),
+  }
+}
+
+function chargesOfDay(
+  days: conversions.ConversionDays | null,
+  { customerKey, day, miles }: { readonly customerKey: string; readonly day: number; readonly miles: number },
+): ChargesOfDay {
+  const millsOf = (key: string) => days?.fuel.get(key)?.get(day) ?? null
+  const charge = (mills: number | null) =>
+    mills === null || Number.isNaN(miles) ? null : fuelOfMiles(mills, miles)
+  const usdPerCad = days?.exchange.get(day) ?? null
+  return {
+    rates: { scheduledFuelCents: charge(millsOf(customerKey) ?? millsOf('')), usdPerCad },
+    costs: { scheduledFuelCents: charge(millsOf('')), usdPerCad },
+  }
+}
+
+type BookedAmounts = Pick<CountedAmounts, 'customerRateCents' | 'truckCostCents'>
+
+function factsOf(
+  codes: number,
+  sent: SentAmounts,
+  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
+): number {
+  const { customerRateCents: revenue, truckCostCents: cost, quoted, customer, truck } = sent
+  const isCad = ({ currency }: AmountTerms) => currency === 'CAD'
+  const bit = (isSet: boolean, fact: number) => (isSet ? fact : 0)
+  const isBooked =
+    revenue !== null || cost !== null || (codes & (recordCodes.otherBooking | recordCodes.cancelled)) !== 0
+  return (
+    bit(revenue !== null, FACTS.customerRate) |
+    bit(cost !== null, FACTS.truckCost) |
+    bit((codes & recordCodes.imported) !== 0, FACTS.imported) |
+    bit((codes & recordCodes.contract) !== 0, FACTS.contract) |
+    bit((codes & recordCodes.cancelled) !== 0, FACTS.cancelled) |
+    bit(isBooked, FACTS.booked) |
+    bit(isCad(quoted) || isCad(customer) || isCad(truck), FACTS.inCad) |
+    bit((codes & recordCodes.outcome) === OUTCOMES.length, FACTS.expired) |
+    bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
+    bit(isAtALoss(sent, { amounts, basis }), FACTS.atALoss)
+  )
+}
+
+/** Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. */
+function isAtALoss(
+  { customerRateCents, truckCostCents, customer, truck }: SentAmounts,
+  { amounts, basis }: { readonly amounts: BookedAmounts; readonly basis: RateBasis },
+): boolean {
+  if (customerRateCents === null || truckCostCents === null) return false
+  const termsOf = ({ basis, currency }: AmountTerms) => ({ basis, currency: currency ?? null })
+  if (sameTerms(termsOf(customer), termsOf(truck), basis)) return truckCostCents > customerRateCents
+  return (amounts.truckCostCents ?? 0) > (amounts.customerRateCents ?? 0)
 }
 
 /** Puts the quotes of a portion into a sink. */
-function* putInSteps(portion: QuotePortion, sink: QuoteSink): Steps<void> {
-  for (let at = 0; at < portion.count; at++) {
+function* putInSteps({ counted, apart }: UnpackedQuotes, sink: QuoteSink): Steps<void> {
+  for (let at = 0; at < counted.count; at++) {
     if (at % putPerStep === putPerStep - 1) yield
-    sink.put(portion.lane[at] as number, quoteAt(portion, at))
+    sink.put(counted.lane[at] as number, quoteAt(counted, at))
+  }
+  for (let at = 0; at < apart.count; at++) {
+    if (at % putPerStep === putPerStep - 1) yield
+    sink.putApart(apart.lane[at] as number, quoteAt(apart, at))
+  }
+}
+
+/** Removes quotes. In steps of the sink, so that no other work of the sink is in the middle of reading it. */
+function* removeInSteps(ids: Iterable<number>, sink: QuoteSink): Steps<void> {
+  let removed = 0
+  for (const laneId of ids) {
+    if (removed++ % putPerStep === putPerStep - 1) yield
+    sink.remove(laneId)
   }
 }
 
@@ -170,11 +383,14 @@ export async function openQuotes(
   return runInBackground(() =>
     forBrokerage(async () => {
       // The versions are read first: anything committed later has a higher version.
-      const { versions, settings } = await database.inTenant(tenant, (transaction) =>
-        readBookStanding(transaction, tenant, null),
-      )
+      const { versions, settings, days } = await database.inTenant(tenant, async (transaction) => {
+        const standing = await readBookStanding(transaction, tenant, null)
+        const { mixed } = standing.settings
+        return { ...standing, days: mixed ? await conversions.conversionDays(transaction, tenant) : null }
+      })
       onAnswer()
-      const portions = portionsOf(database, tenant, settings, perPortion)
+      const portions = portionsOf(database, tenant, perPortion)
+      const counting = { ...settings, days }
       // The database reads each portion while the previous one is unpacked.
       let coming = portions.next()
       coming.catch(() => {})
@@ -187,14 +403,15 @@ export async function openQuotes(
         if (done === true) break
         coming = portions.next()
         coming.catch(() => {})
-        const portion = await yieldBetweenSteps(unpackInSteps(packed, sink, lanes), sink)
-        sink.append(portion)
-        put += portion.count
-        skipped += portion.lane.length - portion.count
+        const { counted, apart } = await yieldBetweenSteps(unpackInSteps(packed, sink, counting, lanes), sink)
+        sink.append(counted, apart)
+        const read = counted.count + apart.count
+        put += read
+        skipped += counted.lane.length - read
         onPortion(put)
       }
       await yieldBetweenSteps(sink.join(), sink)
-      return { versions, settings, put, removed: 0, skipped }
+      return { versions, settings, days, put, removed: 0, skipped }
     }),
   )
 }
@@ -203,16 +420,13 @@ export async function openQuotes(
 async function* portionsOf(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
-  settings: BookSettings,
   perPortion: number,
 ): AsyncGenerator<PackedQuotes, void> {
   let limit = perPortion
   for (let before: QuotePlace | null = beforeAnyQuote; before !== null; ) {
     const from: QuotePlace = before
     const portion = await database
-      .inTenant(tenant, (transaction) =>
-        readQuotesBefore(transaction, tenant, settings, { before: from, max: limit }),
-      )
+      .inTenant(tenant, (transaction) => readQuotesBefore(transaction, tenant, { before: from, max: limit }))
       .catch((error: unknown) => {
         if (databaseFailure(error) !== 'too-slow' || limit <= quotesPerPortionMin) throw error
         return null
@@ -234,7 +448,7 @@ async function* portionsOf(
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
-  { versions, settings }: Pick<QuotesRead, 'versions' | 'settings'>,
+  { versions, settings, days: known }: Pick<QuotesRead, 'versions' | 'settings' | 'days'>,
   sink: QuoteSink,
 ): Promise<QuotesRead | 'gone'> {
   const since = versions.facts
@@ -244,27 +458,35 @@ export async function followQuotes(
     if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     if (standing.settings.basis !== settings.basis) return 'gone'
     if (standing.settings.mixed && standing.settings.conversions !== settings.conversions) return 'gone'
+    const { mixed } = standing.settings
+    // The same conversions as before, unless nothing had to be converted until now.
+    const days = mixed ? (known ?? (await conversions.conversionDays(transaction, tenant))) : null
     const ids = standing.changed === 0 ? [] : await readChangedLanes(transaction, tenant, since)
     const portions: PackedQuotes[] = []
     for (let start = 0; start < ids.length; start += quotesPerPortion) {
       const some = ids.slice(start, start + quotesPerPortion)
       portions.push(await readQuotesOf(transaction, tenant, some))
     }
-    return { standing, ids, portions }
+    return { standing, days, ids, portions }
   })
   if (found === 'gone') return found
-  const { standing, ids, portions } = found
+  const { standing, days, ids, portions } = found
+  const counting = { ...standing.settings, days }
   const left = new Set(ids)
   const lanes = new Map<string, number>()
   let put = 0
   let skipped = 0
   for (const packed of portions) {
-    const portion = await yieldBetweenSteps(unpackInSteps(packed, sink, lanes), sink)
-    await yieldBetweenSteps(putInSteps(portion, sink), sink)
-    for (const laneId of portion.laneId.subarray(0, portion.count)) left.delete(laneId)
-    put += portion.count
-    skipped += portion.lane.length - portion.count
+    const unpacked = await yieldBetweenSteps(unpackInSteps(packed, sink, counting, lanes), sink)
+    await yieldBetweenSteps(putInSteps(unpacked, sink), sink)
+    for (const { count, laneId: read } of [unpacked.counted, unpacked.apart]) {
+      for (const laneId of read.subarray(0, count)) left.delete(laneId)
+      put += count
+      skipped -= count
+    }
+    skipped += unpacked.counted.lane.length
   }
-  for (const laneId of left) sink.remove(laneId)
-  return { versions: standing.versions, settings: standing.settings, put, removed: left.size, skipped }
+  await yieldBetweenSteps(removeInSteps(left, sink), sink)
+  const { versions: newest, settings: inForce } = standing
+  return { versions: newest, settings: inForce, days, put, removed: left.size, skipped }
 }

@@ -4,6 +4,8 @@
  */
 
 export * from './binary-arrays.ts'
+export * from './customers/customer-records.ts'
+export * as customerRecords from './customers/customer-records.ts'
 export * from './customers/customers.ts'
 export * as customers from './customers/customers.ts'
 export * from './customers/teams.ts'

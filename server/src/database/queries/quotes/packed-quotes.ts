@@ -21,28 +21,85 @@ export interface BookSettings {
   readonly mixed: boolean
   /** The number of changes of fuel schedules and prices, which amounts are converted with. */
   readonly conversions: number
+  /** The IANA time zone in which the months of the brokerage begin. */
+  readonly timeZone: string
   /** The running experiment with suggested rates; null if there is none. */
   readonly experiment: Experiment | null
 }
 
 /*
- * The binary record of a quote, and one text for its places. A row for each quote would take the driver thirty times as
- * long, because it parses and names each value. Places cannot contain control characters, so these separate them. The
- * outcome byte is an index of the engine's `OUTCOMES`, plus its `WEEKEND_BIT` for a pickup on Saturday or Sunday. The
- * customer is a hash of its key: of a thousand customers, two have the same hash in one of ten thousand brokerages, and then
- * share their effect on the estimate.
+ * The binary record of a quote, with its amounts as they were sent, and texts for its places, its customers and its carrier. A row
+ * for each quote would take the driver thirty times as long, because it parses and names each value. Names cannot contain control
+ * characters, so these separate them. The customer is a hash of its key: of a thousand customers, two have the same hash in one of
+ * ten thousand brokerages, and then share their effect on the estimate.
  */
+const cents = (column: string) => sql`int4send(coalesce(${sql.ref(column)}, -1))`
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
-  || int4send(coalesce(customer_rate_cents, quoted_rate_cents))
-  || int4send(coalesce(truck_cost_cents, estimated_cost_cents, -1))
-  || case when extract(isodow from pickup_date) >= 6
-    then case outcome when 'won' then '\\x05'::bytea when 'lost' then '\\x06'::bytea else '\\x04'::bytea end
-    else case outcome when 'won' then '\\x01'::bytea when 'lost' then '\\x02'::bytea else '\\x00'::bytea end end
-  || int4send(hashtext(customer_key))`
-export const recordBytes = 37
+  || int4send(quoted_rate_cents) || ${cents('estimated_cost_cents')} || ${cents('expected_cost_cents')}
+  || ${cents('customer_rate_cents')} || ${cents('truck_cost_cents')} || ${cents('market_rate_cents')}
+  || timestamptz_send(coalesce(decided_at, created_at)) || int4send(coalesce(created_by, 0))
+  || int4send(hashtext(customer_key))
+  || int4send(case outcome when 'won' then 1 when 'lost' then 2 when 'expired' then 3 else 0 end
+    + case when extract(isodow from pickup_date) >= 6 then 4 else 0 end
+    + case when import_id is null then 0 else 8 end
+    + case when rate_type = 'contract' then 16 else 0 end
+    + case when cancelled_at is null then 0 else 32 end
+    + case when outcome_source = 'lanewise' then 64 else 0 end
+    + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end)`
+export const recordBytes = 68
+/** Where the values of a record begin, and the codes in its last value. */
+export const recordAt = {
+  laneId: 0,
+  quotedAt: 8,
+  miles: 16,
+  quoted: 24,
+  estimated: 28,
+  expected: 32,
+  customerRate: 36,
+  truckCost: 40,
+  market: 44,
+  decidedAt: 48,
+  person: 56,
+  customer: 60,
+  codes: 64,
+} as const
+export const recordCodes = {
+  /** pending, won, lost or expired */
+  outcome: 3,
+  weekendPickup: 4,
+  imported: 8,
+  contract: 16,
+  cancelled: 32,
+  decidedByService: 64,
+  otherBooking: 128,
+} as const
+
+/*
+ * A second record for a quote that states the basis or the currency of an amount: its id, the charges of its quoted rate, its AR and
+ * its AP, and codes of two bits: the basis of each and of its expected cost (0 is not stated), and the currency of each.
+ */
+const basisCode = (column: string) =>
+  sql`case ${sql.ref(column)} when 'linehaul' then 1 when 'all_in' then 2 else 0 end`
+const currencyCode = (column: string) =>
+  sql`case ${sql.ref(column)} when 'USD' then 1 when 'CAD' then 2 else 0 end`
+const terms = sql`case when coalesce(quoted_basis, customer_basis, truck_basis, quoted_currency, customer_currency,
+    truck_currency) is not null
+  then int8send(lane_id)
+    || ${cents('quoted_fuel_cents')} || ${cents('quoted_accessorials_cents')}
+    || ${cents('customer_fuel_cents')} || ${cents('customer_accessorials_cents')}
+    || ${cents('truck_fuel_cents')} || ${cents('truck_accessorials_cents')}
+    || int4send(${basisCode('quoted_basis')} + 4 * ${basisCode('customer_basis')} + 16 * ${basisCode('truck_basis')}
+      + 64 * ${basisCode('expected_basis')} + 256 * ${currencyCode('quoted_currency')}
+      + 1024 * ${currencyCode('customer_currency')} + 4096 * ${currencyCode('truck_currency')}) end`
+export const termsBytes = 36
+export const termsAt = { laneId: 0, quoted: 8, customer: 16, truck: 24, codes: 32 } as const
+
 export const unitSeparator = '\u001f'
 export const recordSeparator = '\u001e'
-const placeColumns = [
+const separated = (columns: readonly RawBuilder<unknown>[]) =>
+  // Not concat_ws, which takes three times as long.
+  sql.join(columns, sql` || ${sql.lit(unitSeparator)} || `)
+const places = separated([
   sql`origin_key`,
   sql`destination_key`,
   sql`origin_state`,
@@ -50,47 +107,83 @@ const placeColumns = [
   sql`coalesce(origin_market, '')`,
   sql`coalesce(destination_market, '')`,
   sql`equipment_code`,
-]
-// Not concat_ws, which takes three times as long.
-const places = sql.join(placeColumns, sql` || ${sql.lit(unitSeparator)} || `)
+])
+/** The customer of the quote, and that of the booking. */
+const customerNames = separated([sql`quoted_customer_name`, sql`coalesce(customer_name, '')`])
+const carrier = sql`coalesce(carrier_name, '')`
 
-/** The columns that `record` and `places` read: a subquery that selected all columns took a fifth longer. */
-const packedColumns = [
-  'lane_id',
-  'created_at',
-  'miles',
-  'customer_rate_cents',
-  'quoted_rate_cents',
-  'truck_cost_cents',
-  'estimated_cost_cents',
-  'outcome',
-  'pickup_date',
-  'origin_key',
-  'destination_key',
-  'origin_state',
-  'destination_state',
-  'origin_market',
-  'destination_market',
-  'equipment_code',
-  'customer_key',
-] as const
+/** The columns that records and texts read: a subquery that selected all columns took a fifth longer. */
+const packedColumns = sql.join(
+  [
+    'lane_id',
+    'created_at',
+    'miles',
+    'quoted_rate_cents',
+    'estimated_cost_cents',
+    'expected_cost_cents',
+    'expected_basis',
+    'customer_rate_cents',
+    'truck_cost_cents',
+    'market_rate_cents',
+    'decided_at',
+    'created_by',
+    'import_id',
+    'outcome',
+    'outcome_source',
+    'pickup_date',
+    'rate_type',
+    'cancelled_at',
+    'carrier_name',
+    'carrier_notes',
+    'booked_at',
+    'quoted_basis',
+    'quoted_fuel_cents',
+    'quoted_accessorials_cents',
+    'quoted_currency',
+    'customer_basis',
+    'customer_fuel_cents',
+    'customer_accessorials_cents',
+    'customer_currency',
+    'truck_basis',
+    'truck_fuel_cents',
+    'truck_accessorials_cents',
+    'truck_currency',
+    'origin_key',
+    'destination_key',
+    'origin_state',
+    'destination_state',
+    'origin_market',
+    'destination_market',
+    'equipment_code',
+    'quoted_customer_name',
+    'customer_name',
+    'customer_key',
+  ].map((column) => sql.ref(column)),
+)
 
-/** Many quotes as the database returns them: records one after the other, and their places in the same order. */
+/** Many quotes as the database returns them: one after the other, in the same order in each value. */
 export interface PackedQuotes {
   readonly records: Buffer | null
+  /** Of the quotes that state a basis or a currency. */
+  readonly terms: Buffer | null
   readonly places: string | null
+  readonly customers: string | null
+  readonly carriers: string | null
 }
 
-/** @param lanes the source of the rows: the view `counted_lanes` with a condition, or a subquery of it */
+/** @param lanes the source of the rows: `lanes` with a condition, or a subquery of it */
 async function packedQuotes(
   transaction: TenantTransaction,
   lanes: RawBuilder<unknown>,
 ): Promise<PackedQuotes> {
   const { rows } = await sql<PackedQuotes>`
-    select string_agg(${record}, ''::bytea) as records, string_agg(${places}, ${recordSeparator}) as places
+    select string_agg(${record}, ''::bytea) as records, string_agg(${terms}, ''::bytea) as terms,
+      string_agg(${places}, ${recordSeparator}) as places,
+      string_agg(${customerNames}, ${recordSeparator}) as customers,
+      string_agg(${carrier}, ${recordSeparator}) as carriers
     from ${lanes}
   `.execute(transaction)
-  return rows[0] ?? { records: null, places: null }
+  return rows[0] ?? { records: null, terms: null, places: null, customers: null, carriers: null }
 }
 
 /** PostgreSQL counts microseconds from the year 2000. */
@@ -137,12 +230,13 @@ export async function readBookStanding(
     default_basis: RateBasis
     mixed: boolean
     conversions: number
+    time_zone: string
     seed: string | null
     changed: number | null
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.pricing_rules as rules,
-      one.expired_counts_as_lost, one.default_basis, one.conversions, ${isMixed(tenant)} as mixed,
+      one.expired_counts_as_lost, one.default_basis, one.conversions, one.time_zone, ${isMixed(tenant)} as mixed,
       case when pilot.active then pilot.experiment ->> 'seed' end as seed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
@@ -171,6 +265,7 @@ export async function readBookStanding(
       basis: row?.default_basis ?? 'all_in',
       mixed: row?.mixed ?? false,
       conversions: row?.conversions ?? 0,
+      timeZone: row?.time_zone ?? 'UTC',
       experiment: row?.seed == null ? null : { seed: row.seed },
     },
     changed: row?.changed ?? null,
@@ -198,31 +293,10 @@ function moment(us: bigint): RawBuilder<Date> {
     + ${rest}::bigint * interval '1 microsecond'`
 }
 
-/** The settings that decide how `counted_lanes` counts a quote. */
-export type CountingSettings = Pick<BookSettings, 'mixed' | 'expiredCountsAsLost'>
-
-/**
- * The quotes that statistics count. Where no amount is converted, the table is read without the view `counted_lanes`, whose
- * conditions take a quarter of the time. A lane that gets an amount on another basis meanwhile gets a new version, too.
- */
-function countedSource(
-  tenant: TenantId,
-  { mixed, expiredCountsAsLost }: CountingSettings,
-): RawBuilder<unknown> {
-  if (mixed) return sql`counted_lanes`
-  const columns = packedColumns.filter((column) => column !== 'outcome').map((column) => sql.ref(column))
-  return sql`(
-    select tenant_id, ${sql.join(columns)},
-      case when outcome <> 'expired' then outcome else ${sql.lit(expiredCountsAsLost ? 'lost' : 'pending')} end as outcome
-    from lanes where tenant_id = ${tenant} and voided_at is null
-  ) as counted`
-}
-
 /** The newest quotes before a position, at most `max`, and the position of the oldest of them; null at the end. */
 export async function readQuotesBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
-  settings: CountingSettings,
   { before, max }: { readonly before: QuotePlace; readonly max: number },
 ): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
   // Forces the index of lists: the planner's statistics may be out of date for a table that has just grown.
@@ -233,8 +307,8 @@ export async function readQuotesBefore(
   const packed = await packedQuotes(
     transaction,
     sql`(
-      select ${sql.join(packedColumns.map((column) => sql.ref(column)))} from ${countedSource(tenant, settings)}
-      where tenant_id = ${tenant} and ${older}
+      select ${packedColumns} from lanes
+      where tenant_id = ${tenant} and voided_at is null and ${older}
       order by created_at desc, lane_id desc limit ${max}
     ) as page`,
   )
@@ -284,6 +358,6 @@ export async function readQuotesOf(
 ): Promise<PackedQuotes> {
   return packedQuotes(
     transaction,
-    sql`counted_lanes where tenant_id = ${tenant} and lane_id = any(${[...lanes]}::bigint[])`,
+    sql`lanes where tenant_id = ${tenant} and voided_at is null and lane_id = any(${[...lanes]}::bigint[])`,
   )
 }

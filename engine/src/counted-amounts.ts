@@ -1,0 +1,122 @@
+import { usdCents } from './exchange-days.ts'
+import {
+  type AmountTerms,
+  comparableCents,
+  type FuelAndExchange,
+  ownChargesOnly,
+  type RateBasis,
+} from './rate-basis.ts'
+
+/** The amounts of a quote as they were sent, in whole cents, with their terms. Null if unknown. */
+export interface SentAmounts {
+  readonly quotedCents: number
+  readonly estimatedCents: number | null
+  /** The truck cost that the history expected: US dollars, with the charges of the quote. */
+  readonly expectedCents: number | null
+  readonly expectedBasis: RateBasis | null
+  readonly marketCents: number | null
+  readonly customerRateCents: number | null
+  readonly truckCostCents: number | null
+  /** The terms of the quoted rate and of the costs at the time of the quote, of AR, and of AP. */
+  readonly quoted: AmountTerms
+  readonly customer: AmountTerms
+  readonly truck: AmountTerms
+}
+
+/** The amounts of a quote in US dollars on one basis, in whole cents. */
+export interface CountedAmounts {
+  readonly quotedCents: number
+  /** The rep's estimate, else the cost that the history expected. Null if neither is known, or can be converted. */
+  readonly estimatedCents: number | null
+  readonly expectedCents: number | null
+  readonly marketCents: number | null
+  readonly customerRateCents: number | null
+  readonly truckCostCents: number | null
+  readonly convertedBy: 'charges' | 'schedule' | 'exchange' | null
+}
+
+/** The charges of the fuel schedules for the miles of a quote on its day, and the exchange rate of that day. */
+export interface ChargesOfDay {
+  /** By the schedule of the customer, else that of the brokerage. */
+  readonly rates: FuelAndExchange
+  /** By the schedule of the brokerage. */
+  readonly costs: FuelAndExchange
+}
+
+/**
+ * The amounts of a quote as statistics count them. Null if the quote is kept apart, because its quoted rate, its AR or its AP cannot
+ * be converted. The fuel schedule and the exchange rate are only asked for if an amount needs them.
+ *
+ * The view `counted_lanes` has the same rule; a test compares them.
+ */
+export function countedAmounts(
+  sent: SentAmounts,
+  wanted: RateBasis,
+  dayOf: () => ChargesOfDay,
+): CountedAmounts | null {
+  const { quoted, customer, truck } = sent
+  const isOther = ({ basis }: AmountTerms) => basis !== null && basis !== wanted
+  const lacksFuel = (terms: AmountTerms) => isOther(terms) && terms.fuelCents === null
+  const isCad = ({ currency }: AmountTerms) => currency === 'CAD'
+  const has = { customer: sent.customerRateCents !== null, truck: sent.truckCostCents !== null }
+  const needsFuel =
+    lacksFuel(quoted) || (lacksFuel(customer) && has.customer) || (lacksFuel(truck) && has.truck)
+  const needsExchange = isCad(quoted) || (isCad(customer) && has.customer) || (isCad(truck) && has.truck)
+  const day = needsFuel || needsExchange ? dayOf() : null
+  const usdPerCad = needsExchange ? (day?.rates.usdPerCad ?? null) : null
+  const charges = (of: FuelAndExchange | undefined): FuelAndExchange => ({
+    scheduledFuelCents: needsFuel ? (of?.scheduledFuelCents ?? null) : null,
+    usdPerCad,
+  })
+  const [rates, costs] =
+    day === null ? [ownChargesOnly, ownChargesOnly] : [charges(day.rates), charges(day.costs)]
+  const converted = (cents: number | null, terms: AmountTerms, of: FuelAndExchange) =>
+    cents === null ? null : comparableCents({ ...terms, cents }, wanted, of)
+  const quotedCents = converted(sent.quotedCents, quoted, rates)
+  const customerRateCents = converted(sent.customerRateCents, customer, rates)
+  const truckCostCents = converted(sent.truckCostCents, truck, costs)
+  if (
+    quotedCents === null ||
+    (has.customer && customerRateCents === null) ||
+    (has.truck && truckCostCents === null)
+  ) {
+    return null
+  }
+  return {
+    quotedCents,
+    estimatedCents: converted(sent.estimatedCents, quoted, rates),
+    expectedCents: expectedOnBasis(sent, wanted, costs),
+    marketCents: converted(sent.marketCents, { ...quoted, basis: null }, rates),
+    customerRateCents,
+    truckCostCents,
+    convertedBy: needsExchange
+      ? 'exchange'
+      : needsFuel
+        ? 'schedule'
+        : isOther(quoted) || isOther(customer) || isOther(truck)
+          ? 'charges'
+          : null,
+  }
+}
+
+/** An expected cost was computed in US dollars. It has the charges of the quote, where the quote states a basis. */
+function expectedOnBasis(
+  { expectedCents, expectedBasis, quoted }: SentAmounts,
+  wanted: RateBasis,
+  costs: FuelAndExchange,
+): number | null {
+  if (expectedCents === null || quoted.basis === null || expectedBasis === null) return expectedCents
+  const inUsd = (cents: number | null) =>
+    cents === null || quoted.currency !== 'CAD'
+      ? cents
+      : costs.usdPerCad === null
+        ? null
+        : usdCents(cents, costs.usdPerCad)
+  const terms = {
+    cents: expectedCents,
+    basis: expectedBasis,
+    fuelCents: inUsd(quoted.fuelCents),
+    accessorialCents: inUsd(quoted.accessorialCents),
+  }
+  return comparableCents(terms, wanted, costs)
+}

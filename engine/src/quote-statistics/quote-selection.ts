@@ -1,0 +1,71 @@
+import type { QuoteBook } from '../book/quote-book.ts'
+import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
+import { customerKey } from '../customer-name.ts'
+import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
+
+/** Which quotes statistics are about. Absent: all. */
+export interface QuoteSelection {
+  readonly originKey?: string
+  readonly destinationKey?: string
+  readonly equipmentCode?: string
+  /** A customer by its name in any spelling, with the names that were merged into it. */
+  readonly customerName?: string
+  /** Only quotes of this person, without imported ones. */
+  readonly quotedBy?: number
+  /** From this time, and before this one, in epoch milliseconds. */
+  readonly from?: number
+  readonly to?: number
+  /** Only quotes with a booking or a cancelled booking. */
+  readonly booked?: boolean
+}
+
+/** Who reads: null if nothing is hidden. */
+export type Reader = { readonly userId: number } | null
+
+/** Decides about a row of columns. */
+export type IsSelected = (columns: QuoteColumns, row: number) => boolean
+
+/**
+ * A test for the rows of a selection. What is asked about lanes and customers is decided once for each of them, not for each quote.
+ *
+ * A person does not see quotes of a hidden customer, whether it is named in the quote or in the booking.
+ */
+export function selectedRows(
+  { lanes, names }: QuoteBook,
+  selection: QuoteSelection,
+  records: CustomerRecords,
+  reader: Reader,
+): IsSelected {
+  const { originKey, destinationKey, equipmentCode, customerName, quotedBy } = selection
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, booked = false } = selection
+  const asksForLane = originKey !== undefined || destinationKey !== undefined || equipmentCode !== undefined
+  const ofLane = !asksForLane
+    ? null
+    : Uint8Array.from(lanes, ({ places }) =>
+        Number(
+          (originKey === undefined || places.originKey === originKey) &&
+            (destinationKey === undefined || places.destinationKey === destinationKey) &&
+            (equipmentCode === undefined || places.equipmentCode === equipmentCode),
+        ),
+      )
+  const wanted = customerName === undefined ? null : customerKey(customerName)
+  const isSeen = (key: string) => reader === null || !isHiddenFrom(records, reader.userId, key)
+  const ofNames =
+    wanted === null && reader === null
+      ? null
+      : Uint8Array.from(names.customers, ({ key, quotedKey }) =>
+          Number(
+            (wanted === null || isSameCustomer(records, wanted, key)) && isSeen(key) && isSeen(quotedKey),
+          ),
+        )
+  return (columns, row) => {
+    const quotedAt = columns.quotedAt[row] as number
+    if (quotedAt < from || quotedAt >= to) return false
+    if (ofLane !== null && ofLane[columns.lane[row] as number] !== 1) return false
+    if (ofNames !== null && ofNames[columns.names[row] as number] !== 1) return false
+    if (quotedBy !== undefined && columns.person[row] !== quotedBy) return false
+    const facts = columns.facts[row] as number
+    if (quotedBy !== undefined && (facts & FACTS.imported) !== 0) return false
+    return !booked || (facts & FACTS.booked) !== 0
+  }
+}

@@ -1,0 +1,90 @@
+import { type ConvertedCounts, convertedCounts } from '#engine/quote-statistics/basis-counts.ts'
+import {
+  type PerformanceGrouping,
+  type PerformanceOrder,
+  type PerformancePage,
+  performanceGroups,
+  performancePage,
+} from '#engine/quote-statistics/performance-groups.ts'
+import { type QuoteSelection, selectedRows } from '#engine/quote-statistics/quote-selection.ts'
+import type { RateBasis } from '#engine/rate-basis.ts'
+import { readCustomerRecords } from '../database/queries/index.ts'
+import { currentViewer, type Database, forBrokerage, type TenantId } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import type { Books } from './books.ts'
+import type { BrokerageBook } from './brokerage-book.ts'
+
+/** Statistics of a brokerage, computed from its book as the current person may see it. */
+export interface Statistics {
+  /** The basis of all amounts. They are US dollars. */
+  readonly basis: RateBasis
+  performance(
+    by: PerformanceGrouping,
+    selection: QuoteSelection,
+    order: PerformanceOrder & { readonly named?: string },
+  ): Promise<PerformancePage>
+  /** How many quotes of a selection were converted, and how many could not be. */
+  converted(selection: QuoteSelection): Promise<ConvertedCounts>
+}
+
+const noneConverted: ConvertedCounts = {
+  convertedBy: { charges: 0, schedule: 0, exchange: 0 },
+  keptApart: 0,
+  keptApartInCad: 0,
+}
+
+/** Approximate memory of a small result, in bytes. */
+const smallBytes = 500
+
+/**
+ * The statistics of a brokerage, with everything that was committed before the call.
+ *
+ * @throws DatabaseUnavailable when the book, or what it depends on, cannot be read
+ * @throws Problem when the quotes of the brokerage do not fit into the memory of the service
+ */
+export async function statisticsOf(
+  {
+    books,
+    database,
+  }: { readonly books: Books<BrokerageBook>; readonly database: Pick<Database, 'inTenant'> },
+  tenant: TenantId,
+): Promise<Statistics> {
+  const reader = currentViewer()
+  const { quotes: book, settings, versions } = await books.read(tenant)
+  const { access } = versions
+  const records = await book.customerRecords(access, () =>
+    // They are those of the whole brokerage, whoever waits for them.
+    forBrokerage(() => database.inTenant(tenant, (transaction) => readCustomerRecords(transaction, tenant))),
+  )
+  const nameOf = (kind: string, ...about: readonly unknown[]) =>
+    JSON.stringify([kind, reader?.userId ?? null, ...about])
+  return {
+    basis: settings.basis,
+    async performance(by, selection, { named, ...order }) {
+      const groups = await book.statistics(
+        nameOf('performance', by, selection, named),
+        access,
+        (quotes) =>
+          performanceGroups(quotes, {
+            by,
+            isSelected: selectedRows(quotes, selection, records, reader),
+            records,
+            rules: settings.rules,
+            timeZone: settings.timeZone,
+            ...(named === undefined ? {} : { named }),
+          }),
+        ({ sums }) => sums.byteLength,
+      )
+      return yieldBetweenSteps(performancePage(groups, order))
+    },
+    async converted(selection) {
+      if (!settings.mixed) return noneConverted
+      return book.statistics(
+        nameOf('converted', selection),
+        access,
+        (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
+        () => smallBytes,
+      )
+    },
+  }
+}
