@@ -1,4 +1,4 @@
-import { customers, teams } from '#server/database/queries/index.ts'
+import { customerRecords, customers, teams } from '#server/database/queries/index.ts'
 import {
   changesRows,
   type Method,
@@ -13,6 +13,9 @@ const keyOf = (ids: MethodCall['ids']) => customerOf(ids).toLowerCase()
 
 /** The database functions of customers and their aliases. */
 export const customerMethods: Readonly<Record<string, Method>> = {
+  'customer-records.readCustomerRecords': returnsCanary(async ({ transaction, tenant }) => [
+    ...(await customerRecords.readCustomerRecords(transaction, tenant)).names,
+  ]),
   'customers.findCustomer': returnsCanary(({ transaction, tenant, ids }) =>
     customers.findCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),

@@ -418,16 +418,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.findQuoteRequestByKey': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.findQuoteRequestByKey(transaction, tenant, ids.requestKey),
   ),
-  'performance.performanceBy': returnsCanary(({ transaction, tenant }) =>
-    performance.performanceBy(
-      transaction,
-      tenant,
-      'customer',
-      {},
-      { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
-      { rules: [], timeZone: 'UTC', expiredCountsAsLost: false },
-    ),
-  ),
   'missed-margin.missedBy': returnsCanary(({ transaction, tenant, ids }) =>
     missedMargin.missedBy(transaction, tenant, judgedQuote(ids.lane), {
       by: 'customer',
@@ -448,12 +438,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
     performance.placesOfLanes(transaction, tenant, [{ ...dallasToAtlanta, equipmentCode: 'V' }]),
-  ),
-  'performance.listMarginGaps': returnsCanary(({ transaction, tenant }) =>
-    performance.listMarginGaps(transaction, tenant, {}, { cursor: null, limit: 50 }),
-  ),
-  'performance.marginGapTotals': returnsResult(({ transaction, tenant }) =>
-    performance.marginGapTotals(transaction, tenant, {}),
   ),
   // Books a request that was processed before, and then a new one.
   'shipment-updates.bookShipment': {

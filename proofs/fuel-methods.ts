@@ -27,6 +27,9 @@ export const fuelMethods: Readonly<Record<string, Method>> = {
   'conversions.conversionsByDay': returnsResult(async ({ transaction, tenant }) => [
     ...(await conversions.conversionsByDay(transaction, tenant)),
   ]),
+  'conversions.conversionDays': returnsResult(async ({ transaction, tenant }) => [
+    ...(await conversions.conversionDays(transaction, tenant)).fuel,
+  ]),
   'conversions.listExchangeRates': returnsResult(({ transaction, tenant }) =>
     conversions.listExchangeRates(transaction, tenant, 5),
   ),

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { type Endpoint, signsOf } from '#contract/endpoint.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { type SignedAddress, textBeforeBody } from '#contract/signature.ts'
-import { tenantId } from '#server/database/session/index.ts'
+import { quotesChanged, tenantId } from '#server/database/session/index.ts'
 import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -163,14 +163,15 @@ export async function setColumns(
   columns: object,
 ): Promise<void> {
   const id = tenantId(tenant.id)
-  await app.database.inTenant(id, (transaction) =>
-    transaction
+  await app.database.inTenant(id, async (transaction) => {
+    await transaction
       .updateTable('lanes')
       .set(columns)
       .where('tenant_id', '=', id)
       .where('lane_id', '=', laneId)
-      .execute(),
-  )
+      .execute()
+    quotesChanged(transaction, [laneId])
+  })
 }
 
 /**

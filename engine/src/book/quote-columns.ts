@@ -65,6 +65,8 @@ export const FACTS = {
   decidedByService: 1_024,
   /** AP is above AR, as they are if they can be compared, else after the conversion. */
   atALoss: 2_048,
+  /** AR or AP states its basis or its currency. */
+  bookingTerms: 4_096,
 } as const
 const CONVERTED_SHIFT = 6
 

@@ -72,5 +72,8 @@ export class QuoteNames {
 
 /** Without spaces at both ends, as `btrim` of the database: no other white space. */
 function withoutSpaceAround(name: string): string {
-  return name.replace(/^ +| +$/g, '')
+  let [start, end] = [0, name.length]
+  while (name[start] === ' ') start++
+  while (end > start && name[end - 1] === ' ') end--
+  return name.slice(start, end)
 }

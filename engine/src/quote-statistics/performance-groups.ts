@@ -202,7 +202,8 @@ function* folded(
   }
 }
 
-function mostFrequent(spellings: ReadonlyMap<string, number>): string {
+/** The most frequent spelling of a name: of two, the first one by code points. */
+export function mostFrequent(spellings: ReadonlyMap<string, number>): string {
   let [best, most] = ['', 0]
   for (const [written, quotes] of spellings) {
     if (quotes > most || (quotes === most && compareCodePoints(written, best) < 0))

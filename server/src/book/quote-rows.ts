@@ -293,9 +293,12 @@ function factsOf(
     bit(isCad(quoted) || isCad(customer) || isCad(truck), FACTS.inCad) |
     bit((codes & recordCodes.outcome) === OUTCOMES.length, FACTS.expired) |
     bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
+    bit(statesTerms(customer) || statesTerms(truck), FACTS.bookingTerms) |
     bit(isAtALoss(sent, { amounts, basis }), FACTS.atALoss)
   )
 }
+
+const statesTerms = ({ basis, currency }: AmountTerms) => basis !== null || (currency ?? null) !== null
 
 /** Whether AP is above AR: as they are if they include the same charges in the same currency, else as they are converted. */
 function isAtALoss(

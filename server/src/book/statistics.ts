@@ -1,4 +1,5 @@
 import { type ConvertedCounts, convertedCounts } from '#engine/quote-statistics/basis-counts.ts'
+import { type MarginGaps, marginGaps } from '#engine/quote-statistics/margin-gaps.ts'
 import {
   type PerformanceGrouping,
   type PerformanceOrder,
@@ -23,6 +24,8 @@ export interface Statistics {
     selection: QuoteSelection,
     order: PerformanceOrder & { readonly named?: string },
   ): Promise<PerformancePage>
+  /** The shipments of a selection whose actual margin is below the quoted one. */
+  marginGaps(selection: QuoteSelection, page: Parameters<typeof marginGaps>[2]): Promise<MarginGaps>
   /** How many quotes of a selection were converted, and how many could not be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
 }
@@ -77,6 +80,13 @@ export async function statisticsOf(
       )
       return yieldBetweenSteps(performancePage(groups, order))
     },
+    marginGaps: (selection, page) =>
+      book.statistics(
+        nameOf('margin gaps', selection, page),
+        access,
+        (quotes) => marginGaps(quotes, selectedRows(quotes, selection, records, reader), page),
+        ({ gaps }) => smallBytes * (1 + gaps.length),
+      ),
     async converted(selection) {
       if (!settings.mixed) return noneConverted
       return book.statistics(

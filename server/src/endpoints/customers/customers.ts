@@ -17,17 +17,19 @@ import { invalid, problem } from '#contract/errors.ts'
 import { comparedCustomersMax, customerLanesMax, nameVariantsMax, pageSizeDefault } from '#contract/limits.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
+import type { PerformanceCursor } from '#engine/quote-statistics/performance-groups.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type Doing, recordEvent } from '../../audit/index.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
-import { customers, people, type performance, teams, userNames } from '../../database/queries/index.ts'
+import { customers, people, teams, userNames } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { copyFuelSchedule } from '../market/fuel.ts'
 import { cursorText } from '../page-cursor.ts'
+import type { Parts } from '../parts.ts'
 import { basisCells, basisHeaders } from '../performance/compared-basis.ts'
 import {
   csvPages,
@@ -182,31 +184,32 @@ const decisions = ({ won, lost }: { readonly won: number; readonly lost: number 
 const oneDecimal = (value: number | null) => (value === null ? null : Math.round(value * 10) / 10)
 
 async function customerPage(
-  transaction: TenantTransaction,
+  parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   name: string,
   now: Date,
 ): Promise<AnswerOf<typeof getCustomer>> {
-  const record = await customers.findCustomer(transaction, tenant, name)
-  const { time_zone: timeZone } = await people.tenantOfSession(transaction, tenant)
-  const answers = await customers.customerAnswers(transaction, tenant, name, {
-    now,
-    days: trendDays,
-    timeZone,
+  const { known, answers } = await parts.database.inTenant(tenant, async (transaction) => {
+    const record = await customers.findCustomer(transaction, tenant, name)
+    const { time_zone: timeZone } = await people.tenantOfSession(transaction, tenant)
+    const answers = await customers.customerAnswers(transaction, tenant, name, {
+      now,
+      days: trendDays,
+      timeZone,
+    })
+    if (record === null && answers.quotes === 0) {
+      throw problem('not-found', `No customer is called ${name.trim()}.`)
+    }
+    const named = { key: record?.key ?? customerKey(name), name: answers.name ?? name.trim() }
+    return { known: await customerAnswer(transaction, tenant, named), answers }
   })
-  if (record === null && answers.quotes === 0) {
-    throw problem('not-found', `No customer is called ${name.trim()}.`)
-  }
-  const filter = { customer: { tenant, name } }
+  const selection = { customerName: name }
   const page = (by: 'month' | 'lane', limit: number) =>
-    performancePage(transaction, tenant, { query: { by }, filter, cursor: null, limit })
+    performancePage(parts, tenant, { query: { by }, selection, cursor: null, limit })
   const months = await page('month', monthsMax)
   const lanes = await page('lane', customerLanesMax)
   return {
-    ...(await customerAnswer(transaction, tenant, {
-      key: record?.key ?? customerKey(name),
-      name: answers.name ?? name.trim(),
-    })),
+    ...known,
     totals: months.totals,
     last_quoted_at: answers.lastQuotedAt?.toISOString() ?? null,
     response: {
@@ -232,7 +235,7 @@ const listOrder = ({ sort, order }: Pick<QueryOf<typeof listCustomers>, 'sort' |
 
 /** A page of the customers with a name that contains `q`, and the cursor of the next page. */
 async function customersPage(
-  transaction: TenantTransaction,
+  parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   {
     q,
@@ -241,24 +244,26 @@ async function customersPage(
     ...query
   }: ReturnType<typeof listOrder> & {
     readonly q: string | undefined
-    readonly cursor: performance.PerformanceCursor | null
+    readonly cursor: PerformanceCursor | null
     readonly limit: number
   },
 ): Promise<{
   customers: ListedCustomer[]
   total: number
-  next: performance.PerformanceCursor | null
+  next: PerformanceCursor | null
   basis: ComparedBasis
 }> {
-  const found = await performancePage(transaction, tenant, {
+  const found = await performancePage(parts, tenant, {
     query,
-    filter: {},
+    selection: {},
     cursor,
     limit,
     ...(q === undefined ? {} : { named: q.trim() }),
   })
   const named = found.rows.map(({ key, label }) => ({ key, name: label }))
-  const answers = await customerAnswers(transaction, tenant, named)
+  const answers = await parts.database.inTenant(tenant, (transaction) =>
+    customerAnswers(transaction, tenant, named),
+  )
   return {
     customers: found.rows.flatMap(({ key: _key, label: _label, lane: _lane, ...figures }, at) => {
       const [customer, lastQuoted] = [answers[at], found.lastQuoted[at]]
@@ -285,14 +290,13 @@ const customersCsvLines = (rows: readonly ListedCustomer[], basis: RateBasis) =>
   csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
 
 export const customerEndpoints: ServedEndpoint[] = [
-  serve(listCustomers, async ({ caller: { tenant }, query }, { database }) => {
+  serve(listCustomers, async ({ caller: { tenant }, query }, { books, database }) => {
     const order = listOrder(query)
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
     const { limit = pageSizeDefault } = query
-    const { customers, total, next, basis } = await database.inTenant(tenant, (transaction) =>
-      customersPage(transaction, tenant, { ...order, q: query.q, cursor, limit }),
-    )
+    const asked = { ...order, q: query.q, cursor, limit }
+    const { customers, total, next, basis } = await customersPage({ books, database }, tenant, asked)
     return {
       customers,
       basis,
@@ -301,23 +305,17 @@ export const customerEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { database }) => ({
+  serve(exportCustomers, async ({ caller: { tenant }, query, now }, { books, database }) => ({
     fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvPages(customersCsvHead(), async (cursor: performance.PerformanceCursor | null) => {
-      const page = await database.inTenant(tenant, (transaction) =>
-        customersPage(transaction, tenant, {
-          ...listOrder(query),
-          q: query.q,
-          cursor,
-          limit: exportedAtOnce,
-        }),
-      )
+    text: csvPages(customersCsvHead(), async (cursor: PerformanceCursor | null) => {
+      const piece = { ...listOrder(query), q: query.q, cursor, limit: exportedAtOnce }
+      const page = await customersPage({ books, database }, tenant, piece)
       return { lines: customersCsvLines(page.customers, page.basis.amounts), next: page.next }
     }),
   })),
 
-  serve(getCustomer, async ({ caller: { tenant }, query, now }, { database }) =>
-    database.inTenant(tenant, (transaction) => customerPage(transaction, tenant, query.name, new Date(now))),
+  serve(getCustomer, async ({ caller: { tenant }, query, now }, { books, database }) =>
+    customerPage({ books, database }, tenant, query.name, new Date(now)),
   ),
 
   serve(changeCustomer, async (call, { database }) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
+import { updateTenant } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant, setColumns } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -474,11 +475,7 @@ describe('200', () => {
     }
     for (const expiredCountsAsLost of [true, false]) {
       await app.database.inTenant(id, (transaction) =>
-        transaction
-          .updateTable('tenants')
-          .set({ expired_counts_as_lost: expiredCountsAsLost })
-          .where('tenant_id', '=', id)
-          .execute(),
+        updateTenant(transaction, id, { expired_counts_as_lost: expiredCountsAsLost }),
       )
       await setColumns(app, tenant, other.lane_id, { quoted_currency: null })
       const unmixed = await figures()

@@ -5,21 +5,28 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import { exportPerformance, getPerformance, listMarginGaps } from '#contract/performance.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
+import type { GapCursor, MarginGap } from '#engine/quote-statistics/margin-gaps.ts'
+import type {
+  PerformanceCursor,
+  PerformanceGrouping,
+  PerformanceRank,
+  PerformanceRow,
+} from '#engine/quote-statistics/performance-groups.ts'
+import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
+import { statisticsOf } from '../../book/index.ts'
 import {
   customers,
   type LaneFilter,
   lanesById,
-  people,
   performance,
-  pricingRules,
-  readBasisCounts,
   userNames,
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
-import type { Database, TenantId } from '../../database/session/index.ts'
+import type { TenantId } from '../../database/session/index.ts'
 import { laneAnswers, readEquipment } from '../../lanes/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from '../page-cursor.ts'
+import type { Parts } from '../parts.ts'
 import { basisAnswer } from './compared-basis.ts'
 import { performanceCsvHead, performanceCsvLines } from './performance-csv.ts'
 
@@ -31,6 +38,7 @@ export function readSelection(
   query: Selection,
   tenant: TenantId,
 ): {
+  selection: QuoteSelection
   filter: LaneFilter
   period: { from: string | null; to: string | null }
 } {
@@ -44,6 +52,13 @@ export function readSelection(
   }
   const [from, to] = [moment(query.from), moment(query.to)]
   return {
+    selection: {
+      ...(equipmentCode === null ? {} : { equipmentCode }),
+      ...(query.customer === undefined ? {} : { customerName: query.customer }),
+      ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
+      ...(from === null ? {} : { from: from.getTime() }),
+      ...(to === null ? {} : { to: to.getTime() }),
+    },
     filter: {
       ...(equipmentCode === null ? {} : { equipmentCode }),
       ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
@@ -90,8 +105,8 @@ type Named = Pick<PerformanceAnswer['rows'][number], 'key' | 'label' | 'lane'>
 export async function namesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
-  by: performance.PerformanceGrouping,
-  rows: readonly Pick<performance.PerformanceRow, 'key' | 'parts' | 'written'>[],
+  by: PerformanceGrouping,
+  rows: readonly Pick<PerformanceRow, 'key' | 'parts' | 'written'>[],
 ): Promise<Named[]> {
   switch (by) {
     case 'lane': {
@@ -158,21 +173,18 @@ function monthInWords(firstDay: string): string {
 
 /** How rows are grouped and ordered. */
 interface AskedOrder {
-  readonly by: performance.PerformanceGrouping
-  readonly sort?: performance.PerformanceRank
+  readonly by: PerformanceGrouping
+  readonly sort?: PerformanceRank
   readonly order?: 'desc' | 'asc'
 }
 
 /** The selection and order that a cursor belongs to. */
 export function orderOf(query: AskedOrder) {
-  const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
+  const rank: PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }
 }
 
-export function readPerformanceCursor(
-  text: string | undefined,
-  order: string,
-): performance.PerformanceCursor | null {
+export function readPerformanceCursor(text: string | undefined, order: string): PerformanceCursor | null {
   if (text === undefined) return null
   const [of, rank, quotes, key] = cursorPosition(text) ?? []
   const isRank = rank === null || (typeof rank === 'number' && Number.isFinite(rank))
@@ -183,7 +195,7 @@ export function readPerformanceCursor(
   return { rank, quotes, key }
 }
 
-function readGapCursor(text: string | undefined): performance.GapCursor | null {
+function readGapCursor(text: string | undefined): GapCursor | null {
   if (text === undefined) return null
   const [of, shortfallCents, laneId] = cursorPosition(text) ?? []
   const isNumber = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
@@ -193,8 +205,8 @@ function readGapCursor(text: string | undefined): performance.GapCursor | null {
 
 interface AskedRows {
   readonly query: AskedOrder
-  readonly filter: LaneFilter
-  readonly cursor: performance.PerformanceCursor | null
+  readonly selection: QuoteSelection
+  readonly cursor: PerformanceCursor | null
   readonly limit: number
   /** Only rows with a name that contains this text. */
   readonly named?: string
@@ -202,43 +214,36 @@ interface AskedRows {
 
 /** A page of rows with their names and figures, the totals of all pages, and the cursor of the next page. */
 export async function performancePage(
-  transaction: TenantTransaction,
+  parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
-  { query, filter, cursor, limit, named }: AskedRows,
+  { query, selection, cursor, limit, named }: AskedRows,
 ): Promise<
   Pick<PerformanceAnswer, 'rows' | 'rows_total' | 'totals' | 'basis'> & {
-    next: performance.PerformanceCursor | null
+    next: PerformanceCursor | null
     /** When the newest quote of each row was quoted. */
     lastQuoted: Date[]
   }
 > {
-  const brokerage = await people.tenantOfSession(transaction, tenant)
+  const statistics = await statisticsOf(parts, tenant)
   const { rank, direction } = orderOf(query)
-  const found = await performance.performanceBy(
-    transaction,
-    tenant,
-    query.by,
-    filter,
-    { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) },
-    {
-      rules: pricingRules.rulesInForce(brokerage.pricing_rules),
-      timeZone: brokerage.time_zone,
-      expiredCountsAsLost: brokerage.expired_counts_as_lost,
-    },
-  )
+  const order = { rank, direction, cursor, limit: limit + 1, ...(named === undefined ? {} : { named }) }
+  const found = await statistics.performance(query.by, selection, order)
+  const converted = await statistics.converted(selection)
   const page = found.rows.slice(0, limit)
-  const names = await namesOf(transaction, tenant, query.by, page)
+  const names = await parts.database.inTenant(tenant, (transaction) =>
+    namesOf(transaction, tenant, query.by, page),
+  )
   return {
     rows: names.map((named, index) => ({ ...named, ...figures(page[index] ?? found.totals) })),
     rows_total: found.rowsTotal,
     totals: figures(found.totals),
-    basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
+    basis: basisAnswer({ basis: statistics.basis, ...converted }),
     next: found.rows.length > limit ? (page.at(-1) ?? null) : null,
-    lastQuoted: page.map(({ lastQuotedMs }) => new Date(lastQuotedMs)),
+    lastQuoted: page.map(({ lastQuotedAt }) => new Date(lastQuotedAt)),
   }
 }
 
-/** Rows per transaction of an export, which bounds its memory. Each computes all rows again, so there are few. */
+/** Rows per piece of an export, which bounds its memory. */
 export const exportedAtOnce = 10_000
 
 /** A CSV file, one page of lines after the other. */
@@ -258,22 +263,21 @@ export async function* csvPages<Cursor>(
 }
 
 function csvOf(
-  database: Pick<Database, 'inTenant'>,
+  parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
-  asked: Pick<AskedRows, 'query' | 'filter'>,
+  asked: Pick<AskedRows, 'query' | 'selection'>,
 ): AsyncGenerator<string, void> {
   const { by } = asked.query
-  return csvPages(performanceCsvHead(by), async (cursor: performance.PerformanceCursor | null) => {
-    const { rows, next, basis } = await database.inTenant(tenant, (transaction) =>
-      performancePage(transaction, tenant, { ...asked, cursor, limit: exportedAtOnce }),
-    )
+  return csvPages(performanceCsvHead(by), async (cursor: PerformanceCursor | null) => {
+    const piece = { ...asked, cursor, limit: exportedAtOnce }
+    const { rows, next, basis } = await performancePage(parts, tenant, piece)
     return { lines: performanceCsvLines(by, rows, basis.amounts), next }
   })
 }
 
 export const performanceEndpoints: ServedEndpoint[] = [
-  serve(getPerformance, async ({ caller, query }, { database }) => {
-    const { filter, period } = readSelection(query, caller.tenant)
+  serve(getPerformance, async ({ caller, query }, { books, database }) => {
+    const { selection, period } = readSelection(query, caller.tenant)
     const limit = query.limit ?? pageSizeDefault
     const { name } = orderOf(query)
     const cursor = readPerformanceCursor(query.cursor, name)
@@ -281,9 +285,7 @@ export const performanceEndpoints: ServedEndpoint[] = [
       next,
       lastQuoted: _,
       ...page
-    } = await database.inTenant(caller.tenant, (transaction) =>
-      performancePage(transaction, caller.tenant, { query, filter, cursor, limit }),
-    )
+    } = await performancePage({ books, database }, caller.tenant, { query, selection, cursor, limit })
     return {
       by: query.by,
       ...period,
@@ -292,75 +294,61 @@ export const performanceEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(exportPerformance, async ({ caller, query, now }, { database }) => ({
+  serve(exportPerformance, async ({ caller, query, now }, { books, database }) => ({
     fileName: `lanewise-performance-by-${query.by}-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(database, caller.tenant, { query, filter: readSelection(query, caller.tenant).filter }),
+    text: csvOf({ books, database }, caller.tenant, {
+      query,
+      selection: readSelection(query, caller.tenant).selection,
+    }),
   })),
 
-  serve(listMarginGaps, async ({ caller, query }, { database }) => {
-    const { filter, period } = readSelection(query, caller.tenant)
+  serve(listMarginGaps, async ({ caller: { tenant }, query }, { books, database }) => {
+    const { selection, period } = readSelection(query, tenant)
     const limit = query.limit ?? pageSizeDefault
     const cursor = readGapCursor(query.cursor)
-    return database.inTenant(caller.tenant, async (transaction) => {
-      const rows = await performance.listMarginGaps(transaction, caller.tenant, filter, {
-        cursor,
-        limit: limit + 1,
-      })
-      const page = rows.slice(0, limit)
-      const last = page.at(-1)
-      // The rows have amounts on the default basis. The answer shows each lane as it was stored.
-      const stored = await lanesById(
-        transaction,
-        caller.tenant,
-        page.map(({ lane_id }) => lane_id),
-        { lock: false },
-      )
-      const byId = new Map(stored.map((lane) => [lane.lane_id, lane]))
-      const lanes = await laneAnswers(
-        transaction,
-        caller.tenant,
-        page.map((row) => byId.get(row.lane_id) ?? row),
-      )
-      const totals = await performance.marginGapTotals(transaction, caller.tenant, filter)
-      return {
-        ...period,
-        gaps: lanes.flatMap((lane, index) => gapAnswer(lane, page[index])),
-        next_cursor:
-          rows.length > limit && last !== undefined
-            ? cursorText(['gap', last.shortfall_cents, last.lane_id])
-            : null,
-        totals: {
-          shipments_compared: totals.compared,
-          below: totals.below,
-          shortfall: dollarsFromCents(totals.shortfallCents),
-        },
-        basis: basisAnswer(await readBasisCounts(transaction, caller.tenant, { ...filter, booked: true })),
-      }
+    const statistics = await statisticsOf({ books, database }, tenant)
+    const found = await statistics.marginGaps(selection, { cursor, limit: limit + 1 })
+    const converted = await statistics.converted({ ...selection, booked: true })
+    const page = found.gaps.slice(0, limit)
+    const last = page.at(-1)
+    // The amounts of the book are on the default basis. The answer shows each lane as it was stored.
+    const lanes = await database.inTenant(tenant, async (transaction) => {
+      const ids = page.map(({ laneId }) => laneId)
+      return laneAnswers(transaction, tenant, await lanesById(transaction, tenant, ids, { lock: false }))
     })
+    const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
+    return {
+      ...period,
+      gaps: page.flatMap((gap) => gapAnswer(byId.get(gap.laneId), gap)),
+      next_cursor:
+        found.gaps.length > limit && last !== undefined
+          ? cursorText(['gap', last.shortfallCents, last.laneId])
+          : null,
+      totals: {
+        shipments_compared: found.compared,
+        below: found.below,
+        shortfall: dollarsFromCents(found.shortfallCents),
+      },
+      basis: basisAnswer({ basis: statistics.basis, ...converted }),
+    }
   }),
 ]
 
 type Gap = AnswerOf<typeof listMarginGaps>['gaps'][number]
 
-function gapAnswer(lane: Gap['lane'], row: performance.GapRow | undefined): Gap[] {
-  if (row === undefined) return []
-  const [customerRateCents, truckCostCents] = [row.customer_rate_cents ?? 0, row.truck_cost_cents ?? 0]
-  const gap = shortfall({
-    quotedRateCents: row.quoted_rate_cents,
-    quotedCostCents: row.quoted_cost_cents,
-    customerRateCents,
-    truckCostCents,
-  })
-  if (gap === null) return []
+function gapAnswer(lane: Gap['lane'] | undefined, shipment: MarginGap): Gap[] {
+  const gap = shortfall(shipment)
+  if (lane === undefined || gap === null) return []
+  const { quotedRateCents, quotedCostCents, customerRateCents, truckCostCents } = shipment
   return [
     {
       lane,
-      quoted_margin: dollarsFromCents(row.quoted_rate_cents - row.quoted_cost_cents),
+      quoted_margin: dollarsFromCents(quotedRateCents - quotedCostCents),
       margin: dollarsFromCents(customerRateCents - truckCostCents),
       shortfall: dollarsFromCents(gap.shortfallCents),
       compared: {
-        quoted_rate: dollarsFromCents(row.quoted_rate_cents),
-        expected_cost: dollarsFromCents(row.quoted_cost_cents),
+        quoted_rate: dollarsFromCents(quotedRateCents),
+        expected_cost: dollarsFromCents(quotedCostCents),
         customer_rate: dollarsFromCents(customerRateCents),
         truck_cost: dollarsFromCents(truckCostCents),
       },
