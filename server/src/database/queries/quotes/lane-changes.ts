@@ -222,7 +222,7 @@ export async function changeLanes(
     transaction,
     tenant,
     writing.flatMap(({ lane, held }) =>
-      held.created_at === undefined && held.quoted_customer_name === undefined ? [] : [lane.lane_id],
+      held.created_at === undefined && held.quoted_customer_name === undefined ? [] : [lane],
     ),
   )
   // A delivery that changes only stamps makes no new version: a reader would receive the same lane twice.
@@ -240,15 +240,18 @@ export async function changeLanes(
 async function changeRequests(
   transaction: TenantTransaction,
   tenant: TenantId,
-  laneIds: readonly number[],
+  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id'>[],
 ): Promise<void> {
-  if (laneIds.length === 0) return
-  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement.
+  if (lanes.length === 0) return
+  // From the row of the tenant, so that in a distributed database the tenant's worker runs the statement. Both tables are read by the
+  // listed keys: joined to a list alone, PostgreSQL read all rows of the brokerage until it had analyzed the tables.
   await sql`
     update quote_requests as request set created_at = known.created_at, customer_name = known.quoted_customer_name
-    from tenants as one cross join unnest(${[...laneIds]}::bigint[]) as sent (lane)
-    join lanes as known on known.tenant_id = ${tenant} and known.lane_id = sent.lane
+    from tenants as one
+    join lanes as known on known.tenant_id = one.tenant_id
+      and known.lane_id = any(${lanes.map((lane) => lane.lane_id)}::bigint[])
     where one.tenant_id = ${tenant} and request.tenant_id = one.tenant_id
+      and request.request_id = any(${lanes.map((lane) => lane.request_id)}::bigint[])
       and request.request_id = known.request_id and (request.import_id is not null or known.external_id is not null)
   `.execute(transaction)
 }

@@ -74,13 +74,16 @@ export async function lockNamedLanes(
   tenant: TenantId,
   { externalIds, laneRefs }: NamedLanes,
 ): Promise<LaneRow[]> {
+  // One look-up for each index: for both in one condition, PostgreSQL read all lanes of the brokerage until it had analyzed the table.
+  const lookUps = [
+    sql`select lane_id from lanes where tenant_id = ${tenant} and external_id = any(${[...externalIds]}::text[])`,
+    sql`select lane_id from lanes where tenant_id = ${tenant} and lane_ref = any(${[...laneRefs]}::text[])`,
+  ]
   return transaction
     .selectFrom('lanes')
     .selectAll()
     .where('tenant_id', '=', tenant)
-    .where(
-      sql<boolean>`(external_id = any(${[...externalIds]}::text[]) or lane_ref = any(${[...laneRefs]}::text[]))`,
-    )
+    .where(sql<boolean>`lane_id = any(array(${sql.join(lookUps, sql` union all `)}))`)
     .orderBy('lane_id')
     .forUpdate()
     .execute()
