@@ -22,7 +22,14 @@ export function bytesOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-const csvTypes = /^(text\/csv|application\/csv|application\/gzip)$/
+/** The types of a table: browsers on Windows send a CSV file with the type of Excel, and clients send a workbook with its own. */
+const csvTypes: ReadonlySet<string> = new Set([
+  'text/csv',
+  'application/csv',
+  'application/gzip',
+  'application/vnd.ms-excel',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+])
 
 /**
  * Checks the headers of a body before the body is read.
@@ -49,7 +56,7 @@ export function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest
     .find((parameter) => /^charset\s*=/i.test(parameter))
     ?.replace(/^charset\s*=\s*/i, '')
     .replaceAll(/^"|"$/g, '')
-  const fits = isCsv ? csvTypes.test(type.toLowerCase()) : type.toLowerCase() === 'application/json'
+  const fits = isCsv ? csvTypes.has(type.toLowerCase()) : type.toLowerCase() === 'application/json'
   if (!fits || (charset !== undefined && !/^utf-?8$/i.test(charset))) {
     const right = isCsv ? 'text/csv' : 'application/json'
     const sent = type === '' ? 'absent' : JSON.stringify(request.headers['content-type'])

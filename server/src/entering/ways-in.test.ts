@@ -1,0 +1,261 @@
+import { utils, write } from '@e965/xlsx'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Lane } from '#contract/lane.ts'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import { type QuoteWay, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import { call, type Integration, makeIntegration, pushSigned } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/**
+ * Promise: a quote is the same quote, whichever way it came in: the same values are stored, the same mistakes are refused with the name
+ * of the field, a refused quote changes nothing, and a repetition adds nothing.
+ *
+ * How: the same quotes go through every way in: a quote request, a signed push, a CSV file, an Excel workbook, pasted rows that are
+ * saved, and a requote.
+ */
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+type Sent = Readonly<Record<string, string | number>>
+/** What became of quotes: the lanes that exist afterwards, and what was said about those that were refused. */
+interface Outcome {
+  readonly lanes: readonly Lane[]
+  readonly refused: string
+}
+interface Way {
+  readonly name: string
+  readonly sets: QuoteWay
+  /** Whether a wrong quote leaves the others of its call. */
+  readonly isPartial: boolean
+  readonly enter: (by: Integration, quotes: readonly Sent[]) => Promise<Outcome>
+}
+
+const load: Sent = {
+  customer_name: 'Harvest Table Foods',
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  quoted_rate: 2150,
+}
+
+async function lanesOf({ tenant }: Integration): Promise<Lane[]> {
+  const { body } = await call(app, 'GET', '/api/lanes?limit=100', { token: tenant.owner })
+  return body.lanes
+}
+const text = (body: unknown) => JSON.stringify(body)
+
+async function asked({ tenant }: Integration, quotes: readonly Sent[]): Promise<string> {
+  const [{ customer_name = '' } = {}] = quotes
+  const lanes = quotes.map(({ customer_name: _, ...lane }) => lane)
+  const { status, body } = await call(app, 'POST', '/api/quote-requests', {
+    token: tenant.owner,
+    body: { customer_name, lanes },
+  })
+  return status === 201 ? '' : text(body.errors)
+}
+
+async function imported(
+  { tenant }: Integration,
+  bytes: string | Uint8Array<ArrayBuffer>,
+  type: string,
+): Promise<string> {
+  const response = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': type },
+    body: bytes,
+  })
+  const begun = (await response.json()) as { import_id: number }
+  if (response.status !== 202) return text(begun)
+  const read = async () =>
+    (await call(app, 'GET', `/api/imports/${begun.import_id}`, { token: tenant.owner })).body
+  await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe('done')
+  const { errors } = await read()
+  return errors.length === 0 ? '' : text(errors)
+}
+
+const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+/** The rows of a file: its header, and a line for each quote, decided on a day so that the row has a date. */
+function rowsOf(quotes: readonly Sent[]): string[][] {
+  const dated = quotes.map((quote, nth) => ({ reference: `ROW-${nth}`, quoted_at: '2026-03-01', ...quote }))
+  const names = [...new Set(dated.flatMap((quote) => Object.keys(quote)))]
+  return [names, ...dated.map((quote) => names.map((name) => String((quote as Sent)[name] ?? '')))]
+}
+const csvOf = (rows: readonly (readonly string[])[]) =>
+  rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n')
+
+const said = async (by: Integration, refused: Promise<string>): Promise<Outcome> => ({
+  refused: await refused,
+  lanes: await lanesOf(by),
+})
+
+const ways: readonly Way[] = [
+  {
+    name: 'a quote request',
+    sets: 'request',
+    isPartial: false,
+    enter: (by, quotes) => said(by, asked(by, quotes)),
+  },
+  {
+    name: 'a signed push',
+    sets: 'push',
+    isPartial: true,
+    enter: async (by, quotes) => {
+      const items = quotes.map((quote, nth) => ({ external_id: `PUSH-${nth}`, ...quote }))
+      const { body } = await pushSigned(app, by, pushQuotes, { quotes: items })
+      const wrong = body.results.filter(({ status }: { status: number }) => status !== 200)
+      return said(by, Promise.resolve(wrong.length === 0 ? '' : text(wrong)))
+    },
+  },
+  {
+    name: 'a CSV file',
+    sets: 'file',
+    isPartial: true,
+    enter: (by, quotes) => said(by, imported(by, csvOf(rowsOf(quotes)), 'text/csv')),
+  },
+  {
+    name: 'an Excel workbook',
+    sets: 'file',
+    isPartial: true,
+    enter: (by, quotes) => {
+      const book = utils.book_new()
+      utils.book_append_sheet(book, utils.aoa_to_sheet(rowsOf(quotes)), 'Quotes')
+      const bytes = write(book, { type: 'buffer', compression: true }) as Buffer
+      return said(by, imported(by, new Uint8Array(bytes), workbookType))
+    },
+  },
+]
+
+const details: Sent = {
+  estimated_cost: 1800.5,
+  quoted_basis: 'all_in',
+  quoted_fuel: 210.25,
+  quoted_charges: 'detention 75; lumper 45',
+  quoted_currency: 'CAD',
+  market_rate: 2050,
+  miles: 790,
+  pickup_date: '2026-03-04',
+  rate_type: 'contract',
+}
+/** A value in the form of a body of JSON. */
+const inBody = (quote: Sent): Sent =>
+  quote.quoted_charges === undefined
+    ? quote
+    : {
+        ...quote,
+        quoted_charges: [
+          { name: 'detention', amount: 75 },
+          { name: 'lumper', amount: 45 },
+        ] as unknown as string,
+      }
+const sentBy = ({ sets }: Way, quote: Sent): Sent => {
+  const names: readonly string[] = [
+    'customer_name',
+    ...quoteFieldsOf(sets).map((field) => quoteTable[field].sent),
+  ]
+  const own = Object.fromEntries(Object.entries(quote).filter(([name]) => names.includes(name)))
+  return sets === 'file' ? own : inBody(own)
+}
+
+describe.each(ways)('$name', (way) => {
+  test('stores every field that it can set', async () => {
+    const by = await makeIntegration(app, 'quotes:write')
+    const quote = sentBy(way, { ...load, ...details })
+    const { lanes, refused } = await way.enter(by, [quote])
+    expect(refused).toBe('')
+    const charges = [
+      { name: 'detention', amount: 75 },
+      { name: 'lumper', amount: 45 },
+    ]
+    const { customer_name, ...others } = quote
+    expect(lanes).toEqual([
+      expect.objectContaining({
+        ...others,
+        quoted_customer_name: customer_name,
+        quoted_charges: charges,
+        quoted_accessorials: 120,
+      }),
+    ])
+  })
+
+  test.each([
+    ['origin', 'Dalas, ZZ'],
+    ['equipment', '1,250.00'],
+    ['quoted_rate', -5],
+    ['estimated_cost', 'cheap'],
+    ['quoted_basis', 'door to door'],
+    ['quoted_fuel', 99_999],
+    ['quoted_currency', 'EUR'],
+    ['miles', 40_000],
+    ['pickup_date', '2026-02-30'],
+    ['rate_type', 'auction'],
+  ])('refuses a wrong %s with its name, and stores nothing of the quote', async (field, value) => {
+    const by = await makeIntegration(app, 'quotes:write')
+    const right = sentBy(way, load)
+    const { lanes, refused } = await way.enter(by, [right, { ...sentBy(way, load), [field]: value }])
+    expect(refused).toContain(field)
+    expect(lanes).toHaveLength(way.isPartial ? 1 : 0)
+    expect(lanes.every((lane) => lane.quoted_rate === 2150 && lane.origin === 'Dallas, TX')).toBe(true)
+  })
+
+  test('a quote without one of the needed fields is refused with the name of the field', async () => {
+    const by = await makeIntegration(app, 'quotes:write')
+    for (const field of ['destination', 'equipment', 'quoted_rate']) {
+      const { [field]: _, ...rest } = sentBy(way, load)
+      // The other quote has the field, so that a file has its column.
+      const { refused } = await way.enter(by, [sentBy(way, load), rest])
+      expect(refused).toContain(field)
+    }
+  })
+})
+
+test.each(ways.filter(({ sets }) => sets !== 'request'))(
+  'the same quotes by $name again add nothing',
+  async (way) => {
+    const by = await makeIntegration(app, 'quotes:write')
+    const quotes = [sentBy(way, { ...load, ...details }), sentBy(way, { ...load, quoted_rate: 2300 })]
+    const first = await way.enter(by, quotes)
+    const again = await way.enter(by, quotes)
+    expect(again).toEqual(first)
+    expect(again.lanes).toHaveLength(2)
+  },
+)
+
+test('a load is one load, whichever ways it comes in by: later values replace, and nothing is added', async () => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const [, push, csv, workbook] = ways as [Way, Way, Way, Way]
+  await csv.enter(by, [{ ...sentBy(csv, load), reference: 'LOAD-1' }])
+  await workbook.enter(by, [{ ...sentBy(workbook, load), reference: 'LOAD-1', market_rate: 2050 }])
+  const { lanes } = await push.enter(by, [
+    { ...sentBy(push, load), external_id: 'LOAD-1', quoted_rate: 2200 },
+  ])
+  expect(lanes).toMatchObject([{ external_id: 'LOAD-1', quoted_rate: 2200, market_rate: 2050 }])
+})
+
+test('a requote keeps what the next quote does not say, and what it says replaces', async () => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const [request] = ways as [Way]
+  const { lanes } = await request.enter(by, [sentBy(request, { ...load, ...details })])
+  const requote = (body: Sent) =>
+    call(app, 'POST', `/api/lanes/${lanes[0]?.lane_ref}/requote`, { token: by.tenant.owner, body })
+  const kept = await requote({ quoted_rate: 2250 })
+  expect(kept).toMatchObject({
+    status: 201,
+    body: {
+      quoted_rate: 2250,
+      rate_type: 'contract',
+      pickup_date: '2026-03-04',
+      quoted_currency: 'CAD',
+      miles: 790,
+    },
+  })
+  const other = await requote({ quoted_rate: 2260, rate_type: 'spot', pickup_date: '2026-03-09' })
+  expect(other.body).toMatchObject({ rate_type: 'spot', pickup_date: '2026-03-09', quoted_fuel: 210.25 })
+  const wrong = await requote({ quoted_rate: 2270, rate_type: 'auction' })
+  expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '/rate_type'])
+  expect(await lanesOf(by)).toHaveLength(3)
+})
