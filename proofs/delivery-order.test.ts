@@ -25,9 +25,11 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** A message, and when it is signed: seconds after the first. */
+type PersonalAction = 'void' | 'requote'
+
+/** A message, and when it is signed: seconds after the first. A void is the action of a person, which is not signed. */
 interface Message {
-  readonly kind: 'quotes' | 'outcomes' | 'updates'
+  readonly kind: 'quotes' | 'outcomes' | 'updates' | 'void'
   readonly at: number
   readonly body: object
 }
@@ -75,7 +77,7 @@ const endpoints = { quotes: pushQuotes, outcomes: pushOutcomes, updates: pushShi
 let loads = 0
 
 /** Pushes items of one kind and time; asks again for those that a busy machine did not reach. */
-async function pushAll(kind: Message['kind'], at: number, items: readonly object[]): Promise<void> {
+async function pushAll(kind: keyof typeof endpoints, at: number, items: readonly object[]): Promise<void> {
   for (let start = 0; start < items.length; start += 500) {
     const some = items.slice(start, start + 500)
     let answer = await pushSigned(app, ours, endpoints[kind], { [kind]: some }, at)
@@ -97,8 +99,27 @@ async function quoteOf(id: string | undefined) {
   }
 }
 
+const voiding: Message = { kind: 'void', at: 0, body: {} }
+
+/** A person voids or requotes the quotes of loads. */
+async function act(action: PersonalAction, ids: readonly (string | undefined)[]): Promise<void> {
+  const bodies = { void: { reason: 'Typo' }, requote: { quoted_rate: 2_600 } }
+  for (const id of ids) {
+    const { lane_ref } = (await quoteOf(id)).quotes[0].lane
+    const path = `/api/lanes/${lane_ref}/${action}`
+    let answer = await call(app, 'POST', path, { token: ours.tenant.owner, body: bodies[action] })
+    while (answer.status === 503) {
+      answer = await call(app, 'POST', path, { token: ours.tenant.owner, body: bodies[action] })
+    }
+    expect([200, 201]).toContain(answer.status)
+  }
+}
+
 /** Delivers each order of messages to a load of its own, and returns the ends that differ, each with an order that leads to it. */
-async function endsOf(orders: readonly (readonly Message[])[]): Promise<Map<string, string>> {
+async function endsOf(
+  orders: readonly (readonly Message[])[],
+  action: PersonalAction | null = null,
+): Promise<Map<string, string>> {
   const first = Math.floor(app.now / 1000) - 100
   const ids = orders.map(() => `LOAD-${++loads}`)
   await pushAll(
@@ -106,6 +127,7 @@ async function endsOf(orders: readonly (readonly Message[])[]): Promise<Map<stri
     first - 10,
     ids.map((id) => quoteToPush(id, { quoted_at: '2026-02-01T00:00:00Z' })),
   )
+  if (action !== null) await act(action, ids)
   const rounds = Math.max(...orders.map(({ length }) => length))
   for (let round = 0; round < rounds; round++) {
     const sent = orders.flatMap((order, nth) => {
@@ -116,6 +138,13 @@ async function endsOf(orders: readonly (readonly Message[])[]): Promise<Map<stri
     for (const some of together.values()) {
       const [{ message } = { message: undefined }] = some
       if (message === undefined) continue
+      if (message.kind === 'void') {
+        await act(
+          'void',
+          some.map(({ item }) => item.external_id),
+        )
+        continue
+      }
       await pushAll(
         message.kind,
         first + message.at,
@@ -126,8 +155,9 @@ async function endsOf(orders: readonly (readonly Message[])[]): Promise<Map<stri
   const ends = new Map<string, string>()
   for (const [nth, id] of ids.entries()) {
     const body = await quoteOf(id)
-    const { lane_ref, lane_id, request_id, external_id, updated_at, ...lane } = body.quotes[0].lane
-    ends.set(JSON.stringify(lane), JSON.stringify(orders[nth]))
+    const { lane_ref, lane_id, request_id, external_id, updated_at, voided_at, ...lane } = body.quotes[0].lane
+    const end = { ...lane, isVoid: voided_at !== null }
+    ends.set(JSON.stringify(end), JSON.stringify(orders[nth]))
   }
   return ends
 }
@@ -155,6 +185,26 @@ describe('every order of the messages ends the same', () => {
       const ends = await endsOf(ordersOf(messages))
       expect([how, ...ends.values()]).toHaveLength(2)
     }
+  })
+
+  test.each([
+    ['void', ['booking', 'cancellation', 'won', 'corrected rate']],
+    ['void', ['cancellation', 'booking', 'lost', 'booking with its time']],
+    ['requote', ['won', 'booking', 'cancellation', 'expired']],
+  ] as [PersonalAction, Kind[]][])('after a person did a %s: %s', async (action, set) => {
+    const messages = set.map((kind, nth) => kinds[kind](nth))
+    const ends = await endsOf(ordersOf(messages), action)
+    expect([...ends.values()]).toHaveLength(1)
+    expect([...ends.keys()].filter((end) => action === 'void' && !end.includes('"isVoid":false'))).toEqual([])
+  })
+
+  test('a void among messages without a booking, at any place', async () => {
+    const messages = (['won', 'pending', 'corrected rate'] as const).map((kind, nth) => kinds[kind](nth))
+    const orders = ordersOf(messages)
+    const places = [0, 1, 2, 3].flatMap((place) => orders.map((order) => order.toSpliced(place, 0, voiding)))
+    const ends = await endsOf(places)
+    expect([...ends.values()]).toHaveLength(1)
+    expect([...ends.keys()][0]).toContain('"void_reason":"Typo"')
   })
 
   test('for random sets of three and four messages, and random orders of eight', async () => {

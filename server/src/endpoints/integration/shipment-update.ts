@@ -119,15 +119,20 @@ function bookedLane(lane: BookedLaneRow): BookedLane {
   }
 }
 
-function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boolean): HeldValues {
+/** What a lane holds after an update. A booking takes a void back, also one that arrives after its cancellation. */
+function heldValues(
+  lane: BookedLaneRow,
+  next: BookedLane,
+  { truckCostApplied, isBooking }: { readonly truckCostApplied: boolean; readonly isBooking: boolean },
+): HeldValues {
   const { booking } = next
   return {
     ...columnsOf(booking),
     truck_cost_source:
       booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
     signed_at: next.stamps,
-    voided_at: lane.voided_at,
-    void_reason: lane.void_reason,
+    voided_at: isBooking ? null : lane.voided_at,
+    void_reason: isBooking ? null : lane.void_reason,
     ...outcomeValues(next.outcome, next.facts),
   }
 }
@@ -146,10 +151,13 @@ export function decideUpdate(
     sender: by.tokenId,
     signedAtSeconds: by.timestampSeconds,
   }
-  const merged = applyShipmentUpdate(bookedLane(lane), update, now, staleWrites)
+  const held = bookedLane(lane)
+  const merged = applyShipmentUpdate(held, update, now, staleWrites)
   const { applied, updated, rule } = merged
+  const truckCostApplied = applied.includes('truckCostCents')
+  const isBooking = merged.lane.facts.bookings !== held.facts.bookings
   return {
-    next: merged.changed ? heldValues(lane, merged.lane, applied.includes('truckCostCents')) : null,
+    next: merged.changed ? heldValues(lane, merged.lane, { truckCostApplied, isBooking }) : null,
     origin: { source: 'tms', tokenId: by.tokenId, rule },
     signedAt: new Date(by.timestampSeconds * 1000),
     tokenId: by.tokenId,
