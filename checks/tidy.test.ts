@@ -72,7 +72,10 @@ describe('source files', () => {
   })
 
   test('of the service do not write to the console, because its logs are structured', () => {
-    const served = sources.filter((path) => /^(contract|engine|geography|server)\//.test(path))
+    // The programs of the OpenAPI document are text, which the service never runs.
+    const served = sources.filter(
+      (path) => /^(contract|engine|geography|server)\//.test(path) && path !== 'contract/src/code-samples.ts',
+    )
     expect(linesThatFit(served, /\bconsole\.\w+\(/, (path) => withoutComments(textOf(path)))).toEqual([])
   })
 })

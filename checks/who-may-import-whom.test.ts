@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { shippedFiles as allShippedFiles, importsOf, textOf, withoutComments } from './repository.ts'
 
-/** Contains programs to paste as text. The imports in them are not imports of the file, which has none. */
-const programsAsText = 'dashboard/src/code-samples/integration-code.ts'
+/** Contains programs to paste as text. The imports in them are not imports of the file, which imports types of its folder only. */
+const programsAsText = 'contract/src/code-samples.ts'
 const shippedFiles = () => allShippedFiles().filter((path) => path !== programsAsText)
 
 /** What the files of a folder may import: folders (ending in /), files, and packages. Everything else is refused. */

@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import { isLanewiseFailure, type Lanewise } from '#client/index.ts'
 import type { Answer } from '#client/sent.ts'
 import { pushedItemsMax } from '#contract/limits.ts'
-import type { UnknownPlaces } from '#contract/unknown-places.ts'
 import { readBytes } from './booking-commands.ts'
 import { serviceClient, urlOf } from './clients.ts'
 import { type AddCommands, type Run, withExample } from './command.ts'
@@ -32,7 +31,7 @@ interface RowResult {
   readonly result: 'created' | 'updated' | 'unchanged' | 'refused'
   readonly lane_ref?: string
   readonly kept?: readonly string[]
-  readonly unknown_places?: UnknownPlaces
+  readonly unknown_places?: Extract<Answered, { status: 200 }>['unknown_places']
   readonly errors?: readonly { readonly column: string | null; readonly detail: string }[]
 }
 

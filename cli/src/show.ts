@@ -82,11 +82,13 @@ function clean(text: string): string {
 }
 
 interface WithUnknownPlaces {
-  readonly unknown_places?: readonly {
-    readonly parameter: string
-    readonly sent: string
-    readonly closest: readonly string[]
-  }[]
+  readonly unknown_places?:
+    | readonly {
+        readonly parameter: string
+        readonly sent: string
+        readonly closest: readonly string[]
+      }[]
+    | undefined
 }
 
 /** One line for each origin or destination that is not a known place. */

@@ -130,7 +130,7 @@ const exampleImport = {
   dry_run: false,
   sample: false,
   status: 'done',
-  columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
+  columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Quote Price' },
   ignored_columns: ['Notes'],
   rows_read: 12_254,
   rows_added: 12_248,
@@ -160,7 +160,9 @@ const exampleImport = {
       detail: 'Sell stays $1,900, which the TMS set; the file has $1,850.',
     },
   ],
-  errors: [{ row: 18, column: 'Rate', detail: 'Rate must be an amount of dollars; it is "call".' }],
+  errors: [
+    { row: 18, column: 'Quote Price', detail: 'Quote Price must be an amount of dollars; it is "call".' },
+  ],
   bytes_read: 1_470_480,
   bytes_total: 1_470_480,
   created_at: '2026-03-01T14:00:00.000Z',
@@ -232,7 +234,7 @@ export const createImport = endpoint({
   answer: Import,
   problems: ['customer-hidden', 'state-conflict'],
   examples: {
-    body: 'Ship From,Ship To,Equip,Rate,Quote Date\n"Dallas, TX","Atlanta, GA",V,2150,2026-02-27\n',
+    body: 'Ship From,Ship To,Equip,Quote Price,Quote Date\n"Dallas, TX","Atlanta, GA",V,2150,2026-02-27\n',
     answer: runningImport,
   },
 })
@@ -318,11 +320,16 @@ export const matchImportColumns = endpoint({
   }),
   examples: {
     body: {
-      headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'],
+      headers: ['Ship From', 'Ship To', 'Equip', 'Quote Price', 'Quote Date'],
       map: 'quoted_rate=#4',
     },
     answer: {
-      columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
+      columns: {
+        origin: 'Ship From',
+        destination: 'Ship To',
+        equipment: 'Equip',
+        quoted_rate: 'Quote Price',
+      },
       positions: { origin: 1, destination: 2, equipment: 3, quoted_rate: 4 },
       bases: [],
       ignored_columns: ['Notes'],

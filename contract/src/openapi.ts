@@ -1,5 +1,6 @@
 import { allEndpoints } from './all-endpoints.ts'
 import { bodyKeysMaxOf } from './body-keys.ts'
+import { type CodeCall, type CodeLanguage, codeLanguages, codeOf, exampleBase } from './code-samples.ts'
 import { bodyBytesMaxOf, type Endpoint, readsOnly, signsOf, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
@@ -253,6 +254,7 @@ function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
     tags: [endpoint.tag],
     security: securityOf(endpoint),
     ...(signsOf(endpoint) === null ? {} : { 'x-signs': signsOf(endpoint) }),
+    'x-codeSamples': codeSamples(endpoint),
     parameters: parametersOf(endpoint, named),
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, named) }),
     responses: {
@@ -403,8 +405,64 @@ function securityOf(endpoint: Endpoint): Json[] {
   }
 }
 
+/** How renderers of the document name the languages of the programs. */
+const languageNames: Readonly<Record<CodeLanguage, string>> = {
+  curl: 'Shell',
+  python: 'Python',
+  typescript: 'TypeScript',
+}
+
+/** A program in each language that makes the example call of an operation, and signs it if it is signed. */
+function codeSamples(endpoint: Endpoint): Json[] {
+  const { who, method, examples } = endpoint
+  const params = propertiesOf(endpoint.params)
+  const query = propertiesOf(endpoint.query)
+  const required = (endpoint.query as ParametersSchema | undefined)?.required ?? []
+  const asked = {
+    ...Object.fromEntries(required.map((name) => [name, exampleOf(name, query[name])])),
+    ...examples?.query,
+  }
+  const call: CodeCall = {
+    base: exampleBase,
+    method,
+    path: endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(exampleOf(name, params[name])),
+    ),
+    asked: Object.entries(asked)
+      .filter(([name]) => query[name] !== undefined)
+      .map(([name, value]) => [name, String(value)]),
+    token: who.kind === 'anyone' ? null : who.kind === 'service' ? 'LANEWISE_TOKEN' : 'LANEWISE_SIGN_IN',
+    signs: signsOf(endpoint),
+    ...(endpoint.body === undefined
+      ? {}
+      : { body: (examples?.body ?? {}) as string | Record<string, unknown> }),
+  }
+  return codeLanguages.map((language) => ({
+    lang: languageNames[language],
+    label: language,
+    source: codeOf(language, call),
+  }))
+}
+
+const propertiesOf = (schema: unknown) => (schema as ParametersSchema | undefined)?.properties ?? {}
+
+/** An example of a parameter, for programs: the first permitted value, or a value of its form. */
+function exampleOf(name: string, schema: ParameterSchema = {}): string {
+  const [first] = schema.examples ?? schema.enum ?? []
+  if (first !== undefined) return String(first)
+  if (name === 'lane_ref') return '48211093754-1-1'
+  return schema.type === 'integer' ? '7' : 'DAT'
+}
+
+interface ParameterSchema {
+  readonly description?: string
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
+}
+
 interface ParametersSchema {
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly properties?: Readonly<Record<string, ParameterSchema>>
   readonly required?: readonly string[]
 }
 

@@ -1,11 +1,10 @@
 /** Example programs that call the API, as text to copy. The dashboard never runs them. */
+export { type CodeLanguage, codeLanguages } from '#contract/code-samples.ts'
 export {
   type CodeBooking,
   type CodeCall,
   type CodeLane,
-  type CodeLanguage,
   codeCalls,
-  codeLanguages,
   exportLines,
   laneInsightCode,
   markupCode,

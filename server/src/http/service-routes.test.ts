@@ -16,11 +16,11 @@ afterAll(() => app.close())
 
 describe('an address next to the files of the reference page', () => {
   test.each([
-    '/docs/static/../../../package.json',
-    '/docs/static/%2e%2e/%2e%2e/package.json',
-    '/docs/static/..%2f..%2fpackage.json',
-    '/docs/static/.git/config',
-    '/docs/static/none.js',
+    '/docs/interactive/static/../../../package.json',
+    '/docs/interactive/static/%2e%2e/%2e%2e/package.json',
+    '/docs/interactive/static/..%2f..%2fpackage.json',
+    '/docs/interactive/static/.git/config',
+    '/docs/interactive/static/none.js',
   ])('is not there: %s', async (path) => {
     const [answer] = await sendRaw(
       app,

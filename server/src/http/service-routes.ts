@@ -6,7 +6,9 @@ import { openApiDocument } from '#contract/openapi.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { version } from '../runtime/index.ts'
 import { readiness } from '../watching/index.ts'
-import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
+import { plainPagePolicy } from './plain-page.ts'
+import { problemListPage, problemPage } from './problem-pages.ts'
+import { interactivePath, referencePage } from './reference-page.ts'
 
 /** The paths of the operational routes, all GET. */
 export const operationPaths = [
@@ -26,6 +28,7 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
   const document = openApiDocument(version)
   // Serialized once. Slow readers share these bytes instead of holding a copy each.
   const documentBytes = Buffer.from(JSON.stringify(document))
+  const referenceBytes = Buffer.from(referencePage(document))
   return async (app) => {
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
 
@@ -72,9 +75,19 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
       return reply.send({ code, type: problemType(code), ...problems[code] })
     })
 
+    for (const path of ['/docs', '/docs/']) {
+      app.get(path, async (_request, reply) =>
+        reply
+          .type('text/html; charset=utf-8')
+          .header('Content-Security-Policy', plainPagePolicy)
+          .header('Cache-Control', 'public, max-age=300')
+          .send(referenceBytes),
+      )
+    }
+
     await app.register(swagger, { mode: 'static', specification: { document: document as never } })
     await app.register(swaggerUi, {
-      routePrefix: '/docs',
+      routePrefix: interactivePath,
       uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, validatorUrl: null },
       theme: { title: 'Lanewise API' },
       uiHooks: {
@@ -94,7 +107,7 @@ const docsPolicy =
 /** True for a browser, which gets a page; other callers get JSON. Neither is cached. */
 function wantsPage(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!(request.headers.accept ?? '').includes('text/html')) return false
-  reply.type('text/html; charset=utf-8').header('Content-Security-Policy', problemPagePolicy)
+  reply.type('text/html; charset=utf-8').header('Content-Security-Policy', plainPagePolicy)
   return true
 }
 
