@@ -186,7 +186,8 @@ export function marginOf(
 /** The sums of the rows with a rate. A margin or worth is counted only where it is known. */
 export interface LanesTotals {
   readonly rated: number
-  readonly rate: number
+  /** In US dollars; null if an amount in Canadian dollars cannot be converted. */
+  readonly rate: number | null
   readonly margin: number | null
   readonly marginPct: number | null
   readonly worth: number | null
@@ -200,11 +201,13 @@ export function totalsOf(
   const rated = rows.flatMap(({ lane, advice }) => {
     const typed = readDollars(lane.rate)
     if (typed === null) return []
+    const isOpen = lane.currency === 'CAD' && advice?.conversion == null
     const rate = advice?.conversion == null ? typed : converted(advice.conversion, typed)
     const margin = advice === null ? null : marginOf(lane, advice)
     return [
       {
         rate,
+        isOpen,
         margin,
         worth: margin === null ? null : (advice?.estimate?.expected_margin ?? null),
         toCheck: (advice?.warnings.length ?? 0) > 0,
@@ -218,7 +221,7 @@ export function totalsOf(
   const ofKnown = sum(known.map(({ rate }) => rate))
   return {
     rated: rated.length,
-    rate: sum(rated.map(({ rate }) => rate)),
+    rate: rated.some(({ isOpen }) => isOpen) ? null : sum(rated.map(({ rate }) => rate)),
     margin,
     marginPct: margin === null || ofKnown === 0 ? null : (margin / ofKnown) * 100,
     worth: known.length === 0 ? null : sum(known.map(({ worth }) => worth)),

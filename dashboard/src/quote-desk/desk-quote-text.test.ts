@@ -55,9 +55,47 @@ test('after a counter-offer, the customer sees the newest quote of each lane', (
   expect(newestQuotes(refs).map(({ lane_ref }) => lane_ref)).toEqual(['7-1-10', '7-2-1'])
 })
 
-test('a rate says what it includes and its currency, if that was said', () => {
+test('a rate says what it includes, its charges and its currency', () => {
   expect(rateText({ quoted_rate: 2150, quoted_basis: null, quoted_currency: null })).toBe('$2,150')
+  expect(rateText({ quoted_rate: 2150, quoted_basis: 'all_in' })).toBe('$2,150 all-in')
   expect(rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' })).toBe(
     '$2,150 CAD linehaul, plus fuel and accessorials',
   )
+  const charges = [
+    { name: 'lumper', amount: 120 },
+    { name: 'detention', amount: 75 },
+  ]
+  expect(
+    rateText({
+      quoted_rate: 2400,
+      quoted_basis: 'linehaul',
+      quoted_currency: 'CAD',
+      quoted_fuel: 350,
+      quoted_accessorials: 195,
+      quoted_charges: charges,
+    }),
+  ).toBe('$2,400 CAD linehaul, plus fuel $350, lumper $120, detention $75; $2,945 CAD in total')
+})
+
+test('the validity is the stored one, of each lane if they differ', () => {
+  const stored = (valid_until: string) => ({ ...lane, valid_until })
+  const one = emailText({ ...request, lanes: [stored('2026-03-01T20:03:00Z')] }, 'Meridian', 24)
+  expect(one).toMatch(/Valid until Mar 1, 2026, \d+:03 [AP]M/)
+  expect(one).not.toContain('Feb 28')
+  const two = emailText(
+    { ...request, lanes: [stored('2026-03-01T20:03:00Z'), stored('2026-03-05T20:04:00Z')] },
+    'Meridian',
+    24,
+  )
+  expect(two.match(/Valid until/g)).toHaveLength(2)
+})
+
+test('amounts in two currencies have no total, and charges are part of one', () => {
+  const linehaul = { ...lane, quoted_basis: 'linehaul', quoted_fuel: 350 } as const
+  const cad = { ...lane, quoted_currency: 'CAD' } as const
+  const textOf = (...lanes: (typeof lane)[]) => emailText({ ...request, lanes }, 'Meridian', 24)
+  expect(textOf(lane, cad)).not.toContain('Total')
+  expect(textOf(cad, cad)).toContain('Total: $4,300 CAD')
+  expect(textOf(lane, linehaul)).toContain('Total: $4,650')
+  expect(textOf(lane, { ...lane, quoted_basis: 'linehaul' } as typeof lane)).not.toContain('Total')
 })

@@ -14,7 +14,12 @@ interface QuoteForCustomer {
     readonly quoted_rate: number
     readonly quoted_basis?: 'linehaul' | 'all_in' | null
     readonly quoted_currency?: 'USD' | 'CAD' | null
+    readonly quoted_fuel?: number | null
+    readonly quoted_accessorials?: number | null
+    readonly quoted_charges?: readonly { readonly name: string; readonly amount: number }[] | null
     readonly pickup_date: string | null
+    /** When the stored validity ends; null if none is stored. */
+    readonly valid_until?: string | null
   }[]
 }
 
@@ -40,45 +45,102 @@ export function newestQuotes<Quote extends { readonly lane_ref: string }>(quotes
   return [...newest].sort(([one], [other]) => one - other).map(([, quote]) => quote)
 }
 
-/** The end of a quote's validity, with the time zone, because the customer may be in another one. */
-export function validUntil(createdAt: string, hours: number): string {
-  return zonedMoment(Date.parse(createdAt) + hours * 3_600_000).replace(/:\d\d (?=[AP]M)/, ' ')
+const inZone = (moment: number) => zonedMoment(moment).replace(/:\d\d (?=[AP]M)/, ' ')
+
+/** Whether the end of each quote's validity is stored: the text then says it, and nobody chooses another one. */
+export function hasStoredValidity({ lanes }: Pick<QuoteForCustomer, 'lanes'>): boolean {
+  return lanes.every(({ valid_until }) => (valid_until ?? null) !== null)
 }
-
-type QuotedRate = Pick<QuoteForCustomer['lanes'][number], 'quoted_rate' | 'quoted_basis' | 'quoted_currency'>
-
-const saysMore = ({ quoted_basis, quoted_currency }: QuotedRate) =>
-  quoted_basis === 'linehaul' || quoted_currency === 'CAD'
 
 /**
- * @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_currency: 'CAD' })
- * // '$2,150 CAD linehaul, plus fuel and accessorials'
+ * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is stored, else `hours` after the
+ * request.
  */
-export function rateText({ quoted_rate, quoted_basis = null, quoted_currency = null }: QuotedRate): string {
-  const terms = termsBehind({ basis: quoted_basis, currency: quoted_currency })
-  return `${dollars(quoted_rate)}${terms}${quoted_basis === 'linehaul' ? ', plus fuel and accessorials' : ''}`
+export function validUntil(
+  { created_at }: Pick<QuoteForCustomer, 'created_at'>,
+  lane: Pick<QuoteForCustomer['lanes'][number], 'valid_until'>,
+  hours: number,
+): string {
+  const stored = lane.valid_until ?? null
+  return inZone(stored === null ? Date.parse(created_at) + hours * 3_600_000 : Date.parse(stored))
 }
+
+type QuotedRate = Pick<
+  QuoteForCustomer['lanes'][number],
+  | 'quoted_rate'
+  | 'quoted_basis'
+  | 'quoted_currency'
+  | 'quoted_fuel'
+  | 'quoted_accessorials'
+  | 'quoted_charges'
+>
+
+/** The charges of a linehaul rate with their amounts: the customer pays them beside the rate. */
+function chargesText({ quoted_fuel, quoted_accessorials, quoted_charges }: QuotedRate): string {
+  const named = quoted_charges ?? []
+  const charges = [
+    ...((quoted_fuel ?? 0) > 0 ? [`fuel ${dollars(quoted_fuel ?? 0)}`] : []),
+    ...named.map(({ name, amount }) => `${name} ${dollars(amount)}`),
+    ...(named.length === 0 && (quoted_accessorials ?? 0) > 0
+      ? [`accessorials ${dollars(quoted_accessorials ?? 0)}`]
+      : []),
+  ]
+  return charges.length === 0 ? 'fuel and accessorials' : charges.join(', ')
+}
+
+const chargesOf = ({ quoted_fuel, quoted_accessorials }: QuotedRate) =>
+  (quoted_fuel ?? 0) + (quoted_accessorials ?? 0)
+
+/**
+ * A rate with what it includes: a linehaul rate with its charges and their sum, which is what the customer will be billed.
+ *
+ * @example rateText({ quoted_rate: 2150, quoted_basis: 'linehaul', quoted_fuel: 350, quoted_currency: 'CAD' })
+ * // '$2,150 CAD linehaul, plus fuel $350; $2,500 CAD in total'
+ */
+export function rateText(rate: QuotedRate): string {
+  const { quoted_rate, quoted_basis = null, quoted_currency = null } = rate
+  const terms = termsBehind({ basis: quoted_basis, currency: quoted_currency })
+  if (quoted_basis !== 'linehaul') return `${dollars(quoted_rate)}${terms}`
+  const charges = chargesOf(rate)
+  const total =
+    charges === 0
+      ? ''
+      : `; ${dollars(cents(quoted_rate + charges))}${termsBehind({ basis: null, currency: quoted_currency })} in total`
+  return `${dollars(quoted_rate)}${terms}, plus ${chargesText(rate)}${total}`
+}
+
+const cents = (amount: number) => Math.round(amount * 100) / 100
 
 /**
  * The text of an e-mail to the customer: a subject, then lane, equipment, rate, validity and reference. It contains nothing
  * that only the brokerage may know, such as cost, margin or chance.
  */
-export function emailText(
-  { customer_name, reference, created_at, lanes }: QuoteForCustomer,
-  brokerage: string,
-  validHours: number,
-): string {
+export function emailText(request: QuoteForCustomer, brokerage: string, validHours: number): string {
+  const { customer_name, reference, lanes } = request
   const [only] = lanes.length === 1 ? lanes : []
   const subject =
     only === undefined
       ? `Quote from ${brokerage}: ${lanes.length} lanes`
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
+  const ends = lanes.map((lane) => validUntil(request, lane, validHours))
+  const sameValidity = ends.every((end) => end === ends[0])
   const lines = lanes.flatMap((lane) => [
     `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${rateText(lane)}`,
     ...(lane.pickup_date === null ? [] : [`  Pickup ${lane.pickup_date}`]),
+    ...(sameValidity ? [] : [`  Valid until ${validUntil(request, lane, validHours)}`]),
     `  Our reference ${lane.lane_ref}`,
   ])
-  const total = lanes.reduce((sum, { quoted_rate }) => sum + quoted_rate, 0)
+  // Amounts in two currencies, or without charges that are not known, have no sum.
+  const isSummed = lanes.every(
+    (lane) =>
+      (lane.quoted_currency ?? 'USD') === (lanes[0]?.quoted_currency ?? 'USD') &&
+      (lane.quoted_basis !== 'linehaul' || chargesOf(lane) > 0),
+  )
+  const total = lanes.reduce(
+    (sum, lane) => sum + lane.quoted_rate + (lane.quoted_basis === 'linehaul' ? chargesOf(lane) : 0),
+    0,
+  )
+  const currency = termsBehind({ basis: null, currency: lanes[0]?.quoted_currency ?? null })
   return [
     `Subject: ${subject}`,
     '',
@@ -86,12 +148,9 @@ export function emailText(
     ...(reference === null ? [] : [`Your reference: ${reference}`]),
     '',
     ...lines,
-    ...(lanes.length === 1 || lanes.some(saysMore)
-      ? []
-      : [`Total: ${dollars(Math.round(total * 100) / 100)}`]),
+    ...(lanes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
     '',
-    `Valid until ${validUntil(created_at, validHours)}.`,
-    '',
+    ...(sameValidity ? [`Valid until ${ends[0]}.`, ''] : []),
     brokerage,
   ].join('\n')
 }

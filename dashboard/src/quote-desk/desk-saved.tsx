@@ -21,6 +21,7 @@ import {
 } from '../shared-ui/index.ts'
 import {
   emailText,
+  hasStoredValidity,
   newestQuotes,
   rateText,
   usualValidityHours,
@@ -247,17 +248,20 @@ function SavedLanes({
 function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
   const { tenant } = useSession()
   const [hours, setHours] = useState<number>(usualValidityHours)
-  const { lanes, customer_name, reference, created_at } = request
+  const { lanes, customer_name, reference } = request
+  const isStored = hasStoredValidity(request)
   return (
     <section aria-label="For the customer">
       <Group align="flex-end" gap="sm" className="not-printed">
-        <NativeSelect
-          label="Valid for"
-          w={140}
-          value={String(hours)}
-          data={validities.map((one) => ({ value: String(one.hours), label: one.label }))}
-          onChange={(event) => setHours(Number(event.currentTarget.value))}
-        />
+        {!isStored && (
+          <NativeSelect
+            label="Valid for"
+            w={140}
+            value={String(hours)}
+            data={validities.map((one) => ({ value: String(one.hours), label: one.label }))}
+            onChange={(event) => setHours(Number(event.currentTarget.value))}
+          />
+        )}
         <CopyButton text={emailText(request, tenant.name, hours)} what="as e-mail" />
         <Button size="compact-xs" variant="default" onClick={() => window.print()}>
           Print
@@ -276,6 +280,7 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
               <th scope="col">Equipment</th>
               <th scope="col">Pickup</th>
               <th scope="col">Rate</th>
+              <th scope="col">Valid until</th>
               <th scope="col">Our reference</th>
             </tr>
           </thead>
@@ -286,12 +291,12 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
                 <td>{equipmentName(lane.equipment)}</td>
                 <td>{lane.pickup_date ?? ''}</td>
                 <td>{rateText(lane)}</td>
+                <td>{validUntil(request, lane, hours)}</td>
                 <td>{lane.lane_ref}</td>
               </tr>
             ))}
           </tbody>
         </table>
-        <p>Valid until {validUntil(created_at, hours)}.</p>
       </div>
     </section>
   )

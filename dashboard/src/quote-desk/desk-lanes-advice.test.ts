@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { blankLane } from './desk-draft.ts'
+import { totalsOf } from './desk-lanes-advice.ts'
+
+test('the total of several lanes never adds Canadian to US dollars', () => {
+  const row = (rate: string, currency: 'USD' | 'CAD') => ({
+    lane: { ...blankLane(1), rate, currency },
+    advice: null,
+  })
+  expect(totalsOf([row('2420', 'USD'), row('2000', 'CAD')])).toMatchObject({ rated: 2, rate: null })
+  expect(totalsOf([row('2420', 'USD'), row('2000', 'USD')])).toMatchObject({ rated: 2, rate: 4420 })
+})
