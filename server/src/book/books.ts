@@ -86,16 +86,63 @@ const refusedMs = { first: 60_000, last: 3_600_000 } as const
 /** How often a read starts over when it is unknown what changed, or the database was replaced, while it was read. */
 const triesMax = 3
 
-interface Entry<Quotes extends Book> {
+/**
+ * A book on its way through memory:
+ *
+ * ```
+ *             all quotes are read         a reader finds it out of date
+ *   opening ──────────────────────► open ───────────────────────────────► following
+ *      │                            │ ▲                                    │  │
+ *      │                            │ └──── the changes are read, or ──────┘  │
+ *      │ it failed, or              │       the read failed                   │ the brokerage or the database was
+ *      │ does not fit               │ room for others, another database,      │ replaced, it does not fit any more,
+ *      │                            ▼ opened anew                             │ room for others
+ *      └────────────────────────► closed ◄────────────────────────────────────┘
+ * ```
+ *
+ * While it is followed, its quotes are inconsistent and must not be read. A closed book is never used again, except for the
+ * readers who waited for its changes.
+ */
+type BookState<Quotes extends Book> =
+  | { readonly name: 'opening' }
+  | { readonly name: 'open'; readonly book: OpenBook<Quotes> }
+  /** `going` is null when the book must be opened again. */
+  | { readonly name: 'following'; readonly going: Promise<OpenBook<Quotes> | null> }
+  | { readonly name: 'closed' }
+
+type StateName = BookState<Book>['name']
+
+const mayFollow: Readonly<Record<StateName, readonly StateName[]>> = {
+  opening: ['open', 'closed'],
+  open: ['following', 'closed'],
+  following: ['open', 'closed'],
+  closed: [],
+}
+
+class Entry<Quotes extends Book> {
   readonly tenant: TenantId
   readonly quotes: Quotes
   /** The watch's epoch before anything was read. */
   readonly epoch: number
-  bytes: number
-  /** Null until all quotes are read. */
-  open: OpenBook<Quotes> | null
-  /** Set while the book is brought up to date. Its quotes are inconsistent until then and must not be read. */
-  following: Promise<void> | null
+  bytes = 0
+  #state: BookState<Quotes> = { name: 'opening' }
+
+  constructor(tenant: TenantId, quotes: Quotes, epoch: number) {
+    this.tenant = tenant
+    this.quotes = quotes
+    this.epoch = epoch
+  }
+
+  get state(): BookState<Quotes> {
+    return this.#state
+  }
+
+  move(next: BookState<Quotes>): void {
+    if (!mayFollow[this.#state.name].includes(next.name)) {
+      throw new Error(`A book cannot go from ${this.#state.name} to ${next.name}.`)
+    }
+    this.#state = next
+  }
 }
 
 interface Refusal {
@@ -160,6 +207,7 @@ function shelf<Quotes extends Book>(bytesMax: number) {
 
   function close(entry: Entry<Quotes>): void {
     if (entries.get(entry.tenant) !== entry) return
+    entry.move({ name: 'closed' })
     entries.delete(entry.tenant)
     weigh(entry, 0)
     closed++
@@ -169,7 +217,10 @@ function shelf<Quotes extends Book>(bytesMax: number) {
     entries,
     close,
     /** Subtracts the memory of a book whose opening failed. */
-    forget: (entry: Entry<Quotes>) => weigh(entry, 0),
+    forget(entry: Entry<Quotes>): void {
+      entry.move({ name: 'closed' })
+      weigh(entry, 0)
+    },
     touch(entry: Entry<Quotes>): void {
       entries.delete(entry.tenant)
       entries.set(entry.tenant, entry)
@@ -228,7 +279,7 @@ function bookOpener<Quotes extends Book>(
   let anyAnsweredAt = Number.NEGATIVE_INFINITY
 
   async function openNow(tenant: TenantId, epoch: number, onAnswer: () => void): Promise<Entry<Quotes>> {
-    const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
+    const entry = new Entry(tenant, make(), epoch)
     try {
       if (stopped) throw stopping()
       const { versions, settings, days } = await openQuotes(database, tenant, entry.quotes, {
@@ -238,7 +289,7 @@ function bookOpener<Quotes extends Book>(
         },
         onAnswer,
       })
-      entry.open = { quotes: entry.quotes, settings, versions, days }
+      entry.move({ name: 'open', book: { quotes: entry.quotes, settings, versions, days } })
     } catch (error) {
       const refusal = error instanceof DoesNotFit ? refusals.add(entry) : null
       forget(entry)
@@ -289,12 +340,13 @@ function bookOpener<Quotes extends Book>(
 /** Brings open books up to date, each once however many readers wait for it. */
 function bookFollower<Quotes extends Book>(
   { database, watch }: Pick<BooksOptions<Quotes>, 'database' | 'watch'>,
-  { entries, close, touch, grown }: ReturnType<typeof shelf<Quotes>>,
+  { close, touch, grown }: ReturnType<typeof shelf<Quotes>>,
   refusals: ReturnType<typeof refusalList>,
 ) {
   let followed = 0
 
-  async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
+  /** Reads the changes into the quotes. Null when the book must be opened again. */
+  async function readChanges(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<OpenBook<Quotes> | null> {
     const { tenant, quotes } = entry
     followed++
     // A deadline of its own: several readers wait for the result.
@@ -305,9 +357,26 @@ function bookFollower<Quotes extends Book>(
       )
       return { found, versions: found === 'gone' ? from.versions : found.versions }
     })
-    if (found === 'gone' || entry.epoch !== watch.epoch()) return close(entry)
-    entry.open = { quotes, settings: found.settings, versions: found.versions, days: found.days }
-    if (entries.get(tenant) !== entry) return
+    if (found === 'gone' || entry.epoch !== watch.epoch()) return null
+    return { quotes, settings: found.settings, versions: found.versions, days: found.days }
+  }
+
+  async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<OpenBook<Quotes> | null> {
+    let book: OpenBook<Quotes> | null
+    try {
+      book = await readChanges(entry, from)
+    } catch (error) {
+      // Nothing was applied, or all of it will be applied again: the next reader follows from the same versions.
+      if (entry.state.name === 'following') entry.move({ name: 'open', book: from })
+      throw error
+    }
+    // Others may have needed its memory meanwhile. Its readers still get what they waited for.
+    if (entry.state.name === 'closed') return book
+    if (book === null) {
+      close(entry)
+      return null
+    }
+    entry.move({ name: 'open', book })
     touch(entry)
     try {
       grown(entry)
@@ -316,16 +385,14 @@ function bookFollower<Quotes extends Book>(
       refusals.add(entry)
       close(entry)
     }
+    return book
   }
 
   return {
-    /** Reads the changes since `from`, or joins the reading under way. */
-    follow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
-      if (entry.following !== null) return entry.following
-      const going = followNow(entry, from).finally(() => {
-        entry.following = null
-      })
-      entry.following = going
+    /** Reads the changes since `from`. */
+    follow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<OpenBook<Quotes> | null> {
+      const going = followNow(entry, from)
+      entry.move({ name: 'following', going })
       going.catch(() => {})
       return going
     },
@@ -357,33 +424,32 @@ export function books<Quotes extends Book>({
 
   function held(tenant: TenantId): OpenBook<Quotes> | null {
     const entry = entryOf(tenant)
-    const open = entry?.open ?? null
-    if (entry === undefined || open === null || entry.following !== null) return null
-    if (!watch.isCurrent(tenant, open.versions)) return null
+    if (entry?.state.name !== 'open' || !watch.isCurrent(tenant, entry.state.book.versions)) return null
     touch(entry)
-    return open
+    return entry.state.book
   }
 
-  const waitForFollow = (going: Promise<void>) =>
+  const waitForFollow = (going: Promise<OpenBook<Quotes> | null>) =>
     waitWithinDeadline(async (leftMs) => {
-      if ((await orLate(going, leftMs)) !== late) return
+      const book = await orLate(going, leftMs)
+      if (book !== late) return book
       throw new DatabaseUnavailable(new Error('timeout exceeded when waiting for the changes of a book'))
     })
 
   /** Brings a book up to date; null when it must be opened again. */
   async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
-    const { tenant } = entry
-    if (entry.following !== null) {
+    const { tenant, state } = entry
+    if (state.name === 'following') {
       // It may have started before a commit that this caller must see, and its failure need not fail this caller.
-      await waitForFollow(entry.following.catch(() => {}))
+      await waitForFollow(state.going.catch(() => null))
       const known = held(tenant)
       if (known !== null) return known
       if (entryOf(tenant) !== entry) return null
     }
-    const from = entry.open
-    if (from === null) return null
-    await waitForFollow(follower.follow(entry, from))
-    return entry.open === from ? null : entry.open
+    // Another reader that waited follows it again: since this caller asked, so it reads what this caller must see, too.
+    const now = entry.state
+    if (now.name === 'following') return waitForFollow(now.going)
+    return now.name === 'open' ? waitForFollow(follower.follow(entry, now.book)) : null
   }
 
   async function read(tenant: TenantId): Promise<OpenBook<Quotes>> {
@@ -406,7 +472,9 @@ export function books<Quotes extends Book>({
     counts: () => ({ ...counts(), opened: opener.opened(), followed: follower.followed() }),
     async drain() {
       await opener.drain()
-      await Promise.allSettled([...entries.values()].map((entry) => entry.following))
+      await Promise.allSettled(
+        [...entries.values()].map(({ state }) => (state.name === 'following' ? state.going : null)),
+      )
     },
   }
 }

@@ -150,6 +150,31 @@ describe('when another instance starts', () => {
   })
 })
 
+describe('the states', () => {
+  test('the shared window never decides directly after the own window did', async () => {
+    expect(limit.admitNow(tenant)?.admitted).toBe(true)
+    now += windowMs - 1
+    instances = besideOthers
+    await expect(limit.admit(tenant)).rejects.toThrow('cannot go from alone to shared')
+    expect(callsToShared).toBe(0)
+  })
+
+  test('after a window without a request, the shared window may decide: the own one has forgotten its permits', async () => {
+    expect(limit.admitNow(tenant)?.admitted).toBe(true)
+    now += windowMs
+    instances = besideOthers
+    expect((await limit.admit(tenant)).admitted).toBe(true)
+    expect(callsToShared).toBe(1)
+  })
+
+  test('an instance whose registration has expired joins again before the shared window decides', async () => {
+    instances = { ...alone, joinedMs: null }
+    expect(limit.admitNow(tenant)).toBeNull()
+    instances = besideOthers
+    await expect(limit.admit(tenant)).rejects.toThrow('cannot go from unregistered to shared')
+  })
+})
+
 describe('when the other instances stop', () => {
   test('the requests that the shared window admitted still count', async () => {
     instances = besideOthers

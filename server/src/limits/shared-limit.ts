@@ -24,6 +24,49 @@ const refusedMax = 10_000
 
 const instancesUnknown = () => new DatabaseUnavailable('The running instances are unknown.')
 
+/**
+ * Who decides on a request, by what the watch of the instances reports:
+ *
+ * ```
+ *    ┌──────── unknown: nobody ◄─── the report is too old (from every state)
+ *    │ a report (to every state)
+ *    ▼
+ *   unregistered: nobody ◄──── the registration expired (from every state)
+ *    │       │ registered again, beside others
+ *    │       └───────────────────────────────► joining: nobody, for 3 s
+ *    │ registered again                            ▲ │            │ 3 s have passed
+ *    ▼               another one, I am new         │ │            ▼
+ *   alone: the own window ─────────────────────────┘ │   shared: the shared window
+ *    │    ▲                                          │     ▲  │
+ *    │    └── no others (from every state)           │     │  │ another one, after a moment alone
+ *    │ another one                                   ▼     │  ▼
+ *    └──────────► handing over: the own window, and the shared window records it, for 1 s
+ * ```
+ *
+ * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. It never goes from `alone` to
+ * `shared` without `handing over`: the shared window would not know the requests that the own window admitted.
+ */
+type LimitState = 'unknown' | 'unregistered' | 'alone' | 'joining' | 'handing over' | 'shared'
+
+const mayFollow: Readonly<Record<LimitState, readonly LimitState[]>> = {
+  unknown: ['unregistered', 'alone', 'joining', 'handing over', 'shared'],
+  unregistered: ['unknown', 'alone', 'joining'],
+  alone: ['unknown', 'unregistered', 'joining', 'handing over'],
+  joining: ['unknown', 'unregistered', 'alone', 'handing over', 'shared'],
+  'handing over': ['unknown', 'unregistered', 'alone', 'joining', 'shared'],
+  shared: ['unknown', 'unregistered', 'alone', 'joining', 'handing over'],
+}
+
+function stateOf(reported: OtherInstances | null, now: number): LimitState {
+  if (reported === null) return 'unknown'
+  const { exist, joinedMs, notAloneSince } = reported
+  // An instance that the others do not list cannot be sure that it is alone.
+  if (joinedMs === null) return 'unregistered'
+  if (!exist) return 'alone'
+  if (joinedMs < joinMs) return 'joining'
+  return now - notAloneSince < tenantWindow.windowMs ? 'handing over' : 'shared'
+}
+
 interface SharedLimitParts {
   readonly own: RateLimit
   readonly watch: Pick<TenantWatch, 'otherInstances' | 'poll'>
@@ -53,6 +96,8 @@ class SharedLimit implements TenantLimit {
    */
   readonly #recording = new Set<Promise<Admission>>()
   readonly #asking = new Set<Promise<Admission>>()
+  #state: LimitState = 'unknown'
+  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: SharedLimitParts) {
     this.#parts = parts
@@ -60,19 +105,21 @@ class SharedLimit implements TenantLimit {
   }
 
   admitNow(tenant: TenantId): Admission | null {
-    const otherInstances = this.#parts.watch.otherInstances()
-    // An instance that the others do not list cannot be sure that it is alone.
-    const isAlone = otherInstances !== null && !otherInstances.exist && otherInstances.joinedMs !== null
+    const isAlone = this.#look().state === 'alone'
     return isAlone && this.#asking.size === 0 ? this.#alone.admitNow(tenant) : this.refusedNow(tenant)
   }
 
   async admit(tenant: TenantId): Promise<Admission> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const otherInstances = await waitWithinDeadline((leftMs) => this.#untilJoined(leftMs))
-      if (!otherInstances.exist) await Promise.allSettled(this.#asking)
+      const before = await waitWithinDeadline((leftMs) => this.#untilJoined(leftMs))
+      if (before === 'alone') await Promise.allSettled(this.#asking)
       const decided = this.admitNow(tenant)
       if (decided !== null) return decided
-      if (otherInstances.exist) return this.#admitAmongOthers(tenant, otherInstances)
+      if (before === 'handing over') return this.#admitAndRecord(tenant)
+      if (before === 'shared') {
+        await Promise.allSettled(this.#recording)
+        return tracked(this.#asking, this.#askShared(tenant))
+      }
       // The list of instances expired while this call waited: it shows neither that the instance is alone nor that it is not.
     }
     throw instancesUnknown()
@@ -91,23 +138,21 @@ class SharedLimit implements TenantLimit {
     return this.refusedNow(tenant) === null ? this.#alone.remaining(tenant) : 0
   }
 
-  async #admitAmongOthers(tenant: TenantId, { notAloneSince }: OtherInstances): Promise<Admission> {
+  /**
+   * The shared window has not seen the requests that this instance admitted while it ran alone. The other instance does not
+   * admit requests yet, so the own window still decides, and the shared window records the result.
+   */
+  async #admitAndRecord(tenant: TenantId): Promise<Admission> {
     const { own, takePermit, monotonic } = this.#parts
     const now = monotonic()
-    if (now - notAloneSince < tenantWindow.windowMs) {
-      // The shared window has not seen the requests that this instance admitted while it ran alone. The other instance
-      // does not admit requests yet, so the own window still decides, and the shared window records the result.
-      const admission = own.admit(tenant, now)
-      if (admission.admitted) {
-        await tracked(this.#recording, takePermit(tenant, true))
-        if (monotonic() - now > recordMsMax) {
-          throw new DatabaseUnavailable('The request could not be recorded in time for another instance.')
-        }
+    const admission = own.admit(tenant, now)
+    if (admission.admitted) {
+      await tracked(this.#recording, takePermit(tenant, true))
+      if (monotonic() - now > recordMsMax) {
+        throw new DatabaseUnavailable('The request could not be recorded in time for another instance.')
       }
-      return admission
     }
-    await Promise.allSettled(this.#recording)
-    return tracked(this.#asking, this.#askShared(tenant))
+    return admission
   }
 
   async #askShared(tenant: TenantId): Promise<Admission> {
@@ -125,27 +170,43 @@ class SharedLimit implements TenantLimit {
     return admission
   }
 
+  /** The state by what the watch reports now. */
+  #look(): { readonly state: LimitState; readonly reported: OtherInstances | null } {
+    const { watch, monotonic } = this.#parts
+    const reported = watch.otherInstances()
+    const now = monotonic()
+    // Nobody looked for a whole window, so states may have been missed; the own window has forgotten what it admitted.
+    if (now - this.#lookedAt >= tenantWindow.windowMs) this.#state = 'unknown'
+    this.#lookedAt = now
+    this.#move(stateOf(reported, now))
+    return { state: this.#state, reported }
+  }
+
+  #move(next: LimitState): void {
+    if (next === this.#state) return
+    if (!mayFollow[this.#state].includes(next)) {
+      throw new Error(`The limit cannot go from ${this.#state} to ${next}.`)
+    }
+    this.#state = next
+  }
+
   /** Waits until the other instances, if there are any, have noticed this one. */
-  async #untilJoined(leftMs: number): Promise<OtherInstances> {
+  async #untilJoined(leftMs: number): Promise<'alone' | 'handing over' | 'shared'> {
     const { watch, monotonic } = this.#parts
     const until = monotonic() + leftMs
     for (;;) {
       await watch.poll()
-      const otherInstances = watch.otherInstances()
-      if (otherInstances === null) throw instancesUnknown()
-      const waitMs = joinWaitMs(otherInstances)
-      if (waitMs <= 0) return otherInstances
+      const { state, reported } = this.#look()
+      if (state === 'unknown') throw instancesUnknown()
+      if (state !== 'unregistered' && state !== 'joining') return state
+      const joinedMs = reported?.joinedMs ?? null
+      const waitMs = joinedMs === null ? checkAgainMs : joinMs - joinedMs
       if (monotonic() + waitMs > until) {
         throw new DatabaseUnavailable('This instance has only just joined the others.')
       }
       await delay(waitMs)
     }
   }
-}
-
-function joinWaitMs({ exist, joinedMs }: OtherInstances): number {
-  if (joinedMs === null) return checkAgainMs
-  return exist ? joinMs - joinedMs : 0
 }
 
 async function tracked(calls: Set<Promise<Admission>>, call: Promise<Admission>): Promise<Admission> {
