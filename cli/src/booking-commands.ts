@@ -142,7 +142,7 @@ const addVerifySignature: AddCommands = (program, action) => {
     .command('verify-signature')
     .summary('diagnose a signature offline')
     .description(
-      'Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong (the timestamp, the signature, the body or the secret) and how to fix it. It also tries common mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
+      'Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong (the timestamp, the signature, the body or the secret) and how to fix it. It also tries the five most frequent mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
     )
     .requiredOption('--timestamp <seconds>', 'the value of X-Service-Timestamp')
     .requiredOption('--signature <value>', 'the value of X-Service-Signature')
@@ -236,13 +236,12 @@ function secretsToTry(secret: string): KnownSecret[] {
 /** The texts of `explainSignature` for offline use, with this machine's clock and the single given secret. */
 function offline(isTimeGiven: boolean): Setting {
   return {
-    operations: signedOperations,
     clock: isTimeGiven ? 'the time given with --at' : 'the clock of this machine',
     nameOf: ({ name }) =>
       name === 'given' ? 'this secret' : 'this secret with the prefix lwsec_, which is missing here',
     unmatched: {
       detail:
-        'It has the correct form, but this secret does not produce it from these bytes, even with the common mistakes.',
+        'It has the correct form, but this secret does not produce it from these bytes, even with the frequent mistakes.',
       remedy:
         'Check three things: that timestamp, signature and body are from the same request; that the body file contains exactly the bytes that were sent; and that the signer uses this secret. To test only the signer, let it sign the test vector in: lanewise verify-signature --help',
     },

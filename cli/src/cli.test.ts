@@ -337,7 +337,7 @@ describe('verify-signature', () => {
   test.each([
     ['the bytes', { body: `${vector.body}\n` }, '!  body'],
     ['the clock', { timestamp: '1772373600000' }, '!  timestamp'],
-    ['the form', { signature: vector.signature.replace('sha256=', '') }, 'it lacks "sha256="'],
+    ['the form', { signature: vector.signature.replace('sha256=', '') }, 'lacks "sha256="'],
     ['the prefix of the secret', { secret: vector.secret.slice(6) }, 'with the prefix lwsec_'],
   ])('reports a problem with %s', async (_name, change, expected) => {
     expect(await verify(change)).toMatchObject({ printed: expect.stringContaining(expected) })

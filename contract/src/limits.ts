@@ -106,7 +106,7 @@ export const tokenLeewaySeconds = 30
 export const callsKeptPerTenantMax = 5_000
 export const callsKeptDaysMax = 7
 
-/** A check computes many signatures of a body for each secret, one or more per common mistake. */
+/** A check computes many signatures of a body for each secret, one or more per frequent mistake. */
 export const signatureChecksPerMinuteMax = 30
 /**
  * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote or a line break needs

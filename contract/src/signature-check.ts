@@ -16,7 +16,7 @@ export const checkSignature = endpoint({
   method: 'POST',
   path: '/api/signature-check',
   summary: 'Diagnose a signature',
-  description: `Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong and how to fix it. It tries common mistakes with the secrets of the brokerage, such as a signature for another endpoint. It never returns a secret or a correct signature. At most ${signatureChecksPerMinuteMax} checks per minute and brokerage.`,
+  description: `Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong and how to fix it. It tries the five most frequent mistakes with the secrets of the brokerage, such as a signature without the address. It never returns a secret or a correct signature. At most ${signatureChecksPerMinuteMax} checks per minute and brokerage.`,
   tag: 'Credentials',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({

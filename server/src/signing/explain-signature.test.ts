@@ -20,8 +20,8 @@ const quotes: SignedOperation = { ...json, path: '/api/integrations/quotes', sig
 const imports: SignedOperation = { ...quotes, path: '/api/integrations/imports/{id}', isJson: false }
 const operations = [update, quotes, imports]
 
-const hex = (key: string | Buffer, text: string | Buffer, hash = 'sha256') =>
-  createHmac(hash, key).update(text).digest('hex')
+const hex = (key: string | Buffer, text: string | Buffer) =>
+  createHmac('sha256', key).update(text).digest('hex')
 const signed = (text: string | Buffer, key: string | Buffer = plaintext) => `sha256=${hex(key, text)}`
 
 function explain(
@@ -32,8 +32,7 @@ function explain(
   const target = signedTarget(sentTo, operations)
   if (target === null) throw new Error(`No signed operation at ${sentTo}.`)
   const right = textBeforeBody(whole.timestamp, target.address) + whole.body
-  const setting = { ...atTheService, operations }
-  return explainSignature({ signature: signed(right), target, ...whole }, secrets, now, setting)
+  return explainSignature({ signature: signed(right), target, ...whole }, secrets, now, atTheService)
 }
 
 /** The detail of each part that is wrong. */
@@ -133,32 +132,12 @@ describe('the address', () => {
     expect(explain({ sentTo: 'POST /api/integrations/imports/7', body: csv }).ok).toBe(true)
   })
 
-  test('a signature of the body alone is named', () => {
+  test('a signature without the address is named, and so is an address that is not signed', () => {
     const explanation = explain({ sentTo, signature: signed(`${timestamp}.${body}`) })
-    expect(wrong(explanation)).toEqual({
-      signature: 'The signature covers the body alone: the address is missing in the signed text.',
-    })
+    expect(wrong(explanation)).toEqual({ signature: 'The address is missing in the signed text.' })
     expect(explanation.matched).toBe(secret)
-  })
-
-  test('a signature of another address is named, in both directions', () => {
-    const otherAddress = textBeforeBody(timestamp, update) + body
-    expect(wrong(explain({ sentTo, signature: signed(otherAddress) }))).toEqual({
-      signature: 'The signature covers another address: POST /api/integrations/tms/shipment-update.',
-    })
-    expect(wrong(explain({ signature: signed(textBeforeBody(timestamp, quotes) + body) }))).toEqual({
-      signature: expect.stringContaining('shipment-update signs the timestamp and the body only'),
-    })
-  })
-
-  test.each([
-    ['without the line feed', `${timestamp}.${sentTo}${body}`],
-    ['with CRLF', `${timestamp}.${sentTo}\r\n${body}`],
-    ['without the method', `${timestamp}.${quotes.path}\n${body}`],
-    ['with a slash at its end', `${timestamp}.${sentTo}/\n${body}`],
-  ])('an address %s is named', (_what, text) => {
-    expect(wrong(explain({ sentTo, signature: signed(text) }))).toEqual({
-      signature: 'The address is in the signed text, but not in the right form.',
+    expect(wrong(explain({ signature: signed(textBeforeBody(timestamp, update) + body) }))).toEqual({
+      signature: expect.stringContaining('this request signs the timestamp and the body only'),
     })
   })
 })
@@ -167,11 +146,9 @@ describe('timestamp', () => {
   test.each([
     ['', /missing/],
     [String(now), /milliseconds/],
-    [`${now}000`, /micro/],
-    [`${timestamp}.25`, /fraction/],
-    ['2026-03-01T14:00:00Z', /date/],
-    ['0123', /zero/],
-    ['now', /not a number/],
+    [`${timestamp}.25`, /not the Unix time in whole seconds/],
+    ['2026-03-01T14:00:00Z', /not the Unix time in whole seconds/],
+    ['0123', /not the Unix time in whole seconds/],
   ])('%s is explained, even when the signature matches', (time, words) => {
     const explanation = explain({ timestamp: time, signature: signed(`${time}.${body}`) })
     expect(wrong(explanation)).toEqual({ timestamp: expect.stringMatching(words) })
@@ -188,12 +165,9 @@ describe('timestamp', () => {
     })
   })
 
-  test('a time signed in another unit than the one sent', () => {
+  test('a time signed in milliseconds and sent in seconds is named', () => {
     expect(wrong(explain({ signature: signed(`${now}.${body}`) }))).toEqual({
       timestamp: expect.stringContaining('signed in milliseconds and sent in seconds'),
-    })
-    expect(wrong(explain({ timestamp: String(now), signature: signed(`${timestamp}.${body}`) }))).toEqual({
-      timestamp: expect.stringContaining('signed in seconds and sent in milliseconds'),
     })
   })
 
@@ -212,15 +186,10 @@ describe('signature', () => {
   test.each([
     ['without its prefix', right, /lacks "sha256="/],
     ['in upper case', `sha256=${right.toUpperCase()}`, /upper case/],
-    ['with its prefix in upper case', `SHA256=${right}`, /does not begin with "sha256="/],
-    ['under the name of another scheme', `v1=${right}`, /does not begin with "sha256="/],
-    ['in quotes', `"sha256=${right}"`, /quotes/],
+    ['with its prefix in upper case', `SHA256=${right}`, /lacks "sha256="/],
     ['in base64', `sha256=${Buffer.from(right, 'hex').toString('base64')}`, /base64 instead of hex/],
     ['in base64 without its prefix', Buffer.from(right, 'hex').toString('base64'), /base64 instead of hex/],
     ['in base64url', `sha256=${Buffer.from(right, 'hex').toString('base64url')}`, /base64 instead of hex/],
-    ['in base64 of hex', `sha256=${Buffer.from(right).toString('base64')}`, /once more, in base64/],
-    ['with SHA-1', `sha1=${hex(plaintext, `${timestamp}.${body}`, 'sha1')}`, /SHA-1/],
-    ['with SHA-512', `sha256=${hex(plaintext, `${timestamp}.${body}`, 'sha512')}`, /SHA-512/],
   ])('a correct signature %s: only its form is wrong, and the secret is named', (_how, signature, words) => {
     const explanation = explain({ signature })
     expect(wrong(explanation)).toEqual({ signature: expect.stringMatching(words) })
@@ -229,11 +198,11 @@ describe('signature', () => {
 
   test.each([
     ['', /missing/],
-    [`sha256=${right.slice(2)}`, /62 hex digits; it must have 64/],
-    [`sha256=${right}0`, /65 hex digits/],
-    ['sha256=', /neither/],
-    ['sha256=zz!', /neither/],
-    [`sha256=${right}, sha256=${right}`, /several values/],
+    [`sha256=${right.slice(2)}`, /not sha256= followed by 64 hex digits/],
+    [`sha256=${right}0`, /not sha256=/],
+    ['sha256=', /not sha256=/],
+    ['sha256=zz!', /not sha256=/],
+    [`sha256=${right}, sha256=${right}`, /not sha256=/],
     [plaintext, /signing secret, not a signature/],
   ])('not a signature: %s', (signature, words) => {
     const { parts } = explain({ signature })
@@ -241,11 +210,12 @@ describe('signature', () => {
     expect(parts[1]?.detail).toMatch(words)
   })
 
-  test.each([
-    [body, /body alone/],
-    [`${timestamp}${body}`, /without the dot/],
-  ])('computed over another text', (text, words) => {
-    expect(wrong(explain({ signature: signed(text) }))).toEqual({ signature: expect.stringMatching(words) })
+  test('computed over the body alone is named, for each form of the signed text', () => {
+    for (const sentTo of [addressText(update), addressText(quotes)]) {
+      expect(wrong(explain({ sentTo, signature: signed(body) }))).toEqual({
+        signature: expect.stringMatching(/body alone/),
+      })
+    }
   })
 
   test('two mistakes in the signature are both reported', () => {
@@ -263,9 +233,9 @@ describe('body', () => {
   const python = '{"lane_ref": "48211093754-1-1", "customer_name": "Café & Sons", "customer_rate": 2150.00}'
 
   test.each([
-    ['with a line break at its end', body, `${body}\n`, /line break at the end/],
-    ['without the line break at its end', `${body}\n`, body, /line break at the end/],
-    ['without its Windows line break', `${body}\r\n`, body, /line break at the end/],
+    ['with a line break at its end', body, `${body}\n`, /line break at its end/],
+    ['without the line break at its end', `${body}\n`, body, /line break at its end/],
+    ['without its Windows line break', `${body}\r\n`, body, /line break at its end/],
     ['as JSON with the separators of Python', compact, python, /serialized a second time/],
     [
       'as JSON with the escapes of Python',
@@ -277,7 +247,6 @@ describe('body', () => {
     ['as indented JSON', compact, JSON.stringify(JSON.parse(compact), null, 2), /second time/],
     ['as compact JSON', python, compact, /second time/],
     ['as compact JSON without its indentation', '{\n\t"a": [1, {}]\n}', '{"a":[1,{}]}', /second time/],
-    ['when empty', body, '', /empty body/],
   ])('signed %s', (_how, sent, text, words) => {
     const explanation = explain({ body: sent, signature: signed(`${timestamp}.${text}`) })
     expect(wrong(explanation)).toEqual({ body: expect.stringMatching(words) })
@@ -295,14 +264,9 @@ describe('body', () => {
 })
 
 describe('secret', () => {
-  test.each([
-    ['without its prefix', plaintext.slice('lwsec_'.length), /prefix/],
-    ['with a line break at its end', `${plaintext}\n`, /line break/],
-    ['when empty', '', /empty secret/],
-  ])('used %s', (_how, key, words) => {
-    expect(wrong(explain({ signature: signed(`${timestamp}.${body}`, key) }))).toEqual({
-      secret: expect.stringMatching(words),
-    })
+  test('used without its prefix is named', () => {
+    const signature = signed(`${timestamp}.${body}`, plaintext.slice('lwsec_'.length))
+    expect(wrong(explain({ signature }))).toEqual({ secret: expect.stringMatching(/prefix/) })
   })
 
   test('a revoked or expired secret is named, with the time it ended', () => {
@@ -323,10 +287,6 @@ describe('secret', () => {
     const signature = signed('x')
     const ended = { how: 'revoked', at: now } as const
     expect(wrong(explain({ signature }, [{ ...secret, ended }])).secret).toMatch(/None of these/)
-  })
-
-  test('an empty secret matches no known secret', () => {
-    expect(explain({ signature: signed(`${timestamp}.${body}`, '') }).matched).toBeNull()
   })
 })
 

@@ -3,12 +3,12 @@ import { setImmediate } from 'node:timers/promises'
 import { Problem } from '#contract/errors.ts'
 import { jsonDepthMax, signatureToleranceSeconds } from '#contract/limits.ts'
 import { textBeforeBody } from '#contract/signature.ts'
-import { commonMistakes, type Mistake, type SignedPart, type Write } from './common-mistakes.ts'
+import { frequentMistakes, type Mistake, type SignedPart, type Write } from './frequent-mistakes.ts'
 import { type Finding, readAnySignature, wrongTimestamp } from './signature-form.ts'
 import type { SignedOperation, SignedTarget } from './signed-operation.ts'
 import { readJsonObject } from './strict-json.ts'
 
-export type { SignedPart } from './common-mistakes.ts'
+export type { SignedPart } from './frequent-mistakes.ts'
 
 /** The headers and the body of a signed write, as pasted by a person. */
 export interface PastedWrite {
@@ -28,7 +28,7 @@ export interface KnownSecret {
 
 export interface ExplainedPart {
   readonly part: SignedPart
-  /** Null when unknown, because the signature matches neither the request nor a common mistake. */
+  /** Null when unknown, because the signature matches neither the request nor a frequent mistake. */
   readonly ok: boolean | null
   readonly detail: string
   readonly remedy: string | null
@@ -42,12 +42,10 @@ export interface Explanation {
 
 /** The wording for one place where the check runs: the service, or the command line without a network. */
 export interface Setting {
-  /** The signed operations, whose addresses a signer may have confused. */
-  readonly operations: readonly SignedOperation[]
   /** The name of the clock that the timestamp is compared with. */
   readonly clock: string
   readonly nameOf: (secret: KnownSecret) => string
-  /** The finding when the signature matches neither the request nor a common mistake. */
+  /** The finding when the signature matches neither the request nor a frequent mistake. */
   readonly unmatched: Finding
   readonly unknownSecret: string
   /** The remedy for a timestamp that is too old. */
@@ -56,12 +54,12 @@ export interface Setting {
   readonly ahead: string
 }
 
-export const atTheService: Omit<Setting, 'operations'> = {
+export const atTheService: Setting = {
   clock: 'the server clock',
   nameOf: ({ name, id }) => `the secret "${name}" (id ${id})`,
   unmatched: {
     detail:
-      'It has the right form, but matches neither these bytes nor a common mistake with the secrets of this brokerage.',
+      'It has the right form, but matches neither these bytes nor a frequent mistake with the secrets of this brokerage.',
     remedy:
       'Check that the timestamp, body and signature come from the same request, that the body is complete, and which secret the signer holds. Test your signer with the known answers in the documentation.',
   },
@@ -77,7 +75,7 @@ const mistakenSecretsMax = 4
 const endedSecretsMax = 20
 
 /**
- * Reports which part of a signed write is wrong, by trying the most common mistakes. The report never contains a secret or
+ * Reports which part of a signed write is wrong, by trying the five most frequent mistakes. The report never contains a secret or
  * the correct signature: each computed digest is only compared with the pasted one.
  *
  * @param secrets all secrets of the brokerage, newest first
@@ -115,24 +113,23 @@ function* explanationSteps(
   const body = Buffer.from(pasted.body)
   const live = secrets.filter(({ ended }) => ended === null)
   const ended = secrets.filter((secret) => secret.ended !== null).slice(0, endedSecretsMax)
-  const { digest, hash } = signature
+  const { digest } = signature
   const { address } = pasted.target
 
   const matches = (made: Buffer) =>
     digest !== null && made.length === digest.length && timingSafeEqual(made, digest)
   const isExact = (secret: KnownSecret) =>
     matches(
-      createHmac(hash, secret.plaintext).update(textBeforeBody(timestamp, address)).update(body).digest(),
+      createHmac('sha256', secret.plaintext).update(textBeforeBody(timestamp, address)).update(body).digest(),
     )
 
   const matched = digest === null ? undefined : (live.find(isExact) ?? ended.find(isExact))
   const mistaken =
-    matched === undefined && digest !== null && hash === 'sha256'
+    matched === undefined && digest !== null
       ? yield* findMistake(
-          { timestamp, address, body: pasted.body, keysMax: pasted.target.operation.keysMax },
+          { timestamp, target: pasted.target, body: pasted.body },
           live.slice(0, mistakenSecretsMax),
           matches,
-          setting,
         )
       : null
   const matching = matched ?? mistaken?.secret ?? null
@@ -272,15 +269,15 @@ function* findMistake(
   write: Write,
   secrets: readonly KnownSecret[],
   matches: (digest: Buffer) => boolean,
-  { operations }: Setting,
-): Generator<void, { mistake: Mistake; secret: KnownSecret | null } | null> {
+): Generator<void, { mistake: Mistake; secret: KnownSecret } | null> {
   if (secrets.length === 0) return null
-  for (const mistake of commonMistakes(write, operations)) {
+  for (const mistake of frequentMistakes(write)) {
     const { key = (secret) => secret, texts } = mistake
     for (const secret of secrets) {
       for (const text of texts) {
-        if (!matches(createHmac('sha256', key(secret.plaintext)).update(text).digest())) continue
-        return { mistake, secret: mistake.isWithoutSecret === true ? null : secret }
+        if (matches(createHmac('sha256', key(secret.plaintext)).update(text).digest())) {
+          return { mistake, secret }
+        }
       }
     }
     yield

@@ -50,10 +50,10 @@ describe('200', () => {
     expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: true, secret: true })
   })
 
-  test('a common mistake is found, with a remedy', async () => {
+  test('a frequent mistake is found, with a remedy', async () => {
     const answer = await check({ ...pasted(), body: `${body}\n` })
     expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: false, secret: true })
-    expect(answer.body.parts[2].detail).toContain('line break at the end')
+    expect(answer.body.parts[2].detail).toContain('a line break at its end was added or removed')
     expect(answer.body.parts[2].remedy).toMatch(/\.$/)
   })
 

@@ -80,10 +80,7 @@ async function check({ caller, body, now }: Call<typeof checkSignature>, parts: 
     ok,
     parts: explained,
     matched,
-  } = await explainWithPauses({ ...body, target }, secrets, now, {
-    ...atTheService,
-    operations,
-  })
+  } = await explainWithPauses({ ...body, target }, secrets, now, atTheService)
   return {
     ok,
     parts: explained.map((one) => ({ ...one })),
