@@ -1,5 +1,13 @@
+import type { MissedColumns } from '#engine/backtest/missed-margin.ts'
 import { type ConvertedCounts, convertedCounts } from '#engine/quote-statistics/basis-counts.ts'
 import { type MarginGaps, marginGaps } from '#engine/quote-statistics/margin-gaps.ts'
+import {
+  listMissed,
+  type MissedGroups,
+  type MissedSums,
+  missedByGroup,
+  type PlacedMissed,
+} from '#engine/quote-statistics/missed-sums.ts'
 import {
   type PerformanceGrouping,
   type PerformanceOrder,
@@ -26,8 +34,25 @@ export interface Statistics {
   ): Promise<PerformancePage>
   /** The shipments of a selection whose actual margin is below the quoted one. */
   marginGaps(selection: QuoteSelection, page: Parameters<typeof marginGaps>[2]): Promise<MarginGaps>
+  /** The judged quotes of a selection that still have the outcome that they were judged for. */
+  missedBy(
+    judged: JudgedQuotes,
+    selection: QuoteSelection,
+    asked: Omit<Parameters<typeof missedByGroup>[2], 'isSelected' | 'records'>,
+  ): Promise<MissedGroups>
+  listMissed(
+    judged: JudgedQuotes,
+    selection: QuoteSelection,
+    asked: Omit<Parameters<typeof listMissed>[2], 'isSelected'>,
+  ): Promise<{ readonly totals: MissedSums; readonly quotes: readonly PlacedMissed[] }>
   /** How many quotes of a selection were converted, and how many could not be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
+}
+
+/** The result of a test on history. `asOf` is the time of the test: two results of a brokerage have different ones. */
+export interface JudgedQuotes {
+  readonly missed: MissedColumns
+  readonly asOf: number
 }
 
 const noneConverted: ConvertedCounts = {
@@ -86,6 +111,27 @@ export async function statisticsOf(
         access,
         (quotes) => marginGaps(quotes, selectedRows(quotes, selection, records, reader), page),
         ({ gaps }) => smallBytes * (1 + gaps.length),
+      ),
+    missedBy: ({ missed, asOf }, selection, asked) =>
+      book.statistics(
+        nameOf('missed by', asOf, selection, asked),
+        access,
+        (quotes) => {
+          const isSelected = selectedRows(quotes, selection, records, reader)
+          return missedByGroup(quotes, missed, { ...asked, isSelected, records })
+        },
+        ({ rows }) => smallBytes * (1 + rows.length),
+      ),
+    listMissed: ({ missed, asOf }, selection, asked) =>
+      book.statistics(
+        nameOf('missed', asOf, selection, asked),
+        access,
+        (quotes) =>
+          listMissed(quotes, missed, {
+            ...asked,
+            isSelected: selectedRows(quotes, selection, records, reader),
+          }),
+        ({ quotes }) => smallBytes * (1 + quotes.length),
       ),
     async converted(selection) {
       if (!settings.mixed) return noneConverted

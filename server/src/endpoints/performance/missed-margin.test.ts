@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { tenantId } from '#server/database/session/index.ts'
+import { updateTenant } from '#server/database/queries/index.ts'
+import { quotesChanged, tenantId } from '#server/database/session/index.ts'
 import {
   call,
   type MadeTenant,
@@ -157,8 +158,8 @@ describe('200', () => {
   it('an expired quote is in it while the brokerage counts it as pending', async () => {
     const own = await tenantWithHistory()
     const id = tenantId(own.id)
-    const changed = await app.database.inTenant(id, (transaction) =>
-      transaction
+    const changed = await app.database.inTenant(id, async (transaction) => {
+      const expired = await transaction
         .updateTable('lanes')
         .set({ outcome: 'expired' })
         .where('tenant_id', '=', id)
@@ -166,8 +167,13 @@ describe('200', () => {
         .where('created_at', '>=', new Date(now - 10 * dayMs))
         .whereRef('quoted_rate_cents', '<', 'estimated_cost_cents')
         .returning('lane_id')
-        .execute(),
-    )
+        .execute()
+      quotesChanged(
+        transaction,
+        expired.map(({ lane_id: laneId }) => laneId),
+      )
+      return expired
+    })
     expect(changed.length).toBeGreaterThan(2)
     const expiredIn = async () => {
       const { quotes: listed, totals } = await allQuotes('kind=not_worth', own.owner)
@@ -178,11 +184,7 @@ describe('200', () => {
     }
     expect((await expiredIn()).toSorted()).toEqual(changed.map(({ lane_id: laneId }) => laneId).toSorted())
     await app.database.inTenant(id, (transaction) =>
-      transaction
-        .updateTable('tenants')
-        .set({ expired_counts_as_lost: true })
-        .where('tenant_id', '=', id)
-        .execute(),
+      updateTenant(transaction, id, { expired_counts_as_lost: true }),
     )
     expect(await expiredIn()).toEqual([])
   })

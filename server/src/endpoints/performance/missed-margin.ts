@@ -4,17 +4,13 @@ import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMissedMargin, getMissedMargin, listMissedQuotes } from '#contract/missed-margin.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { backtestSentence } from '#engine/backtest/backtest-sentence.ts'
-import { type MissedColumns, missedRange } from '#engine/backtest/missed-margin.ts'
+import { missedRange } from '#engine/backtest/missed-margin.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import type { ListedMissed, MissedCursor, MissedSums } from '#engine/quote-statistics/missed-sums.ts'
+import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
+import { type JudgedQuotes, type Statistics, statisticsOf } from '../../book/index.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
-import {
-  type LaneFilter,
-  lanesById,
-  missedMargin,
-  readBasisCounts,
-  readComparedBasis,
-} from '../../database/queries/index.ts'
-import type { TenantTransaction } from '../../database/schema/index.ts'
+import { lanesById } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { laneAnswers, readPlaceKey } from '../../lanes/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
@@ -29,7 +25,7 @@ type Listed = Extract<AnswerOf<typeof listMissedQuotes>, { status: 'done' }>
 type Sums = Listed['totals']
 type Quote = Listed['quotes'][number]
 
-function filterOf(query: Partial<Omit<Selection, 'kind'>>, tenant: TenantId): LaneFilter {
+function selectionOf(query: Partial<Omit<Selection, 'kind'>>, tenant: TenantId): QuoteSelection {
   const errors: FieldError[] = []
   const place = (parameter: 'origin' | 'destination') => {
     const text = query[parameter]
@@ -38,13 +34,13 @@ function filterOf(query: Partial<Omit<Selection, 'kind'>>, tenant: TenantId): La
   const [originKey, destinationKey] = [place('origin'), place('destination')]
   if (errors.length > 0) throw invalid(errors)
   return {
-    ...readSelection(query, tenant).filter,
+    ...readSelection(query, tenant).selection,
     ...(originKey === null ? {} : { originKey }),
     ...(destinationKey === null ? {} : { destinationKey }),
   }
 }
 
-function sumsAnswer({ quotes, amountCents, sdSum, sdSquares, ...sums }: missedMargin.MissedSums): Sums {
+function sumsAnswer({ quotes, amountCents, sdSum, sdSquares, ...sums }: MissedSums): Sums {
   const { lowCents, highCents } = missedRange(amountCents, { sum: sdSum, sumOfSquares: sdSquares })
   return {
     quotes,
@@ -74,27 +70,21 @@ const tooFewAnswer = (found: TooFewQuotes) => ({
 
 /** A page of the judged quotes of one kind: each as it is now, with what was estimated on its morning. */
 async function quotesPage(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  missed: MissedColumns,
-  asked: Parameters<typeof missedMargin.listMissed>[3],
-): Promise<{ totals: Sums; quotes: Quote[]; next: missedMargin.ListedMissed | null }> {
-  const found = await missedMargin.listMissed(transaction, tenant, missed, {
-    ...asked,
-    limit: asked.limit + 1,
-  })
+  { statistics, database, tenant }: { statistics: Statistics; tenant: TenantId } & Pick<Parts, 'database'>,
+  judged: JudgedQuotes,
+  { selection, ...asked }: { selection: QuoteSelection } & Parameters<Statistics['listMissed']>[2],
+): Promise<{ totals: Sums; quotes: Quote[]; next: ListedMissed | null }> {
+  const { missed } = judged
+  const found = await statistics.listMissed(judged, selection, { ...asked, limit: asked.limit + 1 })
   const page = found.quotes.slice(0, asked.limit)
-  const stored = await lanesById(
-    transaction,
-    tenant,
-    page.map(({ laneId }) => laneId),
-    { lock: false },
-  )
-  const lanes = await laneAnswers(transaction, tenant, stored)
+  const lanes = await database.inTenant(tenant, async (transaction) => {
+    const ids = page.map(({ laneId }) => laneId)
+    return laneAnswers(transaction, tenant, await lanesById(transaction, tenant, ids, { lock: false }))
+  })
   const byId = new Map(lanes.map((lane) => [lane.lane_id, lane]))
   const share = (value: number | undefined) => Math.round(1000 * (value ?? 0)) / 1000
   return {
-    totals: sumsAnswer(found.totals ?? noSums),
+    totals: sumsAnswer(found.totals),
     quotes: page.flatMap(({ laneId, amountCents, at, bookedCents }) => {
       const lane = byId.get(laneId)
       if (lane === undefined) return []
@@ -132,9 +122,9 @@ const csvColumns: readonly (readonly [string, (quote: Quote) => string | number 
 
 async function csvOf(
   { query, tenant, now }: { query: Selection; tenant: TenantId; now: number },
-  { backtests, database }: Pick<Parts, 'backtests' | 'database'>,
+  { backtests, books, database }: Pick<Parts, 'backtests' | 'books' | 'database'>,
 ): Promise<AsyncGenerator<string, void>> {
-  const filter = filterOf(query, tenant)
+  const selection = selectionOf(query, tenant)
   const state = await backtests.look(tenant, now)
   if (state.status === 'running' || !state.result.enough) {
     throw problem(
@@ -144,21 +134,18 @@ async function csvOf(
         : 'There are too few decided quotes to judge any.',
     )
   }
-  const { missed } = state.result
+  const judged = { missed: state.result.missed, asOf: state.asOf }
   const { kind } = query
   const head = csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
-  return csvPages(head, async (cursor: missedMargin.ListedMissed | null) => {
-    const { quotes, next, basis } = await database.inTenant(tenant, async (transaction) => ({
-      ...(await quotesPage(transaction, tenant, missed, {
-        kind,
-        filter,
-        cursor,
-        limit: lanesExportedAtOnce,
-        withTotals: false,
-      })),
-      basis: (await readComparedBasis(transaction, tenant)).basis,
-    }))
-    const cells = basisCells(basis)
+  return csvPages(head, async (cursor: ListedMissed | null) => {
+    const statistics = await statisticsOf({ books, database }, tenant)
+    const { quotes, next } = await quotesPage({ statistics, database, tenant }, judged, {
+      kind,
+      selection,
+      cursor,
+      limit: lanesExportedAtOnce,
+    })
+    const cells = basisCells(statistics.basis)
     return {
       lines: csvLines(quotes.map((quote) => [...csvColumns.map(([, cell]) => cell(quote)), ...cells])),
       next,
@@ -174,7 +161,7 @@ function readCursor(text: string | undefined, of: string): { amountCents: number
   return { amountCents, last }
 }
 
-function readRowCursor(text: string | undefined, of: string): missedMargin.MissedCursor | null {
+function readRowCursor(text: string | undefined, of: string): MissedCursor | null {
   const found = readCursor(text, of)
   if (found === null) return null
   const { amountCents, last: key } = found
@@ -182,7 +169,7 @@ function readRowCursor(text: string | undefined, of: string): missedMargin.Misse
   return { amountCents, key }
 }
 
-function readQuoteCursor(text: string | undefined, of: string): missedMargin.ListedMissed | null {
+function readQuoteCursor(text: string | undefined, of: string): ListedMissed | null {
   const found = readCursor(text, of)
   if (found === null) return null
   const { amountCents, last: laneId } = found
@@ -191,59 +178,56 @@ function readQuoteCursor(text: string | undefined, of: string): missedMargin.Lis
 }
 
 export const missedMarginEndpoints: ServedEndpoint[] = [
-  serve(getMissedMargin, async ({ caller: { tenant }, query, now }, { backtests, database }) => {
+  serve(getMissedMargin, async ({ caller: { tenant }, query, now }, { backtests, books, database }) => {
     const order = `${query.by}.${query.kind}`
-    const [filter, cursor] = [filterOf(query, tenant), readRowCursor(query.cursor, order)]
+    const [selection, cursor] = [selectionOf(query, tenant), readRowCursor(query.cursor, order)]
     const limit = query.limit ?? pageSizeDefault
     const state = await backtests.look(tenant, now)
     if (state.status === 'running') return state
     const { result, asOf, current } = state
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
-    return database.inTenant(tenant, async (transaction) => {
-      const asked = { by: query.by, kind: query.kind, filter, cursor, limit: limit + 1 }
-      const found = await missedMargin.missedBy(transaction, tenant, result.missed, asked)
-      const page = found.rows.slice(0, limit)
-      const names = await namesOf(transaction, tenant, query.by, page)
-      const last = found.rows.length > limit ? page.at(-1) : undefined
-      const [low = noSums, notWorth = noSums] = found.totals
-      return {
-        ...read,
-        ...judgedAnswer(result),
-        basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
-        totals: { won_too_low: sumsAnswer(low), not_worth: sumsAnswer(notWorth) },
-        rows: names.map((named, index) => ({ ...named, ...sumsAnswer(page[index] ?? noSums) })),
-        rows_total: found.rowsTotal,
-        next_cursor: last === undefined ? null : cursorText([order, last.amountCents, last.key]),
-      }
-    })
+    const statistics = await statisticsOf({ books, database }, tenant)
+    const asked = { by: query.by, kind: query.kind, cursor, limit: limit + 1 }
+    const found = await statistics.missedBy({ missed: result.missed, asOf }, selection, asked)
+    const converted = await statistics.converted(selection)
+    const page = found.rows.slice(0, limit)
+    const names = await database.inTenant(tenant, (transaction) =>
+      namesOf(transaction, tenant, query.by, page),
+    )
+    const last = found.rows.length > limit ? page.at(-1) : undefined
+    const [low = noSums, notWorth = noSums] = found.totals
+    return {
+      ...read,
+      ...judgedAnswer(result),
+      basis: basisAnswer({ basis: statistics.basis, ...converted }),
+      totals: { won_too_low: sumsAnswer(low), not_worth: sumsAnswer(notWorth) },
+      rows: names.map((named, index) => ({ ...named, ...sumsAnswer(page[index] ?? noSums) })),
+      rows_total: found.rowsTotal,
+      next_cursor: last === undefined ? null : cursorText([order, last.amountCents, last.key]),
+    }
   }),
 
-  serve(listMissedQuotes, async ({ caller: { tenant }, query, now }, { backtests, database }) => {
+  serve(listMissedQuotes, async ({ caller: { tenant }, query, now }, { backtests, books, database }) => {
     const order = `quotes.${query.kind}`
-    const [filter, cursor] = [filterOf(query, tenant), readQuoteCursor(query.cursor, order)]
+    const [selection, cursor] = [selectionOf(query, tenant), readQuoteCursor(query.cursor, order)]
     const state = await backtests.look(tenant, now)
     if (state.status === 'running') return state
     const { result, asOf, current } = state
     const read = { as_of: new Date(asOf).toISOString(), current }
     if (!result.enough) return { ...read, ...tooFewAnswer(result) }
-    const asked = {
-      kind: query.kind,
-      filter,
-      cursor,
-      limit: query.limit ?? pageSizeDefault,
-      withTotals: true,
+    const statistics = await statisticsOf({ books, database }, tenant)
+    const asked = { kind: query.kind, selection, cursor, limit: query.limit ?? pageSizeDefault }
+    const judged = { missed: result.missed, asOf }
+    const { next, ...page } = await quotesPage({ statistics, database, tenant }, judged, asked)
+    const converted = await statistics.converted(selection)
+    return {
+      ...read,
+      ...judgedAnswer(result),
+      basis: basisAnswer({ basis: statistics.basis, ...converted }),
+      ...page,
+      next_cursor: next === null ? null : cursorText([order, next.amountCents, next.laneId]),
     }
-    return database.inTenant(tenant, async (transaction) => {
-      const { next, ...page } = await quotesPage(transaction, tenant, result.missed, asked)
-      return {
-        ...read,
-        ...judgedAnswer(result),
-        basis: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
-        ...page,
-        next_cursor: next === null ? null : cursorText([order, next.amountCents, next.laneId]),
-      }
-    })
   }),
 
   serve(exportMissedMargin, async ({ caller: { tenant }, query, now }, parts) => ({
