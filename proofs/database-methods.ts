@@ -9,7 +9,6 @@ import {
   instances,
   lanes,
   laneLists as lists,
-  missedMargin,
   newLanes,
   packedQuotes as packed,
   people,
@@ -37,13 +36,7 @@ import { pilotMethods } from './pilot-methods.ts'
 import { ruleMethods } from './rule-methods.ts'
 
 const uuid = '00000009-0000-4000-8000-000000000009'
-const judgedQuote = (lane: number) => ({
-  laneId: Float64Array.of(lane),
-  kind: Uint8Array.of(1),
-  amountCents: Float64Array.of(10_000),
-  winSdCents: Float32Array.of(0),
-  costSdCents: Float32Array.of(2_000),
-})
+
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
 /** An update of a bulk call. */
@@ -417,24 +410,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findQuoteRequestByKey': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.findQuoteRequestByKey(transaction, tenant, ids.requestKey),
-  ),
-  'missed-margin.missedBy': returnsCanary(({ transaction, tenant, ids }) =>
-    missedMargin.missedBy(transaction, tenant, judgedQuote(ids.lane), {
-      by: 'customer',
-      kind: 'not_worth',
-      filter: {},
-      cursor: null,
-      limit: 50,
-    }),
-  ),
-  'missed-margin.listMissed': returnsResult(({ transaction, tenant, ids }) =>
-    missedMargin.listMissed(transaction, tenant, judgedQuote(ids.lane), {
-      kind: 'not_worth',
-      filter: {},
-      cursor: null,
-      limit: 50,
-      withTotals: true,
-    }),
   ),
   'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
     performance.placesOfLanes(transaction, tenant, [{ ...dallasToAtlanta, equipmentCode: 'V' }]),

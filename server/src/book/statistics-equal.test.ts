@@ -1,9 +1,7 @@
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { missedColumns } from '#engine/backtest/missed-margin.ts'
 import type { PerformanceSums } from '#engine/performance.ts'
-import type { MissedGroups } from '#engine/quote-statistics/missed-sums.ts'
 import {
   PERFORMANCE_GROUPINGS,
   type PerformanceGrouping,
@@ -14,7 +12,6 @@ import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import {
-  joinMerged,
   type LaneFilter,
   landedMarginCents,
   lostToCostCents,
@@ -22,7 +19,6 @@ import {
   marginComparable,
   marginLanded,
   matching,
-  missedMargin,
   quotedMarginCents,
   readBasisCounts,
   tooLowCents,
@@ -292,8 +288,11 @@ async function sumsOfDatabase(
         count(*) ${where(low)} as "quotedTooLow", count(*) ${where(sql`${low} and outcome = 'won'`)} as "quotedTooLowWon",
         ${sum(tooLowCents(own, rules), where(sql`${low} and outcome = 'won'`))} as "quotedTooLowCents",
         (extract(epoch from max(created_at)) * 1000)::bigint as "lastQuotedAt"
-      from counted_lanes as lanes ${joinMerged(own)}
-      where tenant_id = ${own} and ${matching(filterOf(own, selection), own)(expressionBuilder<Tables, 'lanes'>())}
+      from counted_lanes as lanes
+      left join customer_aliases as merged on merged.tenant_id = ${own} and merged.customer_key = lanes.customer_key
+        and merged.merged_into is not null
+      where lanes.tenant_id = ${own}
+        and ${matching(filterOf(own, selection), own)(expressionBuilder<Tables, 'lanes'>())}
       group by 1`.execute(transaction),
   )
   return new Map(rows.map((row) => [row.key, row]))
@@ -409,89 +408,6 @@ describe.each(brokerages)('a brokerage with random quotes (seed $seed)', ({ seed
       }
     }
     expect((await (await statistics()).marginGaps({}, { cursor: null, limit: 9 })).below).toBeGreaterThan(9)
-  })
-
-  test('missed margin', async () => {
-    const { own, memberId } = brokerage
-    const { statistics } = await opened(own)
-    const { rows: lanes } = await app.database.inTenant(own, (transaction) =>
-      sql<{ id: number }>`select lane_id as id from lanes where tenant_id = ${own} order by 1`.execute(
-        transaction,
-      ),
-    )
-    const random = seededNumbers(5)
-    const quotes = lanes.map(({ id }) => ({
-      laneId: id,
-      kind: random() < 0.5 ? ('won_too_low' as const) : ('not_worth' as const),
-      amountCents: Math.floor(random() * 40) * 1_000,
-      winSdCents: 1_000 * random(),
-      costSdCents: 1_000 * random(),
-      rateCents: 1,
-      costCents: 1,
-      betterRateCents: 1,
-      chance: 0.5,
-      chanceAtBetter: 0.5,
-    }))
-    const judged = { missed: missedColumns(quotes as never), asOf: 1 }
-    const round = <T>(value: T): T =>
-      JSON.parse(JSON.stringify(value), (_, one) =>
-        typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(10)) : one,
-      )
-    let count = 0
-    for (const viewer of [null, { userId: memberId }]) {
-      for (const selection of selections) {
-        for (const kind of ['won_too_low', 'not_worth'] as const) {
-          await withViewer(viewer, async () => {
-            const filter = filterOf(own, selection)
-            for (const by of ['lane', 'customer'] as const) {
-              let cursor = null
-              for (let page = 0; page < 2; page++) {
-                const asked = { by, kind, cursor, limit: 6 }
-                const ofBook: MissedGroups = await (await statistics()).missedBy(judged, selection, asked)
-                const ofSql: Awaited<ReturnType<typeof missedMargin.missedBy>> = await app.database.inTenant(
-                  own,
-                  (transaction) =>
-                    missedMargin.missedBy(transaction, own, judged.missed, { ...asked, filter }),
-                )
-                const plain = (rows: readonly object[]) =>
-                  rows.map(({ written: _, ...row }: { written?: string }) => row)
-                expect(round({ ...ofBook, rows: plain(ofBook.rows) })).toEqual(
-                  round({
-                    ...ofSql,
-                    rows: plain(ofSql.rows),
-                    totals: ofSql.totals.map(
-                      ({ kind: _, ...sums }: { kind?: number } & (typeof ofSql.totals)[number]) => sums,
-                    ),
-                  }),
-                )
-                count += ofBook.rows.length
-                cursor = ofBook.rows.at(-1) ?? null
-                if (cursor === null) break
-              }
-            }
-            let cursor = null
-            for (let page = 0; page < 2; page++) {
-              const asked = { kind, cursor, limit: 6 }
-              const ofBook: Awaited<ReturnType<Awaited<ReturnType<typeof statistics>>['listMissed']>> =
-                await (await statistics()).listMissed(judged, selection, asked)
-              const ofSql: Awaited<ReturnType<typeof missedMargin.listMissed>> = await app.database.inTenant(
-                own,
-                (transaction) =>
-                  missedMargin.listMissed(transaction, own, judged.missed, {
-                    ...asked,
-                    filter,
-                    withTotals: true,
-                  }),
-              )
-              expect(round(ofBook)).toEqual(round(ofSql))
-              cursor = ofBook.quotes.at(-1) ?? null
-              if (cursor === null) break
-            }
-          })
-        }
-      }
-    }
-    expect(count).toBeGreaterThan(100)
   })
 
   test('the counts of converted quotes, and of those kept apart, equal those of the SQL', async () => {

@@ -2,12 +2,6 @@ import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 
-/** The names that were merged into another customer: their quotes count for it. */
-export const joinMerged = (tenant: TenantId) => sql`left join (
-    select customer_key as merged_key, main_key from customer_aliases
-    where tenant_id = ${tenant} and merged_into is not null
-  ) as merged on merged.merged_key = lanes.customer_key`
-
 /** A city pair and an equipment type, by their keys. */
 export interface LaneKeys {
   readonly originKey: string
