@@ -41,7 +41,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.auditedForApi': 'converts its arguments',
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
-  'performance.joinMerged': 'returns part of a query',
   'compared-basis.isMixed': 'returns part of a query',
   'compared-basis.expiredIsLost': 'returns part of a query',
   'landed-margin.comparableAsBooked': 'returns part of a query',

@@ -54,6 +54,11 @@ export class MarketHistory<Rate extends MarketRate> {
     return usable
   }
 
+  /** Whether the miles of a lane decide which rate is usable at a time. */
+  needsMiles(at: number): boolean {
+    return this.#at(at).byMiles.length > 0
+  }
+
   /** Whether rates are unusable at a time for this reason. Only meaningful if no rate is usable. */
   has(reason: WhyNoMarketRate, at: number): boolean {
     return this.#at(at).reasons.has(reason)

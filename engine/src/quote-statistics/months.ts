@@ -64,7 +64,7 @@ export class LocalMonths {
 }
 
 /** The first whole number after `no` from which a question is answered with yes. */
-function firstIn({ no, yes }: { no: number; yes: number }, isYes: (at: number) => boolean): number {
+export function firstIn({ no, yes }: { no: number; yes: number }, isYes: (at: number) => boolean): number {
   let [low, high] = [no, yes]
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)

@@ -117,6 +117,11 @@ export class BrokerageBook implements QuoteSink {
     return yieldBetweenSteps(this.#statistics(key, access, compute, bytesOf), this)
   }
 
+  /** A result over all quotes, of one moment like `statistics`, that is not kept. */
+  reading<Value>(compute: (quotes: QuoteBook) => Steps<Value>): Promise<Value> {
+    return yieldBetweenSteps(compute(this.quotes), this)
+  }
+
   *#statistics<Value>(
     key: string,
     access: number,

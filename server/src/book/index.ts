@@ -19,4 +19,4 @@ export { type Book, type BookCounts, type Books, books, type OpenBook } from './
 export { BrokerageBook } from './brokerage-book.ts'
 export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export type { QuotedFor } from './quote-facts.ts'
-export { type JudgedQuotes, type Statistics, statisticsOf } from './statistics.ts'
+export { type JudgedQuotes, type MarketOfBook, type Statistics, statisticsOf } from './statistics.ts'

@@ -1,5 +1,9 @@
 import type { MissedColumns } from '#engine/backtest/missed-margin.ts'
+import type { BookLane, QuoteBook } from '#engine/book/quote-book.ts'
+import type { MarketRate } from '#engine/market-rate.ts'
 import { type ConvertedCounts, convertedCounts } from '#engine/quote-statistics/basis-counts.ts'
+import { type CustomerAnswers, customerAnswers } from '#engine/quote-statistics/customer-answers.ts'
+import { localDay } from '#engine/quote-statistics/local-days.ts'
 import { type MarginGaps, marginGaps } from '#engine/quote-statistics/margin-gaps.ts'
 import {
   listMissed,
@@ -15,8 +19,20 @@ import {
   performanceGroups,
   performancePage,
 } from '#engine/quote-statistics/performance-groups.ts'
-import { type QuoteSelection, selectedRows } from '#engine/quote-statistics/quote-selection.ts'
+import {
+  type IsSelected,
+  type QuoteSelection,
+  selectedRows,
+} from '#engine/quote-statistics/quote-selection.ts'
+import {
+  type MarketOfLanes,
+  newestMilesOf,
+  newestRateOf,
+  type StandingOfQuotes,
+  standingOfQuotes,
+} from '#engine/quote-statistics/standing-of-quotes.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import { mapInSteps } from '#engine/steps.ts'
 import { readCustomerRecords } from '../database/queries/index.ts'
 import { currentViewer, type Database, forBrokerage, type TenantId } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -27,6 +43,8 @@ import type { BrokerageBook } from './brokerage-book.ts'
 export interface Statistics {
   /** The basis of all amounts. They are US dollars. */
   readonly basis: RateBasis
+  /** All lanes of the book, by number. */
+  readonly lanes: readonly BookLane[]
   performance(
     by: PerformanceGrouping,
     selection: QuoteSelection,
@@ -45,8 +63,28 @@ export interface Statistics {
     selection: QuoteSelection,
     asked: Omit<Parameters<typeof listMissed>[2], 'isSelected'>,
   ): Promise<{ readonly totals: MissedSums; readonly quotes: readonly PlacedMissed[] }>
+  /** How the customer of a selection decides: of quotes up to `now`, in two periods of `days` days of the brokerage, with today. */
+  customerAnswers(
+    selection: QuoteSelection,
+    periods: { readonly now: number; readonly days: number },
+  ): Promise<CustomerAnswers>
+  /** The quotes of a selection, compared with the market rates of their days. */
+  standing(selection: QuoteSelection, market: MarketOfBook): Promise<StandingOfQuotes>
+  /** The newest market rates that lanes were compared with. */
+  newestRates(
+    selection: QuoteSelection,
+    market: MarketOfBook,
+    lanes: readonly number[],
+  ): Promise<(MarketRate | null)[]>
   /** How many quotes of a selection were converted, and how many could not be. */
   converted(selection: QuoteSelection): Promise<ConvertedCounts>
+}
+
+/** The market rates of the lanes of a book, by their numbers, and the miles that convert them. */
+export interface MarketOfBook {
+  marketOf(lane: number): MarketOfLanes
+  /** The miles between the places of a lane; null if one of them is unknown. */
+  measuredMiles(lane: number): number | null
 }
 
 /** The result of a test on history. `asOf` is the time of the test: two results of a brokerage have different ones. */
@@ -88,6 +126,7 @@ export async function statisticsOf(
     JSON.stringify([kind, reader?.userId ?? null, ...about])
   return {
     basis: settings.basis,
+    lanes: book.quotes.lanes,
     async performance(by, selection, { named, ...order }) {
       const groups = await book.statistics(
         nameOf('performance', by, selection, named),
@@ -133,6 +172,33 @@ export async function statisticsOf(
           }),
         ({ quotes }) => smallBytes * (1 + quotes.length),
       ),
+    customerAnswers(selection, { now, days }) {
+      const { timeZone } = settings
+      const periods = {
+        recentFrom: localDay(timeZone, now, days - 1),
+        beforeFrom: localDay(timeZone, now, 2 * days - 1),
+      }
+      return book.statistics(
+        nameOf('customer answers', selection, periods),
+        access,
+        (quotes) => customerAnswers(quotes, selectedRows(quotes, selection, records, reader), periods),
+        () => smallBytes,
+      )
+    },
+    standing: (selection, market) =>
+      // Not kept: the rates can change without a change of the book.
+      book.reading((quotes) => {
+        const isSelected = selectedRows(quotes, selection, records, reader)
+        return standingOfQuotes(quotes, { isSelected, ...milesToConvert(quotes, isSelected, market) })
+      }),
+    newestRates: (selection, market, lanes) =>
+      book.reading((quotes) => {
+        const isSelected = selectedRows(quotes, selection, records, reader)
+        const { marketOf, milesOf } = milesToConvert(quotes, isSelected, market)
+        return mapInSteps(lanes, (lane) =>
+          newestRateOf(quotes, lane, { isSelected, market: marketOf(lane), miles: () => milesOf(lane) }),
+        )
+      }),
     async converted(selection) {
       if (!settings.mixed) return noneConverted
       return book.statistics(
@@ -141,6 +207,25 @@ export async function statisticsOf(
         (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
         () => smallBytes,
       )
+    },
+  }
+}
+
+/** The market rates of lanes, and their miles: measured, else those of their newest quotes. Each lane is measured once. */
+function milesToConvert(
+  quotes: QuoteBook,
+  isSelected: IsSelected,
+  { marketOf, measuredMiles }: MarketOfBook,
+): { marketOf: MarketOfBook['marketOf']; milesOf: (lane: number) => number | null } {
+  const known = new Map<number, number | null>()
+  return {
+    marketOf,
+    milesOf(lane) {
+      const miles = known.get(lane)
+      if (miles !== undefined) return miles
+      const found = measuredMiles(lane) ?? newestMilesOf(quotes, lane, isSelected)
+      known.set(lane, found)
+      return found
     },
   }
 }

@@ -15,6 +15,7 @@ export {
   knownOrFolded,
   lanePlaces,
   measuredMiles,
+  milesBetweenKeys,
   placesMeantMax,
   readAskedLane,
   readEquipment,

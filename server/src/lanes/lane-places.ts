@@ -158,6 +158,15 @@ export function measuredMiles(origin: string, destination: string): number | nul
   return lanePlaces(from.value, to.value, null).miles ?? null
 }
 
+/** The miles between two places by their keys, measured by this service; null if one of them is unknown. */
+export function milesBetweenKeys(originKey: string, destinationKey: string): number | null {
+  const placeOf = (key: string) => {
+    const end = key.lastIndexOf('|')
+    return { key, city: key.slice(0, end), state: key.slice(end + 1) }
+  }
+  return lanePlaces(placeOf(originKey), placeOf(destinationKey), null).miles ?? null
+}
+
 /** The matching columns of a place: key, state, and market of a known place; the folded text of an unknown one. */
 export interface KnownPlace {
   readonly key: string

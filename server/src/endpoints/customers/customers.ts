@@ -21,6 +21,7 @@ import type { PerformanceCursor } from '#engine/quote-statistics/performance-gro
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type Doing, recordEvent } from '../../audit/index.ts'
+import { statisticsOf } from '../../book/index.ts'
 import { csvHead, csvLines } from '../../csv/index.ts'
 import { customers, people, teams, userNames } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
@@ -34,6 +35,7 @@ import { basisCells, basisHeaders } from '../performance/compared-basis.ts'
 import {
   csvPages,
   exportedAtOnce,
+  namesOf,
   orderOf,
   performancePage,
   readPerformanceCursor,
@@ -187,23 +189,19 @@ async function customerPage(
   parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   name: string,
-  now: Date,
+  now: number,
 ): Promise<AnswerOf<typeof getCustomer>> {
-  const { known, answers } = await parts.database.inTenant(tenant, async (transaction) => {
+  const selection = { customerName: name }
+  const statistics = await statisticsOf(parts, tenant)
+  const answers = await statistics.customerAnswers(selection, { now, days: trendDays })
+  const known = await parts.database.inTenant(tenant, async (transaction) => {
     const record = await customers.findCustomer(transaction, tenant, name)
-    const { time_zone: timeZone } = await people.tenantOfSession(transaction, tenant)
-    const answers = await customers.customerAnswers(transaction, tenant, name, {
-      now,
-      days: trendDays,
-      timeZone,
-    })
     if (record === null && answers.quotes === 0) {
       throw problem('not-found', `No customer is called ${name.trim()}.`)
     }
     const named = { key: record?.key ?? customerKey(name), name: answers.name ?? name.trim() }
-    return { known: await customerAnswer(transaction, tenant, named), answers }
+    return customerAnswer(transaction, tenant, named)
   })
-  const selection = { customerName: name }
   const page = (by: 'month' | 'lane', limit: number) =>
     performancePage(parts, tenant, { query: { by }, selection, cursor: null, limit })
   const months = await page('month', monthsMax)
@@ -211,7 +209,7 @@ async function customerPage(
   return {
     ...known,
     totals: months.totals,
-    last_quoted_at: answers.lastQuotedAt?.toISOString() ?? null,
+    last_quoted_at: answers.lastQuotedAt === null ? null : new Date(answers.lastQuotedAt).toISOString(),
     response: {
       quotes: answers.answered,
       median_hours: oneDecimal(answers.medianHours),
@@ -315,7 +313,7 @@ export const customerEndpoints: ServedEndpoint[] = [
   })),
 
   serve(getCustomer, async ({ caller: { tenant }, query, now }, { books, database }) =>
-    customerPage({ books, database }, tenant, query.name, new Date(now)),
+    customerPage({ books, database }, tenant, query.name, now),
   ),
 
   serve(changeCustomer, async (call, { database }) => {
@@ -450,11 +448,15 @@ export const customerEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(listCustomerVariants, async ({ caller: { tenant } }, { database }) => {
-    const { found, apart } = await database.inTenant(tenant, async (transaction) => ({
-      found: await customers.mostQuotedCustomers(transaction, tenant, comparedCustomersMax),
+  serve(listCustomerVariants, async ({ caller: { tenant } }, { books, database }) => {
+    const statistics = await statisticsOf({ books, database }, tenant)
+    const order = { rank: 'quotes', direction: 'desc', cursor: null, limit: comparedCustomersMax } as const
+    const { rows } = await statistics.performance('customer', {}, order)
+    const { names, apart } = await database.inTenant(tenant, async (transaction) => ({
+      names: await namesOf(transaction, tenant, 'customer', rows),
       apart: await customers.customerDistinctions(transaction, tenant),
     }))
+    const found = rows.map(({ key, quotes }, at) => ({ key, quotes, name: names[at]?.label ?? key }))
     const pair = (one: string, other: string) => [one, other].toSorted().join('\n')
     const dismissed = new Set(apart.map(({ one, other }) => pair(one, other)))
     const spelling = (at: number) => ({ name: found[at]?.name ?? '', quotes: found[at]?.quotes ?? 0 })

@@ -2,119 +2,121 @@ import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { exportMarketStanding, getMarketStanding } from '#contract/market-standing.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
-import { MarketHistory, marketRateAt, type WhyNoMarketRate } from '#engine/market-history.ts'
+import type { LanePlaces } from '#engine/book/quote-book.ts'
+import { MarketHistory } from '#engine/market-history.ts'
 import { MARKET_RATE_RULE, type MarketKind, type MarketRate } from '#engine/market-rate.ts'
 import {
   type AgainstMarket,
   abovePct,
-  addDay,
-  addStanding,
-  noStanding,
   paidAboveCents,
   quotedBelowCents,
   type Standing,
 } from '#engine/market-standing.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import { mapInSteps, type Steps } from '#engine/steps.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import type { QuoteSelection } from '#engine/quote-statistics/quote-selection.ts'
 import {
-  type MarketPair,
-  marketRates,
-  type PackedLanes,
-  readBasisCounts,
-} from '../../database/queries/index.ts'
+  MarketOfLanes,
+  type StandingOfLane,
+  type StandingOfQuotes,
+} from '#engine/quote-statistics/standing-of-quotes.ts'
+import { mapInSteps, type Steps } from '#engine/steps.ts'
+import { type MarketOfBook, type Statistics, statisticsOf } from '../../book/index.ts'
+import { csvHead, csvLines } from '../../csv/index.ts'
+import { type MarketPair, marketRates, performance } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
-import { marketPairs, measuredMiles } from '../../lanes/index.ts'
+import { marketPairs, milesBetweenKeys } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
+import type { Parts } from '../parts.ts'
 import { type RateConversions, rateConversions, rateToCompare } from '../performance/comparable-rates.ts'
 import { basisAnswer, basisCells, basisHeaders } from '../performance/compared-basis.ts'
 import { readSelection } from '../performance/performance.ts'
-import {
-  type StandingDay,
-  type StandingLane,
-  standingDays,
-  sumOf,
-  unpackLanes,
-} from '../quotes/standing-lanes.ts'
 
 type Answer = AnswerOf<typeof getMarketStanding>
 type Query = QueryOf<typeof exportMarketStanding>
 const dayMs = 86_400_000
 
-interface LaneStanding {
-  readonly lane: Answer['lanes'][number]['lane']
-  readonly sums: Standing
-  /** The newest market rate that was compared with. */
-  readonly rate: MarketRate
-}
-
-interface WholeStanding {
-  readonly lanes: readonly LaneStanding[]
-  readonly months: ReadonlyMap<string, Standing>
-  readonly totals: Standing
-  readonly without: Answer['without_market']
-  /** The default basis of the brokerage, which all amounts have, and the numbers of quotes that were converted or kept apart. */
-  readonly compared: ComparedBasis
-}
-
 /** The rates of each pair of areas, equipment and kind. */
 type Histories = ReadonlyMap<string, MarketHistory<MarketRate>>
-/** The rates of a lane by kind, most specific area first. */
-type RatesOfLane = Readonly<Record<MarketKind, readonly MarketHistory<MarketRate>[]>>
 
 const nameOfPair = ({ scope, originArea, destinationArea }: MarketPair, equipmentCode: string) =>
   `${scope}\n${originArea}\n${destinationArea}\n${equipmentCode}`
 
 /** The names of the areas that a lane is in, with its equipment, most specific first. */
-const pairsOf = (lane: StandingLane) =>
+const pairsOf = (places: LanePlaces) =>
   marketPairs(
-    { key: lane.originKey, state: lane.originState, market: lane.originMarket },
-    { key: lane.destinationKey, state: lane.destinationState, market: lane.destinationMarket },
-  ).map((pair) => nameOfPair(pair, lane.equipment))
+    { key: places.originKey, state: places.originState, market: places.originMarket },
+    { key: places.destinationKey, state: places.destinationState, market: places.destinationMarket },
+  ).map((pair) => nameOfPair(pair, places.equipmentCode))
 
-/** Compares every lane and day of the selection with the market rate of its day. */
+interface WholeStanding {
+  readonly statistics: Statistics
+  readonly selection: QuoteSelection
+  readonly standing: StandingOfQuotes
+  readonly market: MarketOfBook
+  /** The default basis of the brokerage, which all amounts have, and the numbers of quotes that were converted or kept apart. */
+  readonly compared: ComparedBasis
+}
+
+/** Compares every quote of the selection with the market rate of its day. */
 async function standingOf(
-  database: Pick<Database, 'inTenant'>,
+  { books, database }: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   query: Query,
 ): Promise<WholeStanding> {
-  const { filter } = readSelection(query, tenant)
-  const since =
-    filter.from === undefined ? null : new Date(filter.from.getTime() - MARKET_RATE_RULE.staleDays * dayMs)
-  const { compared, packed, stored } = await database.inTenant(tenant, async (transaction) => ({
-    packed: await marketRates.standingLanes(transaction, tenant, filter),
-    stored: await marketRates.storedPairs(transaction, tenant),
-    compared: basisAnswer(await readBasisCounts(transaction, tenant, filter)),
-  }))
+  const { selection } = readSelection(query, tenant)
+  const { from } = selection
+  const since = from === undefined ? null : new Date(from - MARKET_RATE_RULE.staleDays * dayMs)
+  const statistics = await statisticsOf({ books, database }, tenant)
+  const stored = await database.inTenant(tenant, (transaction) =>
+    marketRates.storedPairs(transaction, tenant),
+  )
   const named = new Map(stored.map((pair) => [nameOfPair(pair, pair.equipmentCode), pair]))
+  const { lanes } = statistics
   // Between two transactions: this work waits for its turn, and a transaction would keep its connection meanwhile.
-  const lanes = await yieldBetweenSteps(lanesWithPairs(packed, named))
-  const wanted = [...new Set(lanes.flatMap(({ pairs }) => pairs))].flatMap((name) => named.get(name) ?? [])
+  const pairs = await yieldBetweenSteps(
+    mapInSteps(lanes, ({ places }) => pairsOf(places).filter((name) => named.has(name))),
+  )
+  const wanted = [...new Set(pairs.flat())].flatMap((name) => named.get(name) ?? [])
   const { conversions, rates } = await database.inTenant(tenant, async (transaction) => {
     const found =
       wanted.length === 0 ? [] : await marketRates.marketRatesSince(transaction, tenant, wanted, since)
     return { rates: found, conversions: await rateConversions(transaction, tenant, found) }
   })
   // The default basis changed between the two.
-  if (conversions.basis !== compared.amounts) return standingOf(database, tenant, query)
+  if (conversions.basis !== statistics.basis) return standingOf({ books, database }, tenant, query)
   const histories = await yieldBetweenSteps(historiesOf(rates, conversions))
-  const sums = await yieldBetweenSteps(compare(lanes, histories))
-  return { ...sums, compared }
+  const markets = marketsOf(pairs, histories)
+  const market: MarketOfBook = {
+    marketOf: (lane) => markets[lane] ?? noMarket,
+    measuredMiles: (lane) => {
+      const places = lanes[lane]?.places
+      return places === undefined ? null : milesBetweenKeys(places.originKey, places.destinationKey)
+    },
+  }
+  const standing = await statistics.standing(selection, market)
+  const converted = await statistics.converted(selection)
+  return {
+    statistics,
+    selection,
+    standing,
+    market,
+    compared: basisAnswer({ basis: statistics.basis, ...converted }),
+  }
 }
 
-interface LaneWithPairs {
-  readonly lane: StandingLane
-  /** The names of its areas that rates are stored for, most specific first. */
-  readonly pairs: readonly string[]
-}
+const noMarket = new MarketOfLanes([], [])
 
-function* lanesWithPairs(packed: PackedLanes, named: ReadonlyMap<string, unknown>): Steps<LaneWithPairs[]> {
-  const lanes = yield* unpackLanes(packed)
-  return yield* mapInSteps(lanes, (lane) => ({
-    lane,
-    pairs: pairsOf(lane).filter((name) => named.has(name)),
-  }))
+/** The market rates of each lane. Lanes in the same areas share them. */
+function marketsOf(pairs: readonly (readonly string[])[], histories: Histories): MarketOfLanes[] {
+  const known = new Map<string, MarketOfLanes>()
+  return pairs.map((names) => {
+    const name = names.join('\0')
+    const of = (kind: MarketKind) => names.flatMap((pair) => histories.get(`${pair}\n${kind}`) ?? [])
+    const market = known.get(name) ?? new MarketOfLanes(of('sell'), of('buy'))
+    known.set(name, market)
+    return market
+  })
 }
 
 function* historiesOf(
@@ -135,99 +137,9 @@ function* historiesOf(
   return histories
 }
 
-/** Comparisons of a rate with a day in one step, which takes some milliseconds. */
-const comparisonsPerStep = 50_000
-/** What a quote costs, in comparisons. */
-const comparisonsPerQuote = 10
-
-/** Adds up the days of each lane, of each month, and of all, in steps. */
-function* compare(
-  quoted: readonly LaneWithPairs[],
-  histories: Histories,
-): Steps<Omit<WholeStanding, 'compared'>> {
-  const lanes: LaneStanding[] = []
-  const months = new Map<string, Standing>()
-  const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
-  let comparisons = 0
-  const countWithout = (loads: number, why: WhyNoMarketRate | null) => {
-    without.loads += loads
-    if (why !== null) without[why] += loads
-  }
-  for (const { lane, pairs } of quoted) {
-    if (comparisons > comparisonsPerStep) {
-      yield
-      comparisons = 0
-    }
-    comparisons += comparisonsPerQuote * lane.quotes.length
-    const rates = ratesOf(pairs, histories)
-    if (rates.sell.length + rates.buy.length === 0) {
-      const quotes = sumOf(lane.quotes, 'won').count + sumOf(lane.quotes, 'lost').count
-      countWithout(quotes + sumOf(lane.quotes, 'paid').count, null)
-      without.quotes += quotes
-      without.lanes += 1
-      continue
-    }
-    const days = standingDays(lane)
-    const miles = milesOf(lane, days)
-    const before = comparedIn(rates)
-    let sums = noStanding
-    let newest: MarketRate | null = null
-    for (const day of days) {
-      // The last moment of the day, so that a rate published on the day counts for it.
-      const at = day.at + dayMs - 1
-      const sell = marketRateAt(rates.sell, at, miles)
-      const buy = marketRateAt(rates.buy, at, miles)
-      const quotes = day.won.count + day.lost.count
-      if (sell.used === null) {
-        countWithout(quotes, sell.why)
-        without.quotes += quotes
-      }
-      if (buy.used === null) countWithout(day.paid.count, buy.why)
-      const used = quotes === 0 ? buy.used : day.paid.count === 0 ? sell.used : (sell.used ?? buy.used)
-      if (used === null) continue
-      const market = { sell: sell.used?.midCents ?? null, buy: buy.used?.midCents ?? null }
-      sums = addDay(sums, day, market)
-      const month = new Date(day.at).toISOString().slice(0, 7)
-      months.set(month, addDay(months.get(month) ?? noStanding, day, market))
-      if (newest === null || used.asOf > newest.asOf) newest = used
-    }
-    if (newest === null) without.lanes += 1
-    else {
-      const { origin, destination, equipment } = lane
-      lanes.push({ lane: { origin, destination, equipment }, sums, rate: newest })
-    }
-    comparisons += comparedIn(rates) - before
-  }
-  const totals = lanes.reduce((sum, { sums }) => addStanding(sum, sums), noStanding)
-  return { lanes, months: new Map([...months].sort(([a], [b]) => (a < b ? -1 : 1))), totals, without }
-}
-
-function ratesOf(pairs: readonly string[], histories: Histories): RatesOfLane {
-  const of = (kind: MarketKind) => pairs.flatMap((pair) => histories.get(`${pair}\n${kind}`) ?? [])
-  return { sell: of('sell'), buy: of('buy') }
-}
-
-const comparedIn = ({ sell, buy }: RatesOfLane) =>
-  sell.reduce((sum, { comparisons }) => sum + comparisons, 0) +
-  buy.reduce((sum, { comparisons }) => sum + comparisons, 0)
-
-/** The miles of a lane, which convert a rate of another basis, as on the page of the lane. They are measured if they are needed. */
-function milesOf(lane: StandingLane, days: readonly StandingDay[]): () => number | null {
-  let known: number | null | undefined
-  return () => {
-    if (known === undefined) {
-      known =
-        measuredMiles(lane.origin, lane.destination) ??
-        days.findLast(({ miles }) => miles !== null)?.miles ??
-        null
-    }
-    return known
-  }
-}
-
-/** The lanes of a view in its order; equal ones by name, so that the order is always the same. */
-function shown(lanes: readonly LaneStanding[], show: Query['show']): LaneStanding[] {
-  const amount = ({ sums }: LaneStanding) => {
+/** The lanes of a view in its order; equal ones in the order of the book. */
+function shown(lanes: readonly StandingOfLane[], show: Query['show']): StandingOfLane[] {
+  const amount = ({ sums }: StandingOfLane) => {
     switch (show ?? 'all') {
       case 'all':
         return sums.won.loads + sums.lost.loads + sums.paid.loads
@@ -237,10 +149,31 @@ function shown(lanes: readonly LaneStanding[], show: Query['show']): LaneStandin
         return quotedBelowCents(sums)
     }
   }
-  const name = ({ lane }: LaneStanding) => `${lane.origin} ${lane.destination} ${lane.equipment}`
   return lanes
     .filter((lane) => amount(lane) > 0)
-    .sort((one, other) => amount(other) - amount(one) || (name(one) < name(other) ? -1 : 1))
+    .sort((one, other) => amount(other) - amount(one) || one.lane - other.lane)
+}
+
+/** Lanes with their places as they are written, and the newest market rate that each was compared with. */
+async function laneAnswers(
+  database: Pick<Database, 'inTenant'>,
+  tenant: TenantId,
+  { statistics, selection, market }: WholeStanding,
+  page: readonly StandingOfLane[],
+): Promise<Answer['lanes']> {
+  const numbers = page.map(({ lane }) => lane)
+  const keys = numbers.flatMap((lane) => statistics.lanes[lane]?.places ?? [])
+  const places = await database.inTenant(tenant, (transaction) =>
+    performance.placesOfLanes(transaction, tenant, keys),
+  )
+  const rates = await statistics.newestRates(selection, market, numbers)
+  return page.flatMap(({ sums }, at): Answer['lanes'] => {
+    const [place, rate] = [places[at], rates[at]]
+    if (place === undefined || rate === undefined || rate === null) return []
+    const lane = { ...place, equipment: keys[at]?.equipmentCode ?? '' }
+    const { scope, source, asOf } = rate
+    return [{ lane, ...figures(sums), scope, source, as_of: new Date(asOf).toISOString() }]
+  })
 }
 
 function against(sum: AgainstMarket): Answer['totals']['won'] {
@@ -261,11 +194,6 @@ function figures(sums: Standing): Answer['totals'] {
     paid_above: dollarsFromCents(paidAboveCents(sums)),
     quoted_below: dollarsFromCents(quotedBelowCents(sums)),
   }
-}
-
-function laneAnswer({ lane, sums, rate }: LaneStanding): Answer['lanes'][number] {
-  const { scope, source, asOf } = rate
-  return { lane, ...figures(sums), scope, source, as_of: new Date(asOf).toISOString() }
 }
 
 type Cell = (lane: Answer['lanes'][number]) => string | number | null
@@ -292,33 +220,35 @@ const csvColumns: readonly (readonly [header: string, cell: Cell])[] = [
 ]
 
 async function* csvOf(
-  database: Pick<Database, 'inTenant'>,
+  parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
   query: Query,
 ): AsyncGenerator<string, void> {
-  const { lanes, compared } = await standingOf(database, tenant, query)
-  const rows = shown(lanes, query.show).map(laneAnswer)
+  const whole = await standingOf(parts, tenant, query)
+  const rows = await laneAnswers(parts.database, tenant, whole, shown(whole.standing.lanes, query.show))
+  const cells = basisCells(whole.compared.amounts)
   yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
-    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(compared.amounts)]))
+    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...cells]))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [
-  serve(getMarketStanding, async ({ caller, query }, { database }) => {
-    const { compared, lanes, months, totals, without } = await standingOf(database, caller.tenant, query)
-    const rows = shown(lanes, query.show)
+  serve(getMarketStanding, async ({ caller: { tenant }, query }, { books, database }) => {
+    const whole = await standingOf({ books, database }, tenant, query)
+    const { compared, standing } = whole
+    const rows = shown(standing.lanes, query.show)
     return {
       basis: compared.amounts,
       compared,
-      lanes: rows.slice(0, query.limit ?? pageSizeDefault).map(laneAnswer),
+      lanes: await laneAnswers(database, tenant, whole, rows.slice(0, query.limit ?? pageSizeDefault)),
       lanes_total: rows.length,
-      months: [...months].map(([month, sums]) => ({ month, ...figures(sums) })),
-      totals: figures(totals),
-      without_market: { ...without },
+      months: [...standing.months].map(([month, sums]) => ({ month, ...figures(sums) })),
+      totals: figures(standing.totals),
+      without_market: { ...standing.without },
     }
   }),
 
-  serve(exportMarketStanding, async ({ caller, query, now }, { database }) => ({
+  serve(exportMarketStanding, async ({ caller, query, now }, { books, database }) => ({
     fileName: `lanewise-against-the-market-${new Date(now).toISOString().slice(0, 10)}.csv`,
-    text: csvOf(database, caller.tenant, query),
+    text: csvOf({ books, database }, caller.tenant, query),
   })),
 ]

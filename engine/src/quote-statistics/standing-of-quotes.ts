@@ -1,0 +1,244 @@
+import type { QuoteBook } from '../book/quote-book.ts'
+import { FACTS, PENDING, type QuoteColumns, WON } from '../book/quote-columns.ts'
+import { type MarketHistory, marketRateAt, type WhyNoMarketRate } from '../market-history.ts'
+import type { MarketRate } from '../market-rate.ts'
+import type { AgainstMarket, Standing } from '../market-standing.ts'
+import type { Steps } from '../steps.ts'
+import { LocalMonths } from './months.ts'
+import { ROWS_PER_STEP } from './performance-sums.ts'
+import type { IsSelected } from './quote-selection.ts'
+
+const dayMs = 86_400_000
+
+/** What is known of one kind of rate on a day: the rate to use, or else why there is none. */
+interface RateOfDay {
+  readonly used: MarketRate | null
+  readonly why: WhyNoMarketRate | null
+}
+
+interface RatesOfDay {
+  readonly sell: RateOfDay
+  readonly buy: RateOfDay
+}
+
+/**
+ * The market rates of lanes that are in the same areas, most specific area first. They share it, so that the rates of a day are
+ * compared once, and not for each quote.
+ */
+export class MarketOfLanes {
+  readonly #sell: readonly MarketHistory<MarketRate>[]
+  readonly #buy: readonly MarketHistory<MarketRate>[]
+  readonly #days = new Map<number, RatesOfDay | 'by miles'>()
+
+  constructor(sell: readonly MarketHistory<MarketRate>[], buy: readonly MarketHistory<MarketRate>[]) {
+    this.#sell = sell
+    this.#buy = buy
+  }
+
+  /** Whether no rate is stored for these lanes. */
+  get isEmpty(): boolean {
+    return this.#sell.length + this.#buy.length === 0
+  }
+
+  /**
+   * The rates at the last moment of a day, so that a rate published on the day counts for it.
+   *
+   * @param day in days since 1970
+   * @param miles of the lane; null if they are not known
+   */
+  on(day: number, miles: () => number | null): RatesOfDay {
+    const known = this.#days.get(day)
+    if (known !== undefined && known !== 'by miles') return known
+    const at = (day + 1) * dayMs - 1
+    const isByMiles = known === 'by miles' || [...this.#sell, ...this.#buy].some((one) => one.needsMiles(at))
+    const found = { sell: marketRateAt(this.#sell, at, miles), buy: marketRateAt(this.#buy, at, miles) }
+    this.#days.set(day, isByMiles ? 'by miles' : found)
+    return found
+  }
+}
+
+/** The sums of a lane with a market rate. */
+export interface StandingOfLane {
+  /** Its number in the book. */
+  readonly lane: number
+  readonly sums: Standing
+}
+
+export interface StandingOfQuotes {
+  readonly lanes: readonly StandingOfLane[]
+  /** By month in UTC, such as `2026-03`, oldest first. */
+  readonly months: ReadonlyMap<string, Standing>
+  readonly totals: Standing
+  /** Lanes, loads and quotes without a market rate, and the reasons where rates are stored. */
+  readonly without: Readonly<Record<'lanes' | 'loads' | 'quotes' | WhyNoMarketRate, number>>
+}
+
+/** The numbers of a sum: loads, own cents and market cents of what was won, lost and paid. */
+const NUMBERS = 9
+const LOST_AT = 3
+const PAID_AT = 6
+
+/** A lane with a quote that was won, lost or paid, and one of them with a market rate. */
+const QUOTED = 1
+const COMPARED = 2
+
+/**
+ * Compares the selected quotes that were won or lost, and the truck costs that were booked, with the market rates of their days.
+ *
+ * @param marketOf the market rates of a lane, by its number
+ * @param milesOf its miles, which convert a rate of another basis; they are asked for if they are needed
+ */
+export function* standingOfQuotes(
+  book: QuoteBook,
+  {
+    isSelected,
+    marketOf,
+    milesOf,
+  }: {
+    readonly isSelected: IsSelected
+    readonly marketOf: (lane: number) => MarketOfLanes
+    readonly milesOf: (lane: number) => number | null
+  },
+): Steps<StandingOfQuotes> {
+  const { columns, lanes } = book
+  const ofLanes = new Float64Array(NUMBERS * lanes.length)
+  const states = new Uint8Array(lanes.length)
+  const local = new LocalMonths('UTC')
+  const ofMonths: Float64Array[] = []
+  const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
+  const countWithout = (why: WhyNoMarketRate | null) => {
+    without.loads++
+    if (why !== null) without[why]++
+  }
+  const markets = lanes.map(({ number }) => marketOf(number))
+  yield
+  for (let row = 0; row < columns.rows; row++) {
+    if (row % ROWS_PER_STEP === 0) yield
+    const lane = columns.lane[row] as number
+    if (lane < 0) continue
+    const quote = pricedAt(columns, row)
+    if (quote === null || !isSelected(columns, row)) continue
+    states[lane] = (states[lane] as number) | QUOTED
+    const market = markets[lane] as MarketOfLanes
+    const { own, isWon, paid } = quote
+    if (market.isEmpty) {
+      if (own > 0) {
+        without.quotes++
+        countWithout(null)
+      }
+      if (paid > 0) countWithout(null)
+      continue
+    }
+    const at = columns.quotedAt[row] as number
+    const { sell, buy } = market.on(Math.floor(at / dayMs), () => milesOf(lane))
+    const month = local.of(at).number
+    ofMonths[month] ??= new Float64Array(NUMBERS)
+    const add = (first: number, cents: number, rate: MarketRate) => {
+      states[lane] = (states[lane] as number) | COMPARED
+      addLoad(ofLanes, NUMBERS * lane + first, cents, rate.midCents)
+      addLoad(ofMonths[month] as Float64Array, first, cents, rate.midCents)
+    }
+    if (own > 0) {
+      if (sell.used !== null) add(isWon ? 0 : LOST_AT, own, sell.used)
+      else {
+        without.quotes++
+        countWithout(sell.why)
+      }
+    }
+    if (paid > 0) {
+      if (buy.used !== null) add(PAID_AT, paid, buy.used)
+      else countWithout(buy.why)
+    }
+  }
+  const total = new Float64Array(NUMBERS)
+  const found: StandingOfLane[] = []
+  for (let lane = 0; lane < lanes.length; lane++) {
+    if (lane % ROWS_PER_STEP === 0) yield
+    if (states[lane] === QUOTED) without.lanes++
+    if (((states[lane] as number) & COMPARED) === 0) continue
+    found.push({ lane, sums: standingAt(ofLanes, NUMBERS * lane) })
+    for (let nth = 0; nth < NUMBERS; nth++) {
+      total[nth] = (total[nth] as number) + (ofLanes[NUMBERS * lane + nth] as number)
+    }
+  }
+  const months = local.months
+    .flatMap(({ number, year, month }): [string, Standing][] => {
+      const sums = ofMonths[number]
+      if (sums === undefined || sums.every((one) => one === 0)) return []
+      return [[`${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`, standingAt(sums, 0)]]
+    })
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  return { lanes: found, months: new Map(months), totals: standingAt(total, 0), without }
+}
+
+/**
+ * The newest market rate that a lane was compared with; null if there was none. A day with quotes names the rate that customers pay,
+ * and one with truck costs only the rate that carriers are paid.
+ */
+export function newestRateOf(
+  { columns }: QuoteBook,
+  lane: number,
+  {
+    isSelected,
+    market,
+    miles,
+  }: { readonly isSelected: IsSelected; readonly market: MarketOfLanes; readonly miles: () => number | null },
+): MarketRate | null {
+  const days = new Map<number, { quotes: boolean; paid: boolean }>()
+  columns.eachRowOf(lane, (row) => {
+    const quote = pricedAt(columns, row)
+    if (quote === null || !isSelected(columns, row)) return
+    const day = Math.floor((columns.quotedAt[row] as number) / dayMs)
+    const known = days.get(day) ?? { quotes: false, paid: false }
+    days.set(day, { quotes: known.quotes || quote.own > 0, paid: known.paid || quote.paid > 0 })
+  })
+  let newest: MarketRate | null = null
+  for (const [day, { quotes, paid }] of [...days].sort(([one], [other]) => one - other)) {
+    const { sell, buy } = market.on(day, miles)
+    const used = !quotes ? buy.used : !paid ? sell.used : (sell.used ?? buy.used)
+    if (used !== null && (newest === null || used.asOf > newest.asOf)) newest = used
+  }
+  return newest
+}
+
+/** The average miles of the newest day of a lane on which they are known; null if they never are. */
+export function newestMilesOf({ columns }: QuoteBook, lane: number, isSelected: IsSelected): number | null {
+  let [newest, sum, count] = [Number.NEGATIVE_INFINITY, 0, 0]
+  columns.eachRowOf(lane, (row) => {
+    const miles = columns.miles[row] as number
+    if (Number.isNaN(miles) || pricedAt(columns, row) === null || !isSelected(columns, row)) return
+    const day = Math.floor((columns.quotedAt[row] as number) / dayMs)
+    if (day < newest) return
+    if (day > newest) [newest, sum, count] = [day, 0, 0]
+    sum += miles
+    count++
+  })
+  return count === 0 ? null : sum / count
+}
+
+/** What a row won or lost, and what was paid for it, in cents; 0 if there is none. Null for a row that says nothing of the market. */
+function pricedAt(
+  columns: QuoteColumns,
+  row: number,
+): { readonly own: number; readonly isWon: boolean; readonly paid: number } | null {
+  const outcome = columns.outcomeOf(row)
+  const isPaid = ((columns.facts[row] as number) & FACTS.truckCost) !== 0
+  const paid = isPaid ? (columns.costCents[row] as number) : 0
+  const own = outcome === PENDING ? 0 : (columns.rateCents[row] as number)
+  return own === 0 && paid === 0 ? null : { own, isWon: outcome === WON, paid }
+}
+
+function addLoad(sums: Float64Array, at: number, ownCents: number, marketCents: number): void {
+  sums[at] = (sums[at] as number) + 1
+  sums[at + 1] = (sums[at + 1] as number) + ownCents
+  sums[at + 2] = (sums[at + 2] as number) + marketCents
+}
+
+function standingAt(sums: Float64Array, at: number): Standing {
+  const of = (first: number): AgainstMarket => ({
+    loads: sums[at + first] as number,
+    ownCents: sums[at + first + 1] as number,
+    marketCents: sums[at + first + 2] as number,
+  })
+  return { won: of(0), lost: of(LOST_AT), paid: of(PAID_AT) }
+}
