@@ -58,13 +58,6 @@ export const customerMethods: Readonly<Record<string, Method>> = {
   'customers.customerDistinctions': returnsCanary(({ transaction, tenant }) =>
     customers.customerDistinctions(transaction, tenant),
   ),
-  'customers.customerAnswers': returnsCanary(({ transaction, tenant, lane, now }) =>
-    customers.customerAnswers(transaction, tenant, lane.customer_name ?? lane.quoted_customer_name, {
-      now,
-      days: 90,
-      timeZone: 'UTC',
-    }),
-  ),
   'customers.hashedCustomer': returnsResult(({ transaction, tenant, ids }) =>
     customers.hashedCustomer(transaction, tenant, mergedCustomerOf(ids)),
   ),
@@ -103,7 +96,4 @@ export const customerMethods: Readonly<Record<string, Method>> = {
     teams.isHiddenCustomer(transaction, tenant, customerOf(ids)),
   ),
   'teams.hidesCustomers': noEvidence(({ transaction, tenant }) => teams.hidesCustomers(transaction, tenant)),
-  'customers.mostQuotedCustomers': returnsCanary(({ transaction, tenant }) =>
-    customers.mostQuotedCustomers(transaction, tenant, 50),
-  ),
 }

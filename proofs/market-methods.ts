@@ -1,4 +1,4 @@
-import { marketRates as market, recordSeparator } from '#server/database/queries/index.ts'
+import { marketRates as market } from '#server/database/queries/index.ts'
 import { marketKeyMethods } from './market-key-methods.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 import { marketRateDay, marketSourceOf } from './seeded-fuel.ts'
@@ -60,9 +60,4 @@ export const marketMethods: Readonly<Record<string, Method>> = {
   'market-rates.storedPairs': returnsCanary(({ transaction, tenant }) =>
     market.storedPairs(transaction, tenant),
   ),
-  // The lanes have no order.
-  'market-rates.standingLanes': returnsCanary(async ({ transaction, tenant }) => {
-    const { lanes, quotes } = await market.standingLanes(transaction, tenant, {})
-    return [...(lanes ?? '').split(recordSeparator).sort(), quotes?.length]
-  }),
 }

@@ -42,7 +42,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-changes.quoteSetByPerson': 'converts its arguments',
   'lane-changes.rollbackValues': 'converts its arguments',
   'compared-basis.isMixed': 'returns part of a query',
-  'compared-basis.expiredIsLost': 'returns part of a query',
   'landed-margin.comparableAsBooked': 'returns part of a query',
   'teams.laneSeenByViewer': 'returns part of a query',
   'teams.seenByViewer': 'returns part of a query',

@@ -12,7 +12,6 @@ import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import {
-  customers as customerQueries,
   type LaneFilter,
   landedMarginCents,
   lostToCostCents,
@@ -414,60 +413,6 @@ describe.each(brokerages)('a brokerage with random quotes (seed $seed)', ({ seed
       }
     }
     expect((await (await statistics()).marginGaps({}, { cursor: null, limit: 9 })).below).toBeGreaterThan(9)
-  })
-
-  test('answers of customers', async () => {
-    const { own, memberId } = brokerage
-    const { statistics, settings } = await opened(own)
-    const now = new Date(start + 199.4 * day)
-    let answered = 0
-    for (const viewer of [null, { userId: memberId }]) {
-      for (const name of [...customers, 'Nobody']) {
-        await withViewer(viewer, async () => {
-          const ofBook = await (await statistics()).customerAnswers(
-            { customerName: name },
-            { now: now.getTime(), days: 40 },
-          )
-          const ofSql = await app.database.inTenant(own, (transaction) =>
-            customerQueries.customerAnswers(transaction, own, name, {
-              now,
-              days: 40,
-              timeZone: settings.timeZone,
-            }),
-          )
-          const hours = (value: number | null) => (value === null ? null : Number(value.toPrecision(8)))
-          const plain = (one: typeof ofSql) => ({
-            ...one,
-            name: one.name === null,
-            medianHours: hours(one.medianHours),
-            slowHours: hours(one.slowHours),
-            lastQuotedAt: one.lastQuotedAt?.getTime() ?? null,
-          })
-          expect([
-            name,
-            plain({
-              ...ofBook,
-              lastQuotedAt: ofBook.lastQuotedAt === null ? null : new Date(ofBook.lastQuotedAt),
-            }),
-          ]).toEqual([name, plain(ofSql)])
-          answered += ofBook.answered
-        })
-      }
-      await withViewer(viewer, async () => {
-        const ofSql = await app.database.inTenant(own, (transaction) =>
-          customerQueries.mostQuotedCustomers(transaction, own, 4),
-        )
-        const ofBook = await (await statistics()).performance(
-          'customer',
-          {},
-          { rank: 'quotes', direction: 'desc', cursor: null, limit: 4 },
-        )
-        expect(ofBook.rows.map(({ key, quotes }) => [key, quotes])).toEqual(
-          ofSql.map(({ key, quotes }) => [key, quotes]),
-        )
-      })
-    }
-    expect(answered).toBeGreaterThan(100)
   })
 
   test('the counts of converted quotes, and of those kept apart, equal those of the SQL', async () => {

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { customerKey } from '#engine/customer-name.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type TenantId } from '../../session/index.ts'
@@ -307,58 +307,6 @@ export async function hashedCustomer(
   return row
 }
 
-/** The quotes of one customer that its page sums up besides its performance. */
-export interface CustomerAnswers {
-  readonly quotes: number
-  /** A spelling of the name on its quotes; null without quotes. */
-  readonly name: string | null
-  readonly lastQuotedAt: Date | null
-  /** Decided quotes whose decision came after the quote, and the median and 90 % point of the hours in between. */
-  readonly answered: number
-  readonly medianHours: number | null
-  readonly slowHours: number | null
-  readonly recent: { readonly won: number; readonly lost: number }
-  readonly before: { readonly won: number; readonly lost: number }
-}
-
-/**
- * How quickly a customer decides, and its decisions in the last `days` days of the brokerage with today, and in the `days` days
- * before those. A quote that was decided when it was entered, such as an imported one, does not show the response time. Nor does an
- * outcome that a person set in bulk much later, so the median is the figure to use.
- */
-export async function customerAnswers(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  name: string,
-  { now, days, timeZone }: { readonly now: Date; readonly days: number; readonly timeZone: string },
-): Promise<CustomerAnswers> {
-  const daysBack = (count: number) =>
-    sql`(date_trunc('day', ${now}::timestamptz at time zone ${timeZone}) - make_interval(days => ${count}::integer)) at time zone ${timeZone}`
-  const [recent, before] = [daysBack(days - 1), daysBack(2 * days - 1)]
-  const hours = sql`extract(epoch from decided_at - created_at)::float8 / 3600`
-  const isAnswered = sql`outcome in ('won', 'lost') and decided_at > created_at + interval '1 minute'
-    and coalesce(outcome_source, '') <> 'lanewise'`
-  const decidedIn = (period: RawBuilder<unknown>) =>
-    sql`json_build_object(
-      'won', count(*) filter (where outcome = 'won' and ${period}),
-      'lost', count(*) filter (where outcome = 'lost' and ${period}))`
-  const { rows } = await sql<CustomerAnswers>`
-    select count(*) as quotes, max(coalesce(customer_name, quoted_customer_name)) as name,
-      max(created_at) as "lastQuotedAt",
-      count(*) filter (where ${isAnswered}) as answered,
-      percentile_cont(0.5) within group (order by ${hours}) filter (where ${isAnswered}) as "medianHours",
-      percentile_cont(0.9) within group (order by ${hours}) filter (where ${isAnswered}) as "slowHours",
-      ${decidedIn(sql`created_at >= ${recent}`)} as recent,
-      ${decidedIn(sql`created_at >= ${before} and created_at < ${recent}`)} as before
-    from counted_lanes as lanes
-    where tenant_id = ${tenant} and ${ofCustomer(tenant, name)}
-      and ${laneSeenByViewer(tenant)}
-  `.execute(transaction)
-  const [row] = rows
-  if (row === undefined) throw new Error('A sum over all rows returned no row.')
-  return row
-}
-
 /** True for the lanes of the customer that a name counts for, in any spelling. */
 export function ofCustomer(tenant: TenantId, name: string) {
   return sql<boolean>`(lanes.customer_key = customer_key(${name}) or lanes.customer_key in (
@@ -366,39 +314,4 @@ export function ofCustomer(tenant: TenantId, name: string) {
     join customer_aliases as other on other.tenant_id = ${tenant} and other.customer_id = asked.customer_id
     where asked.tenant_id = ${tenant} and asked.customer_key = customer_key(${name})
   ))`
-}
-
-/** A customer as quotes name it: the most frequent spelling, and the number of its quotes. */
-export interface NamedCustomer {
-  readonly name: string
-  readonly key: string
-  readonly quotes: number
-}
-
-/** The most quoted customers, merged ones as one, most quoted first. */
-export async function mostQuotedCustomers(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  limit: number,
-): Promise<NamedCustomer[]> {
-  const { rows } = await sql<NamedCustomer>`
-    with named as (
-      select customer_key, coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes
-      from counted_lanes as lanes where tenant_id = ${tenant} and ${laneSeenByViewer(tenant)}
-      group by 1, 2
-    )
-    select coalesce(main.name, (array_agg(named.name order by quotes desc, named.name))[1]) as name,
-      coalesce(known.main_key, customer_key) as key, sum(quotes)::bigint as quotes
-    from named
-    left join (
-      select customer_key as alias_key, main_key, customer_id from customer_aliases where tenant_id = ${tenant}
-    ) as known on known.alias_key = named.customer_key
-    left join (
-      select customer_id, name from customers where tenant_id = ${tenant}
-    ) as main on main.customer_id = known.customer_id
-    group by 2, main.name
-    order by quotes desc, 2
-    limit ${limit}
-  `.execute(transaction)
-  return rows
 }

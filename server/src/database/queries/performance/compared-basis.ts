@@ -22,16 +22,6 @@ export const isMixed = (tenant: TenantId) => sql<boolean>`(case one.default_basi
   else exists (select from lanes where lanes.tenant_id = ${tenant} and ${says('all_in')}) end
   or exists (select from lanes where lanes.tenant_id = ${tenant} and ${inCad}))`
 
-/** Whether an expired quote of the brokerage counts as lost, else as pending, as in counted_lanes. */
-export const expiredIsLost = (tenant: TenantId) =>
-  sql<boolean>`(select one.expired_counts_as_lost from tenants as one where one.tenant_id = ${tenant})`
-
-/**
- * A value of a type without an order, so that PostgreSQL groups by a hash. It would sort a million lanes, because it expects that
- * row-level security leaves one in a hundred: 0.9 s instead of 0.6 s of processor time.
- */
-export const unordered = sql`'1'::xid`
-
 /** The basis in which amounts are compared, and the lanes with an amount on the other one. */
 export interface BasisCounts {
   readonly basis: RateBasis

@@ -1,10 +1,7 @@
-import { expressionBuilder, type Insertable, type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { MarketScope } from '#engine/market-rate.ts'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
-import { expiredIsLost, isMixed, unordered } from '../performance/compared-basis.ts'
-import { type LaneFilter, matching } from '../quotes/lane-lists.ts'
-import { recordSeparator, unitSeparator } from '../quotes/packed-quotes.ts'
 
 export type MarketRateRow = Selectable<Tables['market_rates']>
 export type NewMarketRate = Omit<Insertable<Tables['market_rates']>, 'tenant_id'>
@@ -262,72 +259,4 @@ export async function eraseMarketSource(
     .where('source', '=', source)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
-}
-
-/** Lanes with their quotes as the database returns them: both lists are in the same order. */
-export interface PackedLanes {
-  /** For each lane the texts of `laneTexts`. */
-  readonly lanes: string | null
-  /** For each lane the number of its quotes in four bytes, and a record of each: see `quoteRecord`. */
-  readonly quotes: Buffer | null
-}
-
-const laneTexts = sql.join(
-  [
-    sql`origin_key`,
-    sql`destination_key`,
-    sql`equipment_code`,
-    sql`origin_state`,
-    sql`destination_state`,
-    sql`coalesce(origin_market, '')`,
-    sql`coalesce(destination_market, '')`,
-    sql`origin`,
-    sql`destination`,
-  ],
-  sql` || ${sql.lit(unitSeparator)} || `,
-)
-
-/*
- * The time of a quote, its rate in cents (negative if it was lost, 0 if there is none), its truck cost in cents (0 if there is none),
- * and its miles.
- */
-const quoteRecord = sql`timestamptz_send(created_at)
-  || int4send(case outcome when 'won' then greatest(rate_cents, 0) when 'lost' then -greatest(rate_cents, 0) else 0 end)
-  || int4send(greatest(truck_cost_cents, 0)) || float8send(coalesce(miles, 'NaN'))`
-export const quoteRecordBytes = 24
-
-/**
- * The priced, won or lost quotes and the booked truck costs of a selection, by lane. Packed, because a row for each lane and day
- * takes the driver several times as long: nearly every quote has a day of its own.
- */
-export async function standingLanes(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  filter: Pick<LaneFilter, 'from' | 'to' | 'equipmentCode'>,
-): Promise<PackedLanes> {
-  const columns = sql`origin_key, destination_key, equipment_code, origin_state, destination_state, origin_market,
-    destination_market, origin, destination, truck_cost_cents, miles, created_at,
-    coalesce(customer_rate_cents, quoted_rate_cents) as rate_cents`
-  const where = sql`tenant_id = ${tenant} and ${matching(filter, tenant)(expressionBuilder<Tables, 'lanes'>())}`
-  const mixed = sql<boolean>`(select ${isMixed(tenant)} from tenants as one where one.tenant_id = ${tenant})`
-  const expiredAs = sql`case when outcome <> 'expired' then outcome
-    when ${expiredIsLost(tenant)} then 'lost'
-    else 'pending' end`
-  // Without an amount to convert, the view takes twice as long as the table. Only one of the two parts runs.
-  const { rows } = await sql<PackedLanes>`
-    with counted as (
-      select ${columns}, ${expiredAs} as outcome, ${unordered} as unordered from lanes where not ${mixed} and ${where}
-      union all
-      select ${columns}, outcome, ${unordered} from counted_lanes as lanes where ${mixed} and ${where}
-      offset 0
-    ), by_lane as (
-      -- A place can have several spellings. The order of bytes is the quickest to compare.
-      select max((${laneTexts}) collate "C") as texts, int4send(count(*)::integer) || string_agg(${quoteRecord}, ''::bytea) as quotes
-      from counted
-      where outcome in ('won', 'lost') or truck_cost_cents > 0
-      group by origin_key, destination_key, equipment_code, unordered
-    )
-    select string_agg(texts, ${recordSeparator}) as lanes, string_agg(quotes, ''::bytea) as quotes from by_lane
-  `.execute(transaction)
-  return rows[0] ?? { lanes: null, quotes: null }
 }
