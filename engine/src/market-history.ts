@@ -54,6 +54,11 @@ export class MarketHistory<Rate extends MarketRate> {
     return usable
   }
 
+  /** The time of the next rate after a time, when a rate can become usable; infinity if there is none. */
+  nextAfter(at: number): number {
+    return this.#rates[this.#firstUntil(at) - 1]?.rate.asOf ?? Number.POSITIVE_INFINITY
+  }
+
   /** Whether the miles of a lane decide which rate is usable at a time. */
   needsMiles(at: number): boolean {
     return this.#at(at).byMiles.length > 0
@@ -120,4 +125,24 @@ export function marketRateAt<Rate extends MarketRate>(
     if (used !== null) return { used, why: null }
   }
   return { used: null, why: REASONS.find((reason) => histories.some((one) => one.has(reason, at))) ?? null }
+}
+
+/**
+ * Until when `marketRateAt` chooses the same rate for every lane: until a newer rate is published, or the chosen one becomes too old.
+ * Without a chosen rate, the reason can change at any time.
+ */
+export function sameRateUntil<Rate extends MarketRate>(
+  histories: readonly MarketHistory<Rate>[],
+  at: number,
+): number {
+  let until = Number.POSITIVE_INFINITY
+  for (const history of histories) {
+    if (history.needsMiles(at)) return at
+    until = Math.min(until, history.nextAfter(at))
+    const used = history.usableAt(at, () => null)
+    if (used === null) continue
+    const stale = used.asOf + MARKET_RATE_RULE.staleDays * dayMs
+    return Math.min(until, used.validUntil ?? stale, stale)
+  }
+  return histories.length === 0 ? until : at
 }

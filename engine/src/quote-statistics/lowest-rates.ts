@@ -41,9 +41,11 @@ export function lowestRates(
   const ofNames = classesOf(names.customers, ({ quotedKey }) =>
     conditions.map((one) => isForCustomer(one, quotedKey, records)),
   )
+  // Users are numbered from 1 in each brokerage.
   const people = [...new Set(columns.person)]
   const ofPeople = classesOf(people, (person) => conditions.map((one) => isByPerson(one, person, records)))
-  const classOfPerson = new Map(people.map((person, nth) => [person, ofPeople.classes[nth] ?? 0]))
+  const classOfPerson = new Int32Array(people.reduce((most, person) => Math.max(most, person), 0) + 1)
+  for (const [nth, person] of people.entries()) classOfPerson[person] = ofPeople.classes[nth] ?? 0
   const [nameCount, peopleCount] = [ofNames.met.length, ofPeople.met.length]
   const minimums = minimumsByKey(2 * ofLanes.met.length * nameCount * peopleCount)
   return (of, row) => {
@@ -52,7 +54,7 @@ export function lowestRates(
     const isContract = ((of.facts[row] as number) & FACTS.contract) !== 0
     const lane = ofLanes.classes[of.lane[row] as number] ?? 0
     const name = ofNames.classes[of.names[row] as number] ?? 0
-    const person = classOfPerson.get(of.person[row] as number) ?? 0
+    const person = classOfPerson[of.person[row] as number] ?? 0
     const key = 2 * ((lane * nameCount + name) * peopleCount + person) + Number(isContract)
     let found = minimums.get(key)
     if (found === undefined) {

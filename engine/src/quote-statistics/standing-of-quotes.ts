@@ -1,6 +1,6 @@
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, PENDING, type QuoteColumns, WON } from '../book/quote-columns.ts'
-import { type MarketHistory, marketRateAt, type WhyNoMarketRate } from '../market-history.ts'
+import { type MarketHistory, marketRateAt, sameRateUntil, type WhyNoMarketRate } from '../market-history.ts'
 import type { MarketRate } from '../market-rate.ts'
 import type { AgainstMarket, Standing } from '../market-standing.ts'
 import type { Steps } from '../steps.ts'
@@ -21,6 +21,8 @@ interface RatesOfDay {
   readonly buy: RateOfDay
 }
 
+const noRate: RateOfDay = { used: null, why: null }
+
 /**
  * The market rates of lanes that are in the same areas, most specific area first. They share it, so that the rates of a day are
  * compared once, and not for each quote.
@@ -28,7 +30,10 @@ interface RatesOfDay {
 export class MarketOfLanes {
   readonly #sell: readonly MarketHistory<MarketRate>[]
   readonly #buy: readonly MarketHistory<MarketRate>[]
-  readonly #days = new Map<number, RatesOfDay | 'by miles'>()
+  /** The newest answer, and the times from which and until which it is the same. Quotes mostly come in the order of time. */
+  #from = Number.POSITIVE_INFINITY
+  #until = Number.NEGATIVE_INFINITY
+  #found: RatesOfDay = { sell: noRate, buy: noRate }
 
   constructor(sell: readonly MarketHistory<MarketRate>[], buy: readonly MarketHistory<MarketRate>[]) {
     this.#sell = sell
@@ -47,12 +52,12 @@ export class MarketOfLanes {
    * @param miles of the lane; null if they are not known
    */
   on(day: number, miles: () => number | null): RatesOfDay {
-    const known = this.#days.get(day)
-    if (known !== undefined && known !== 'by miles') return known
     const at = (day + 1) * dayMs - 1
-    const isByMiles = known === 'by miles' || [...this.#sell, ...this.#buy].some((one) => one.needsMiles(at))
+    if (at >= this.#from && at < this.#until) return this.#found
     const found = { sell: marketRateAt(this.#sell, at, miles), buy: marketRateAt(this.#buy, at, miles) }
-    this.#days.set(day, isByMiles ? 'by miles' : found)
+    this.#from = at
+    this.#until = Math.min(sameRateUntil(this.#sell, at), sameRateUntil(this.#buy, at))
+    this.#found = found
     return found
   }
 }
