@@ -49,8 +49,11 @@ interface State {
 }
 
 /** Limits on the tests of one mutant. A mutant that survives this much counts as a survivor. */
-const testFilesMax = 60
-const secondsMax = 300
+const testFilesMax = 30
+const secondsMax = 180
+/** After this multiple of their usual time, and a time to start, tests are in an endless loop. */
+const usualTimesMax = 5
+const startSeconds = 90
 
 /** Runs the mutants, and returns whether the score is reached. */
 export async function runMutants(args: readonly string[]): Promise<boolean> {
@@ -204,7 +207,12 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
     for (let size = 2; tried < files.length && seconds() < secondsMax; size = Math.min(16, size * 2)) {
       const some = files.slice(tried, tried + size)
       tried += some.length
-      const limits = { seconds: secondsMax, untilFirstFailure: true, signal }
+      const usualMs = some.reduce((sum, test) => sum + reach.msOf(test), 0)
+      const limits = {
+        seconds: startSeconds + (usualTimesMax * usualMs) / 1000,
+        untilFirstFailure: true,
+        signal,
+      }
       const { failed, timedOut } = await tests.run(some, limits)
       if (signal.aborted) return null
       if (timedOut) return { verdict: 'killed', by: 'the time limit', seconds: seconds() }
@@ -212,9 +220,9 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
       if (mayBeLoad.test(failed.error)) {
         // On a busy machine a test may be too slow: the same file must pass without the mutant, and fail again with it.
         plant(source)
-        const without = await tests.run([failed.file], { ...limits, untilFirstFailure: true })
+        const without = await tests.run([failed.file], limits)
         plant(mutated(source, mutant))
-        const repeated = await tests.run([failed.file], { ...limits, untilFirstFailure: true })
+        const repeated = await tests.run([failed.file], limits)
         if (signal.aborted) return null
         if (without.failed !== null || (repeated.failed === null && !repeated.timedOut)) continue
       }
