@@ -99,6 +99,7 @@ export async function runMutants(args: readonly string[]): Promise<boolean> {
     const state = existsSync(path)
       ? (JSON.parse(readFileSync(path, 'utf8')) as State)
       : { seed, mutants: chosenIn(folder, reach, values.rooms?.split(','), count, seed, print) }
+    for (const mutant of state.mutants) Object.assign(mutant, subjectNow(mutant, folder))
     const save = () => {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, `${JSON.stringify(state, null, 1)}\n`)
@@ -143,6 +144,13 @@ const equivalentOf = ({ file, line, replacement }: Candidate, lines: readonly st
   equivalents.find(
     (one) => one.file === file && one.replacement === replacement && one.line === lines[line - 1]?.trim(),
   )
+
+/** The subject of a chosen mutant. What belongs to a subject may have changed since it was chosen. */
+function subjectNow(mutant: Chosen, folder: string): Pick<Chosen, 'subject'> {
+  const source = readFileSync(join(folder, mutant.file), 'utf8')
+  const { line } = placed(mutant, source) ?? mutant
+  return { subject: subjectOf(mutant, source.split('\n')[line - 1] ?? '') }
+}
 
 /** Finds the place of a mutant again, or null if its code has changed. */
 function placed(mutant: Chosen, source: string): Chosen | null {

@@ -10,8 +10,8 @@ interface Record {
   readonly hash: string
   readonly passed: boolean
   readonly ms: number
-  /** Numbers of the blocks that ran, by source file. */
-  readonly blocks: { readonly [file: string]: readonly number[] }
+  /** Numbers of the blocks that ran, by source file, and the number of blocks that the file had. */
+  readonly blocks: { readonly [file: string]: { readonly of: number; readonly ran: readonly number[] } }
 }
 
 export interface Reach {
@@ -49,13 +49,14 @@ export async function reachOf(
   const originals = new Map(sourcesIn(folder).map((file) => [file, text(file)]))
   const blocks = new Map([...originals].map(([file, source]) => [file, blocksOf(file, source)]))
   if (stale.length > 0) {
-    const firsts: { file: string; first: number }[] = []
+    const parts: Part[] = []
     let first = 0
     for (const [file, source] of originals) {
       writeFileSync(join(folder, file), marked(file, source, first))
       tests.changed(file)
-      firsts.push({ file, first })
-      first += blocks.get(file)?.length ?? 0
+      const of = blocks.get(file)?.length ?? 0
+      parts.push({ file, first, of })
+      first += of
     }
     process.env.LANEWISE_REACH_CHILD = join(folder, 'proofs/mutants/reach-child.ts')
     process.env.LANEWISE_REACH = join(work, 'reach')
@@ -73,7 +74,7 @@ export async function reachOf(
             hash: hashOf(text(test)),
             passed: !failedFiles.includes(test),
             ms: recorded.ms,
-            blocks: byFile(recorded.reached, firsts),
+            blocks: byFile(recorded.reached, parts),
           }
         }
         writeFileSync(path, JSON.stringify(records))
@@ -94,7 +95,12 @@ export async function reachOf(
     testsOf(file, place) {
       const number = innermost(blocks.get(file) ?? [], place)
       if (number < 0) return known.filter((test) => loaded(test).has(file))
-      return known.filter((test) => records[test]?.blocks[file]?.includes(number) === true)
+      return known.filter((test) => {
+        const recorded = records[test]?.blocks[file]
+        // After a change of the file, its blocks may have other numbers.
+        const isSame = recorded?.of === blocks.get(file)?.length
+        return recorded !== undefined && (!isSame || recorded.ran.includes(number))
+      })
     },
     msOf: (test) => records[test]?.ms ?? 0,
     failing: files.filter((test) => records[test]?.passed !== true),
@@ -113,15 +119,22 @@ function recordedIn(folder: string): { ms: number; reached: number[] } | null {
   }
 }
 
+/** The numbers of the blocks of a file in the marked sources: from `first` on, `of` of them. */
+interface Part {
+  readonly file: string
+  readonly first: number
+  readonly of: number
+}
+
 /** Sorts ascending numbers of blocks into their files. */
-function byFile(reached: readonly number[], firsts: readonly { file: string; first: number }[]) {
-  const found: { [file: string]: number[] } = {}
+function byFile(reached: readonly number[], parts: readonly Part[]): Record['blocks'] {
+  const found: { [file: string]: { of: number; ran: number[] } } = {}
   let at = 0
   for (const number of reached) {
-    while (at + 1 < firsts.length && (firsts[at + 1]?.first ?? 0) <= number) at += 1
-    const { file, first } = firsts[at] ?? { file: '', first: 0 }
-    found[file] ??= []
-    found[file].push(number - first)
+    while (at + 1 < parts.length && (parts[at + 1]?.first ?? 0) <= number) at += 1
+    const { file, first, of } = parts[at] ?? { file: '', first: 0, of: 0 }
+    found[file] ??= { of, ran: [] }
+    found[file].ran.push(number - first)
   }
   return found
 }

@@ -28,12 +28,15 @@ const arithmeticKinds = new Set([
 ])
 
 /** The subject of a mutant, from its kind, its file, and the words of its line. */
-export function subjectOf({ kind, file, original }: Mutant, line: string): Subject {
-  if (kind === 'tenant filter' || /tenant_id/.test(original)) return 'tenants'
+export function subjectOf({ kind, file }: Mutant, line: string): Subject {
+  if (kind === 'tenant filter') return 'tenants'
   if (/database\/session\/(tenant|row-level-security)\.ts$/.test(file)) return 'tenants'
   if (kind === 'role') return 'roles'
-  if (/http\/(caller-rights|admission)\.ts$|contract\/src\/token-scopes\.ts$/.test(file)) return 'roles'
-  if (/\b(role|roleAtLeast|hasScope|scopes|permits|seenByViewer|isOwner)\b/.test(line)) return 'roles'
+  if (/http\/(caller-rights|admission)\.ts$|contract\/src\/(token-scopes|roles)\.ts$/.test(file))
+    return 'roles'
+  // In the engine, a scope is an area.
+  if (/^(contract|server)\//.test(file) && /\b(role|roleAtLeast|hasScope|permits|seenByViewer)\b/.test(line))
+    return 'roles'
   if (kind === 'outcome') return 'outcomes'
   if (/engine\/src\/(lane-outcome|quote-update|shipment-update)\.ts$/.test(file)) return 'outcomes'
   if (/\b(outcome|outcomes|voided_at|voidedAt|isBooked|decided_at|decidedAt)\b/.test(line)) return 'outcomes'
