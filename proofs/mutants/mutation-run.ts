@@ -49,8 +49,8 @@ interface State {
 }
 
 /** Limits on the tests of one mutant. A mutant that survives this much counts as a survivor. */
-const testFilesMax = 30
-const secondsMax = 180
+const testFilesMax = 16
+const secondsMax = 100
 /** After this multiple of their usual time, and a time to start, tests are in an endless loop. */
 const usualTimesMax = 5
 const startSeconds = 90
@@ -267,7 +267,7 @@ function nearestFirst(mutant: Chosen, reach: Reach, folder: string): string[] {
       imports +
       common -
       // A slow file waits for quick ones.
-      Math.min(4, reach.msOf(test) / 10_000)
+      Math.min(5, reach.msOf(test) / 6_000)
     )
   }
   const near = new Map(reach.testsOf(mutant.file, mutant).map((test) => [test, nearness(test)]))

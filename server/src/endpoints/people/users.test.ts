@@ -186,6 +186,16 @@ describe('409', () => {
     expect((await me(acme.owner)).body.user.role).toBe('owner')
   })
 
+  test('an owner who was removed, or has not accepted the invitation, is no other owner', async () => {
+    const tenant = await makeTenant(app)
+    const second = await makePerson(app, tenant, 'owner')
+    expect((await remove(tenant.owner, second.id)).status).toBe(200)
+    expect((await invite(tenant.owner, { role: 'owner' })).status).toBe(201)
+    for (const answer of [await change(tenant.owner, 1, { role: 'admin' }), await remove(tenant.owner, 1)]) {
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'last-owner'])
+    }
+  })
+
   test('two owners cannot step down at the same time', async () => {
     const tenant = await makeTenant(app)
     const second = await makePerson(app, tenant, 'owner')
@@ -281,16 +291,22 @@ describe('an invitation claims no address', () => {
 
 describe('429', () => {
   test('a brokerage makes 100 invitations per day, repeated ones included and over all instances', async () => {
-    const tenant = await makeTenant(app)
-    const another = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
+    // Half a second more than 90 s before midnight, at any hour of the test.
+    const now = Math.ceil(Date.now() / 86_400_000) * 86_400_000 - 90_500
+    const one = await testApp({ now })
+    const another = await appOn(one.testDatabase, { secretKeys: [one.secretKey], now })
     try {
-      const midnight = Math.ceil(app.now / 86_400_000) * 86_400_000
-      ;[app.now, another.now] = [midnight - 90_500, midnight - 90_500]
+      const [tenant, neighbor] = [await makeTenant(one), await makeTenant(one)]
+      const inviteBy = (token: string) =>
+        call(one, 'POST', '/api/users', {
+          token,
+          body: { name: 'Sam Reyes', email: newEmail(), role: 'member' },
+        })
       const email = newEmail()
       for (let made = 0; made < invitationsPerDayMax; made += 10) {
         const answers = await Promise.all(
           Array.from({ length: 10 }, (_, nth) =>
-            call(nth % 2 === 0 ? app : another, 'POST', '/api/users', {
+            call(nth % 2 === 0 ? one : another, 'POST', '/api/users', {
               token: tenant.owner,
               body: { name: 'Sam Reyes', email: nth < 5 ? email : newEmail(), role: 'member' },
             }),
@@ -299,19 +315,20 @@ describe('429', () => {
         expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
       }
       // Invitations to one address at once are one person.
-      const { body } = await call(app, 'GET', '/api/users', { token: tenant.owner })
+      const { body } = await call(one, 'GET', '/api/users', { token: tenant.owner })
       expect(body.users.filter((user: { email: string }) => user.email === email)).toHaveLength(1)
-      const refused = await invite(tenant.owner)
+      const refused = await inviteBy(tenant.owner)
       expect([refused.status, codeOf(refused), refused.headers.get('retry-after')]).toEqual([
         429,
         'too-many-attempts',
         '91',
       ])
-      expect((await invite(other.owner)).status).toBe(201)
-      app.now += 91_000
-      expect((await invite(tenant.owner)).status).toBe(201)
+      expect((await inviteBy(neighbor.owner)).status).toBe(201)
+      one.now += 91_000
+      expect((await inviteBy(tenant.owner)).status).toBe(201)
     } finally {
       await another.close()
+      await one.close()
     }
   })
 })

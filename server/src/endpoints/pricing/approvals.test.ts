@@ -256,6 +256,8 @@ describe('who decides', () => {
   test('the only admin or owner may, and an approver who left may not', async () => {
     const small = await makeTenant(app)
     const leaver = await makePerson(app, small, 'admin')
+    // A rep is no approver either.
+    await makePerson(app, small, 'member')
     await post(
       '/api/pricing-rules',
       { conditions: {}, terms: { minimum: { rate_per_mile: 2 }, outside: 'approval' } },
