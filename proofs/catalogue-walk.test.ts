@@ -192,7 +192,7 @@ describe('each planted fault is found, and prevents the service from starting', 
 describe('a service role without session timeouts prevents the service from starting', () => {
   test.each([
     ['statement_timeout', '0', /have no statement_timeout.* set statement_timeout = '2s'/],
-    ['statement_timeout', '1h', /too long a statement_timeout/],
+    ['statement_timeout', '61s', /too long a statement_timeout/],
     [
       'idle_in_transaction_session_timeout',
       '0',
