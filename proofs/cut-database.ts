@@ -244,7 +244,7 @@ async function loseOneCommit(
       )
     )[0]
   // The update is one statement with an implicit COMMIT: PostgreSQL responds to it after the commit.
-  const lost = proxy.resetAfter('select book_shipment_batch(')
+  const lost = proxy.resetAfter('select book_shipment(')
   const first = await send()
   const problem = (await first.json()) as { detail?: string }
   if (first.status !== 503 || !/outcome unknown/.test(problem.detail ?? '')) {

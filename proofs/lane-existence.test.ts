@@ -64,7 +64,7 @@ function requestStatements(sent: typeof statements): string[] {
   const open = new Map<object, string[]>()
   for (const { on, text } of sent) {
     // A function call that sets the tenant itself is a transaction, too.
-    const begins = text.startsWith('begin') || /^select \w+(\(entered\.tenant|_batch\()/.test(text)
+    const begins = text.startsWith('begin') || /^select \w+\(entered\.tenant/.test(text)
     const transaction = begins ? [] : (open.get(on) ?? [])
     if (begins) transactions.push(transaction)
     open.set(on, transaction)

@@ -124,8 +124,8 @@ function serviceCaller(tenant: TenantId, { userId, tokenId, scopes }: LiveToken)
 /** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
 const lastUsedGrainMs = 300_000
 
-/** Concurrent writes of "last used", which share a message or two. Thousands of tokens may be used in the same second. */
-const usesWrittenAtOnceMax = 32
+/** Concurrent writes of "last used". Thousands of tokens may be used in the same second, and requests need the connections. */
+const usesWrittenAtOnceMax = 3
 
 /** The moment that stored expiry times are compared with: with the same leeway as the expiry in the token itself. */
 function withLeeway(now: number): Date {

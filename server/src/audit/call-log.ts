@@ -42,8 +42,8 @@ export interface CallLogCounts {
 
 /** A page that polls every second sees a call at its next poll. */
 const flushEveryMs = 500
-/** Tenants that are written concurrently. Their calls share a message or two. */
-const writersMax = 32
+/** Tenants that are written concurrently. More would take connections from requests. */
+const writersMax = 3
 /**
  * Tenants per flush. More would take the machine from the requests. The next flushes write the other tenants, and calls
  * that arrive meanwhile stay within the bounds of PendingCalls.
@@ -51,7 +51,7 @@ const writersMax = 32
 const tenantsPerFlushMax = 50
 /** Old calls of a tenant are deleted after this many new ones, or with the first new one after `pruneEveryMs`. */
 const pruneAfterCalls = 500
-const pruneEveryMs = 60_000
+const pruneEveryMs = 3_600_000
 const dayMs = 86_400_000
 
 interface CallLogParts {

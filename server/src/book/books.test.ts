@@ -400,6 +400,27 @@ describe('the memory of all books together', () => {
     expect((await rowsOf(shelf, b)).size).toBe(2)
   })
 
+  test('a book that is closed while its changes are read still answers the reader who waits for them', async () => {
+    const tenant = await makeTenant(app)
+    for (let quote = 0; quote < 2; quote++) await makeLane(app, tenant)
+    const [a, b, c] = [tenantId(tenant.id), await tenantOf(2), await tenantOf(2)]
+    const shelf = shelfOn(app, { bytesMax: 500 })
+    await shelf.books.read(a)
+    await makeLane(app, tenant)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    shelf.stand.gate = promise
+    const before = shelf.stand.transactions
+    const reading = rowsOf(shelf, a)
+    await expect.poll(() => shelf.stand.transactions).toBe(before + 1)
+    shelf.stand.gate = Promise.resolve()
+    await shelf.books.read(b)
+    await shelf.books.read(c)
+    expect(shelf.books.counts().closed).toBe(1)
+    resolve()
+    expect((await reading).size).toBe(3)
+    expect([a, b, c].map((own) => shelf.books.peek(own) !== null)).toEqual([false, true, true])
+  })
+
   test('a brokerage that exceeds the limit alone gets an error with the number of quotes that fit, and is tried again after a minute', async () => {
     const [own, small] = [await tenantOf(4), await tenantOf(1)]
     const shelf = shelfOn(app, { bytesMax: 300 })

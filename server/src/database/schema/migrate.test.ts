@@ -20,7 +20,8 @@ async function connected(connectionString: string): Promise<pg.Client> {
 /** Undoes the last migration of the baseline. It locks the table tenants, which writers of tenants lock too. */
 async function unmigrate(owner: pg.Client): Promise<string> {
   await owner.query(`
-    drop function keep_calls, keep_calls_batch, take_permit, erase_sandbox_rows;
+    drop function keep_calls, take_permit, erase_sandbox_rows;
+    drop function if exists keep_calls_batch;
     drop table integration_calls, tenant_windows;
     delete from schema_migrations where name = '${lastBaselineMigration}'`)
   return lastBaselineMigration

@@ -1494,29 +1494,6 @@ AS $function$
 revoke all on function book_shipment(integer, bytea, text, jsonb) from public;
 grant execute on function book_shipment(integer, bytea, text, jsonb) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.book_shipment_batch(tenants integer[], digests bytea[], refs text[], bookings jsonb[])
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-  -- In the database for one round trip and one commit for several tenants (see switch_tenant).
-  declare
-    results json[] := '{}';
-  begin
-    for nth in 1 .. cardinality(tenants) loop
-      perform public.switch_tenant(tenants[nth]);
-      begin
-        results[nth] := json_build_array(
-          public.book_shipment(tenants[nth], digests[nth], refs[nth], bookings[nth])
-        );
-      exception when others then
-        results[nth] := null;
-      end;
-    end loop;
-    return array_to_json(results);
-  end $function$;
-revoke all on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) from public;
-grant execute on function book_shipment_batch(integer[], bytea[], text[], jsonb[]) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.broken_calibrations()
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2287,23 +2264,6 @@ AS $function$
 revoke all on function find_booking(integer, bytea, text) from public;
 grant execute on function find_booking(integer, bytea, text) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.find_booking_batch(tenants integer[], digests bytea[], refs text[])
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-  -- In the database for one round trip for several tenants (see switch_tenant).
-  declare
-    results json[] := '{}';
-  begin
-    for nth in 1 .. cardinality(tenants) loop
-      perform public.switch_tenant(tenants[nth]);
-      results[nth] := json_build_array(public.find_booking(tenants[nth], digests[nth], refs[nth]));
-    end loop;
-    return array_to_json(results);
-  end $function$;
-revoke all on function find_booking_batch(integer[], bytea[], text[]) from public;
-grant execute on function find_booking_batch(integer[], bytea[], text[]) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.fuel_cents(mills_per_mile double precision, miles double precision)
  RETURNS integer
  LANGUAGE sql
@@ -2398,8 +2358,7 @@ CREATE OR REPLACE FUNCTION public.keep_calls(tenant integer, calls jsonb, kept i
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
-  -- In the database for one round trip instead of four, and for the batch below. It does not wait for the disk: a crash may
-  -- lose the last calls.
+  -- In the database for one round trip instead of four. It does not wait for the disk: a crash may lose the last calls.
   declare
     last bigint;
     first_kept bigint;
@@ -2444,27 +2403,6 @@ AS $function$
   end $function$;
 revoke all on function keep_calls(integer, jsonb, integer, timestamp with time zone) from public;
 grant execute on function keep_calls(integer, jsonb, integer, timestamp with time zone) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.keep_calls_batch(tenants integer[], calls jsonb[], kept integer[], kept_from timestamp with time zone[])
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-  -- In the database for one round trip and one commit for several tenants (see switch_tenant).
-  declare
-    results json[] := '{}';
-  begin
-    for nth in 1 .. cardinality(tenants) loop
-      perform public.switch_tenant(tenants[nth]);
-      begin
-        results[nth] := json_build_array(public.keep_calls(tenants[nth], calls[nth], kept[nth], kept_from[nth]));
-      exception when others then
-        results[nth] := null;
-      end;
-    end loop;
-    return array_to_json(results);
-  end $function$;
-revoke all on function keep_calls_batch(integer[], jsonb[], integer[], timestamp with time zone[]) from public;
-grant execute on function keep_calls_batch(integer[], jsonb[], integer[], timestamp with time zone[]) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.make_change_lane()
  RETURNS void
@@ -2607,35 +2545,12 @@ AS $function$
 revoke all on function note_secret_use(integer, integer, timestamp with time zone) from public;
 grant execute on function note_secret_use(integer, integer, timestamp with time zone) to lanewise_service;
 
-CREATE OR REPLACE FUNCTION public.note_secret_use_batch(tenants integer[], secrets integer[], used_at timestamp with time zone[])
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-  -- In the database for one round trip and one commit for several tenants (see switch_tenant).
-  declare
-    results json[] := '{}';
-  begin
-    for nth in 1 .. cardinality(tenants) loop
-      perform public.switch_tenant(tenants[nth]);
-      begin
-        perform public.note_secret_use(tenants[nth], secrets[nth], used_at[nth]);
-        results[nth] := '[null]';
-      exception when others then
-        results[nth] := null;
-      end;
-    end loop;
-    return array_to_json(results);
-  end $function$;
-revoke all on function note_secret_use_batch(integer[], integer[], timestamp with time zone[]) from public;
-grant execute on function note_secret_use_batch(integer[], integer[], timestamp with time zone[]) to lanewise_service;
-
 CREATE OR REPLACE FUNCTION public.note_token_use(tenant integer, token integer, used_at timestamp with time zone, network text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-  -- In the database so that recording a use is one message instead of three (begin, update, commit), and so that the
-  -- function below records uses of several tenants in one message and one commit. It does not wait for the disk: a crash
-  -- may lose the last uses.
+  -- In the database so that recording a use is one message instead of three (begin, update, commit). It does not wait for the
+  -- disk: a crash may lose the last uses.
   begin
     perform public.commit_without_waiting();
     update public.service_tokens set last_used_at = used_at, last_used_from = network
@@ -2643,28 +2558,6 @@ AS $function$
   end $function$;
 revoke all on function note_token_use(integer, integer, timestamp with time zone, text) from public;
 grant execute on function note_token_use(integer, integer, timestamp with time zone, text) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.note_token_use_batch(tenants integer[], tokens integer[], used_at timestamp with time zone[], networks text[])
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-  -- In the database for one round trip and one commit for several tenants (see switch_tenant).
-  declare
-    results json[] := '{}';
-  begin
-    for nth in 1 .. cardinality(tenants) loop
-      perform public.switch_tenant(tenants[nth]);
-      begin
-        perform public.note_token_use(tenants[nth], tokens[nth], used_at[nth], networks[nth]);
-        results[nth] := '[null]';
-      exception when others then
-        results[nth] := null;
-      end;
-    end loop;
-    return array_to_json(results);
-  end $function$;
-revoke all on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) from public;
-grant execute on function note_token_use_batch(integer[], integer[], timestamp with time zone[], text[]) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.on_basis(cents integer, basis text, fuel integer, accessorials integer, wanted text)
  RETURNS integer
@@ -2795,17 +2688,6 @@ AS $function$
   end $function$;
 revoke all on function stalled_undos(timestamp with time zone) from public;
 grant execute on function stalled_undos(timestamp with time zone) to lanewise_service;
-
-CREATE OR REPLACE FUNCTION public.switch_tenant(tenant integer)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-  -- In the database because the functions *_batch switch between tenants inside one statement.
-  begin
-    perform set_config('app.tenant_id', tenant::text, true), set_config('lock_timeout', '10', true);
-  end $function$;
-revoke all on function switch_tenant(integer) from public;
-grant execute on function switch_tenant(integer) to lanewise_service;
 
 CREATE OR REPLACE FUNCTION public.take_permit(tenant integer, max_count integer, window_ms double precision, already_admitted boolean)
  RETURNS double precision[]

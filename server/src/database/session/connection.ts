@@ -53,6 +53,13 @@ export const settingTimeouts = ({
 export const entering = (tenant: string, { statementMs, lockMs } = usualTimeouts) =>
   `enter_tenant(${tenant}, ${statementMs}, ${lockMs}, ${idleTimeoutMs})`
 
+/**
+ * The columns of a subquery that does the same for a single statement on one server: without a function, in a third of the time. The
+ * other timeouts are those of the role, because this statement has begun already.
+ */
+export const enteringStatement = (tenant: string) =>
+  `set_config('app.tenant_id', ${tenant}, true) as tenant, set_config('lock_timeout', '${lockTimeoutMs}', true)`
+
 const sentAt = new WeakMap<pg.PoolClient, number>()
 
 /**
@@ -72,16 +79,18 @@ export async function usableAfterRollback(client: pg.PoolClient, failure: unknow
   }
 }
 
-/** Runs one statement within the deadline of the current request. */
+/** Runs one statement within the deadline of the current request. With a name, PostgreSQL keeps its plan for the session. */
 export function ask(
   client: pg.PoolClient,
   text: string,
   values?: readonly unknown[],
+  name?: string,
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
   sentAt.set(client, performance.now())
   return waitWithinDeadline((leftMs) =>
     client.query({
       text,
+      ...(name === undefined ? {} : { name }),
       ...(values === undefined ? {} : { values: [...values] }),
       query_timeout: Math.min(answerTimeoutMs, leftMs),
     } as pg.QueryConfig),

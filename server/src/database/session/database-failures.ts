@@ -62,6 +62,14 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/**
+ * Whether the session does not have the named statement (26000), or has it already without our knowledge (42P05): a pooler has given
+ * the connection another session.
+ */
+export function isStatementNotKept(error: unknown): boolean {
+  return ['26000', '42P05'].includes(sqlState(error) ?? '')
+}
+
 /** Whether a write failed because another row, which the person may not see, already has its unique key. */
 export function isDuplicateKey(error: unknown): boolean {
   return sqlState(error) === '23505'

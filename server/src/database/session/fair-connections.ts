@@ -9,7 +9,7 @@ const perBrokerageUsual = 4
 /** Requests of one brokerage that may wait for a connection. Further ones are refused at once. */
 export const waitingPerBrokerageMax = 128
 
-/** The brokerage that a transaction belongs to; null before a brokerage is known, or for several brokerages together. */
+/** The brokerage that a transaction belongs to; null before a brokerage is known. */
 type Owner = TenantId | null
 
 /** A connection of the pool. Its borrower must return it in one of the two ways. */
@@ -135,7 +135,7 @@ class FairPool implements FairConnections {
     }
     this.#queues.set(owner, queue)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // Calls of several brokerages in one message are never background work: requests may wait for some of them.
+    // Transactions without a brokerage are few and short, and requests may wait for them.
     const waiter = { isBackground: owner !== null && isInBackground(), start: resolve }
     queue.waiting.push(waiter)
     this.#serve()

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { openDatabase } from './open-database.ts'
 import { tenantId } from './tenant.ts'
 
 const brokerages = 8
@@ -12,10 +14,13 @@ let refs: string[]
 
 beforeAll(async () => {
   app = await testApp({ connectionsMax: 6 })
-  integrations = await Promise.all(Array.from({ length: brokerages }, () => makeIntegration(app)))
-  refs = await Promise.all(
-    integrations.map(async (one) => (await makeLane(app, one.tenant, { rate: 2000 })).lane_ref),
-  )
+  integrations = []
+  refs = []
+  for (let made = 0; made < brokerages; made++) {
+    const one = await makeIntegration(app)
+    integrations.push(one)
+    refs.push((await makeLane(app, one.tenant, { rate: 2000 })).lane_ref)
+  }
   // Cache the tokens and secrets, so that the tests cause calls for updates only.
   await Promise.all(integrations.map((one, at) => pushUpdate(app, one, { lane_ref: refs[at] })))
 })
@@ -87,4 +92,29 @@ test('a call with invalid arguments fails alone, with its own error', async () =
   ])
   expect(results[0]).toMatchObject({ status: 'rejected', reason: expect.objectContaining({ code: '22P02' }) })
   expect(results[1]).toEqual({ status: 'fulfilled', value: null })
+})
+
+test('a call works on a session that has lost its statements, as behind a pooler, and is sent without a name from then on', async () => {
+  const database = await openDatabase({ connection: app.testDatabase.service, connectionsMax: 1 })
+  const kept = () =>
+    database.outsideTenants(async (transaction) => {
+      const { rows } = await sql`select from pg_prepared_statements`.execute(transaction)
+      return rows.length
+    })
+  const foundRef = async () => {
+    const tenant = tenantId(integrations[0]?.tenant.id ?? 0)
+    const values = [Buffer.alloc(32, 9), refs[0]]
+    const found = await database.callInTenant<{ lane: { lane_ref: string } }>(tenant, 'find_booking', values)
+    return found.lane.lane_ref
+  }
+  try {
+    expect(await foundRef()).toBe(refs[0])
+    expect(await kept()).toBe(1)
+    await database.outsideTenants((transaction) => sql`deallocate all`.execute(transaction))
+    expect(await foundRef()).toBe(refs[0])
+    expect(await foundRef()).toBe(refs[0])
+    expect(await kept()).toBe(0)
+  } finally {
+    await database.close()
+  }
 })
