@@ -11,7 +11,7 @@ import { eventSender } from './events/index.ts'
 import { quoteExpirer } from './expiry/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
-import { readAskedLane } from './lanes/index.ts'
+import { loadPlaces } from './lanes/index.ts'
 import { ownLimit, sharedLimit, type TenantLimit, tenantWindow } from './limits/index.ts'
 import { marketAdapters } from './market-adapters/index.ts'
 import { pilotKeeper, pilotReports } from './pilot/index.ts'
@@ -58,8 +58,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { parts, drain } = await makeParts(options)
   const { config, logger } = options
   try {
-    // Loads all places before the first request: parsing them takes half a second.
-    readAskedLane({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
+    // Before the first request: it takes most of a second.
+    loadPlaces()
     const app = await buildApp(parts, logger)
     const address = await app.listen({ port: config.port, host: config.host })
     return {

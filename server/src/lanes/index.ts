@@ -1,6 +1,7 @@
 /**
  * Lanes in requests and answers: parses places and equipment, and formats lanes and requests for approval as JSON and CSV.
  */
+export { loadPlaces } from '#geography/load-places.ts'
 export {
   type AskedQuote,
   approvalAnswer,

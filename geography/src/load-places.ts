@@ -1,0 +1,22 @@
+import { gazetteer } from '#geography/gazetteer.ts'
+import { isPostalArea, marketOf, marketsNamed } from '#geography/markets.ts'
+import { placeCalled } from '#geography/other-names.ts'
+import { readAnyPlace } from '#geography/read-place.ts'
+
+/**
+ * Builds everything that reading a place may need. Each part is built when it is first used, in up to half a second: a service
+ * builds all of them before it answers requests, because everybody would wait for the first unusual place.
+ */
+export function loadPlaces(): void {
+  const { byName } = gazetteer()
+  isPostalArea('M5H')
+  marketsNamed('dallas')
+  // Markets of US postal areas, and those of places without such areas.
+  for (const country of ['US', 'CA', 'MX']) {
+    const place = byName.find((one) => one.country === country)
+    if (place !== undefined) marketOf(place)
+  }
+  // A name that no index has is searched in all of them.
+  placeCalled('no such place', 'TX')
+  for (const text of ['no such place', 'M5H 2N2', '75201', 'ATL', 'Cd Juarez']) readAnyPlace(text)
+}
