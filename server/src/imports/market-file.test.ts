@@ -245,6 +245,25 @@ test.each([
   expect(threadMs() - begun).toBeLessThan(1_000)
 })
 
+test('a line of two million characters is refused, and takes its turns', async () => {
+  for (const line of [';'.repeat(1_900_000), `"${'a'.repeat(1_900_000)}`]) {
+    expect(await refusal(`Origin,Destination,Equipment,Rate\n${line}\n`)).toContain(
+      'Line 2 must have at most 512,000 characters.',
+    )
+  }
+})
+
+test('a long name of a column is shortened in answers and errors', async () => {
+  const name = 'n'.repeat(200_000)
+  const { columns } = await read(`Origin,Destination,Equipment,Rate,${name}\nDallas TX,Reno NV,V,2000,x\n`, {
+    basis: 'all_in',
+  })
+  expect(columns.at(-1)?.name).toBe(`${'n'.repeat(60)}…`)
+  expect(await refusal(`Origin,Destination,${name}\nDallas TX,Reno NV,x\n`)).toContain(
+    `it is "Origin", "Destination", "${'n'.repeat(60)}…".`,
+  )
+})
+
 test('names of columns and cells', () => {
   expect(meaningOf('Flat Rate')).toMatchObject({ field: 'mid', equipment: null })
   expect(meaningOf('Spot Your Own Avg Linehaul Rate')).toBeNull()

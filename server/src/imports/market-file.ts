@@ -2,7 +2,7 @@ import Papa from 'papaparse'
 import { marketFileRowsMax } from '#contract/limits.ts'
 import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
-import { cellText } from '../csv/index.ts'
+import { cellText, quoted } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { formOf, ImportFileError, refuseOtherText } from '../tables/index.ts'
 import { isNoAmount, readPerMile } from './market-cells.ts'
@@ -73,7 +73,8 @@ function* readInSteps(text: string, defaults: MarketFileDefaults, now: number): 
   }
   const { single, repeated } = yield* rowsInSteps(found, read)
   return {
-    columns: chosen.columns,
+    // A column that is not read may have a name of any length.
+    columns: chosen.columns.map((column) => ({ ...column, name: quoted(column.name).slice(1, -1) })),
     rows: single,
     notes: [
       ...listed(above, 'above the header'),
@@ -132,6 +133,8 @@ function* linesInSteps(text: string): Steps<Line[]> {
 
 /** Characters of a file that are parsed in one step. */
 const pieceLength = 32_000
+/** A longer line has more columns than are read, longer cells, or a double quote that is never closed. */
+const lineLengthMax = 512_000
 
 /** The cells of all lines, until there are more than a file may have. */
 function* parsedInSteps(
@@ -149,6 +152,11 @@ function* parsedInSteps(
     from += piece.meta.cursor
     // A cell with line breaks, or a double quote that is never closed, can be longer than a piece.
     length = piece.meta.cursor === 0 ? 2 * length : pieceLength
+    if (length > lineLengthMax) {
+      throw refused(
+        `Line ${parsed.length + 1} must have at most ${lineLengthMax.toLocaleString('en-US')} characters. A double quote before it may not be closed.`,
+      )
+    }
     yield
   }
   return parsed
@@ -194,7 +202,7 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
   ]
   if (missing.length > 0) {
     throw refused(
-      `The header must name columns for ${missing.join(', ')}; it is ${JSON.stringify(header.slice(0, 30))}.`,
+      `The header must name columns for ${missing.join(', ')}; it is ${header.slice(0, 30).map(quoted).join(', ')}.`,
     )
   }
   for (const { basis, at } of chosen.rates) {
