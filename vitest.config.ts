@@ -8,7 +8,7 @@ import { tablerIcons } from './dashboard/tabler-icons.ts'
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
 /** Proofs with long timeouts. `npm run prove` runs their full length. */
 const isLongProof = (file: string) =>
-  /^proofs\/(crash-safety|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
+  /^proofs\/(bad-input|crash-safety|heavy-requests|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
     file,
   )
 const tests = globSync(

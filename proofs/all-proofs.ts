@@ -8,6 +8,7 @@ import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
 import { fullDisk } from './full-disk.ts'
+import { heavyRequestsProof } from './heavy-requests.ts'
 import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
@@ -169,4 +170,5 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: routes, minutes: 0.5 },
   { proof: rowLevelSecurity, minutes: 2 },
   { proof: rememberedAnswers, minutes: 1.5 },
+  { proof: heavyRequestsProof, minutes: 12 },
 ]

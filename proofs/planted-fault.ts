@@ -6,11 +6,30 @@ import { registerHooks } from 'node:module'
  * nothing.
  */
 
-interface Fault {
+interface Edit {
   readonly file: string
   readonly text: string
   readonly instead: string
 }
+
+interface Fault extends Edit {
+  /** Further edits: a fault that is caught in several places is planted in all of them. */
+  readonly also?: readonly Edit[]
+}
+
+/** Readers take cells of any length. */
+const longCells = [
+  {
+    file: '/server/src/csv/cells.ts',
+    text: 'whole.length > cellLengthMax ?',
+    instead: 'false ?',
+  },
+  {
+    file: '/server/src/csv/cells.ts',
+    text: 'return text.length > cellLengthMax\n',
+    instead: 'return false\n',
+  },
+] as const
 
 export const faults = {
   /** A lost idle connection ends the process. */
@@ -59,14 +78,105 @@ export const faults = {
   /** Two instances admit twice as many requests. */
   'each instance counts for itself': {
     file: '/server/src/limits/shared-limit.ts',
-    text: 'const isAlone = otherInstances',
-    instead: 'const isAlone = true || otherInstances',
+    text: "const isAlone = this.#look().state === 'alone'",
+    instead: 'const isAlone = true',
   },
   /** The server waits for headers without a limit. */
   'no timeout for headers': {
     file: '/server/src/http/app.ts',
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
+  },
+  /** One pattern reads a charge: it backtracks for minutes in a thousand spaces. */
+  'charges are read with one pattern': {
+    file: '/engine/src/named-charges.ts',
+    text: 'const charge = readCharge(part.trim())',
+    instead: String.raw`const whole = /^\s*(\S.*?)\s*(?:[:=]|\s)\s*\$?\s*(\d{1,7}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?\s*$/.exec(part)
+    const charge = whole === null ? null : readCharge(part.trim())`,
+  },
+  /** The end of a day is searched from each space, in cells of any length. */
+  'days of any length are searched for a zone': {
+    file: '/server/src/csv/cells.ts',
+    text: String.raw`(?<!\s)\s*(Z|UTC|`,
+    instead: String.raw`\s*(Z|UTC|`,
+    also: longCells,
+  },
+  /** Similar places are looked up for each wrong cell of pasted rows, in one turn. */
+  'places are looked up for each pasted row': {
+    file: '/server/src/imports/pasted-lanes.ts',
+    text: 'const found = this.#found.get(place) ?? []',
+    instead:
+      'if (place !== null) return nearestSpellings(place)\n    const found = this.#found.get(place) ?? []',
+    also: [
+      {
+        file: '/server/src/endpoints/quotes/pasted-lanes.ts',
+        text: 'await yieldBetweenSteps(readPasted(body.text, now))',
+        instead:
+          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(readPasted(body.text, now))',
+      },
+    ],
+  },
+  /** Names of any length are compared for typos, in one turn. */
+  'customers of any name are compared in one turn': {
+    file: '/engine/src/customer-name.ts',
+    text: 'const TYPO_LENGTH_MAX = 60',
+    instead: 'const TYPO_LENGTH_MAX = 1_000',
+    also: [
+      {
+        file: '/server/src/endpoints/customers/customers.ts',
+        text: 'await yieldBetweenSteps(nameVariants(found.map(({ name }) => name)))',
+        instead:
+          '((steps) => { for (;;) { const step = steps.next(); if (step.done === true) return step.value } })(nameVariants(found.map(({ name }) => name)))',
+      },
+    ],
+  },
+  /** Each wrong pair of a map repeats all names of columns, as long as they are. */
+  'each problem lists all columns': {
+    file: '/server/src/imports/columns.ts',
+    text: 'return shownProblems(problems)',
+    instead: 'return problems',
+    also: [
+      {
+        file: '/server/src/imports/columns.ts',
+        text: "if (said.has(list)) return ''",
+        instead: '',
+      },
+      {
+        file: '/server/src/imports/columns.ts',
+        text: 'names.slice(0, listedMax).map(quoted)',
+        instead: 'names.slice(0, listedMax)',
+      },
+      {
+        file: '/server/src/imports/columns.ts',
+        text: 'if (problems.length > pairProblemsMax) break',
+        instead: '',
+      },
+    ],
+  },
+  /** A list is copied and validated item by item, however long it is. */
+  'lists of any length are copied': {
+    file: '/contract/src/shape.ts',
+    text: "schema.type !== 'array' || value.length > maxItems",
+    instead: "schema.type !== 'array'",
+    also: [
+      {
+        file: '/contract/src/shape.ts',
+        text: 'const long = tooLong(root, value, [])',
+        instead: 'const long = [] as BodyPath[]',
+      },
+      {
+        file: '/server/src/signing/strict-json.ts',
+        text: 'const itemsMax = limits.keysMax + jsonItemsMax',
+        instead: 'const itemsMax = Number.POSITIVE_INFINITY',
+      },
+    ],
+  },
+  /** A cost of zero is searched from each zero, in cells of any length. */
+  'costs of any length are searched for zeros': {
+    file: '/server/src/csv/cells.ts',
+    text: String.raw`(?:0+(?:\.0*)?|\.0+)$/i.test(text)) return { value: null }`,
+    instead: String.raw`0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }`,
+    also: longCells,
   },
 } as const satisfies Record<string, Fault>
 
@@ -79,6 +189,9 @@ export function planting(fault: FaultName): string {
   return `--import=${file.href}`
 }
 
+/** All edits of a fault. */
+export const editsOf = (fault: Fault): readonly Edit[] => [fault, ...(fault.also ?? [])]
+
 const asked = new URL(import.meta.url).searchParams.get('fault')
 if (asked !== null) {
   const fault = (faults as Record<string, Fault>)[asked]
@@ -86,11 +199,14 @@ if (asked !== null) {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
-      if (!url.endsWith(fault.file)) return loaded
-      const source = String(loaded.source)
-      if (!source.includes(fault.text))
-        throw new Error(`${fault.file} does not contain the text that the fault "${asked}" replaces.`)
-      return { ...loaded, source: source.replace(fault.text, () => fault.instead) }
+      const edits = editsOf(fault).filter(({ file }) => url.endsWith(file))
+      if (edits.length === 0) return loaded
+      const source = edits.reduce((text, edit) => {
+        if (!text.includes(edit.text))
+          throw new Error(`${edit.file} does not contain the text that the fault "${asked}" replaces.`)
+        return text.replace(edit.text, () => edit.instead)
+      }, String(loaded.source))
+      return { ...loaded, source }
     },
   })
 }

@@ -1,0 +1,257 @@
+import { utils, write } from '@e965/xlsx'
+import type { Endpoint } from '#contract/endpoint.ts'
+import { importColumnsMax, importHeadBytesMax, marketFileRowsMax, pastedRowsMax } from '#contract/limits.ts'
+import { marketFileFields } from '#contract/market-rates.ts'
+import { importFieldNames } from '#server/csv/index.ts'
+import type { ValueSchema } from './extreme-values.ts'
+import { type Content, formsCount, type HeavyRequest, repeated, runOf, textOf } from './heavy-values.ts'
+import type { WalkRequest } from './route-requests.ts'
+
+/**
+ * The heaviest files and pasted texts for each reader of tables: every column with the repetitions of each kind of character in
+ * cells of every length, the most rows and columns, and texts that are no table at all.
+ */
+
+/** A reader of tables: its columns, a value that each of them takes, and its most rows. */
+interface TableReader {
+  readonly columns: readonly string[]
+  readonly valid: Readonly<Record<string, string>>
+  readonly rowsMax: number
+  readonly separators: readonly string[]
+  /** The member of the JSON body that holds the text; null if the body is the file. */
+  readonly member: string | null
+  /** Bytes of most files; one file of each reader has its largest size. */
+  readonly bytes: number
+}
+
+const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
+const quotes = { ...lane, quoted_rate: '2000', quoted_at: '2026-01-02', outcome: 'won' }
+const importReader: TableReader = {
+  // One column for each end, as files have.
+  columns: importFieldNames.filter((name) => !/^(origin|destination)_(city|state|zip)$/.test(name)),
+  valid: quotes,
+  rowsMax: 10_000,
+  separators: [',', '\t', ';'],
+  member: null,
+  bytes: 150_000,
+}
+const marketReader: TableReader = {
+  columns: marketFileFields,
+  valid: { ...lane, mid: '1960', as_of: '2026-02-27' },
+  rowsMax: marketFileRowsMax,
+  separators: [',', '\t'],
+  member: 'text',
+  bytes: 300_000,
+}
+
+const readers: Readonly<Partial<Record<string, TableReader>>> = {
+  'create-import': importReader,
+  'integration-create-import': importReader,
+  'load-market-file': marketReader,
+  'push-market-file': marketReader,
+  'read-pasted-lanes': {
+    columns: [
+      'Origin',
+      'Destination',
+      'Equipment',
+      'Rate',
+      'Cost',
+      'Pickup Date',
+      'Customer',
+      'Fuel',
+      'Accessorials',
+      'Basis',
+      'Currency',
+      'Market Rate',
+      'Cost Basis',
+    ],
+    valid: {
+      Origin: 'Dallas, TX',
+      Destination: 'Atlanta, GA',
+      Equipment: 'V',
+      Rate: '2150',
+      Customer: 'Harvest',
+    },
+    rowsMax: pastedRowsMax,
+    separators: ['\t', ',', ';'],
+    member: 'text',
+    bytes: 60_000,
+  },
+  'load-diesel-prices': {
+    columns: ['period', 'series', 'value'],
+    valid: { period: '2026-03-02', series: 'EMD_EPD2D_PTE_NUS_DPG', value: '3.879' },
+    rowsMax: 5_200,
+    separators: [','],
+    member: 'text',
+    bytes: 300_000,
+  },
+  'add-exchange-rates': {
+    columns: ['date', 'usd_per_cad'],
+    valid: { date: '2026-03-02', usd_per_cad: '0.7312' },
+    rowsMax: 8_000,
+    separators: [','],
+    member: 'text',
+    bytes: 300_000,
+  },
+}
+
+/** The endpoints that read tables. */
+export const tableReaders = Object.keys(readers)
+
+/** Cells of at most this length are read; longer ones are refused for their length. */
+const cellLengths = [30, 990, 20_000]
+
+function table(
+  separator: string,
+  header: readonly string[] | null,
+  rows: Iterable<readonly string[]>,
+  bytesMax: number,
+) {
+  const lines: string[] = header === null ? [] : [header.join(separator)]
+  let length = lines.join('').length
+  for (const row of rows) {
+    const line = row.join(separator)
+    length += line.length + 1
+    if (length > bytesMax) break
+    lines.push(line)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+interface BrokenCells {
+  readonly length: number
+  readonly isQuoted: boolean
+  /** The column of the first row. */
+  readonly first: number
+  /** The form of the first rows; each further round of columns has the next one. */
+  readonly form: number
+}
+
+/** Rows that are valid but for one cell, another one in each row. */
+function* brokenRows(
+  { columns, valid, rowsMax }: TableReader,
+  word: string,
+  { length, isQuoted, first, form }: BrokenCells,
+) {
+  const written = (text: string, quote = isQuoted) => (quote ? `"${text.replaceAll('"', '""')}"` : text)
+  for (let nth = 0; nth < rowsMax; nth++) {
+    const at = (first + nth) % columns.length
+    yield columns.map((name, column) => {
+      const value = valid[name] ?? ''
+      if (column !== at) return written(value, value.includes(','))
+      const text = textOf(word, length, value, form + Math.floor(nth / columns.length))
+      // A text of its own, so that no row is answered by what was found for an earlier one.
+      return written(`${text}${nth < 2 * columns.length ? '' : nth}`)
+    })
+  }
+}
+
+/** Rows of which every cell is wrong, each with a text of its own. */
+function* wrongRows({ columns, rowsMax }: TableReader, word: string) {
+  for (let nth = 0; nth < rowsMax; nth++) {
+    yield columns.map((_, at) => `"Dock ${nth}${runOf(word, 4).replaceAll('"', '')} Dalas ${at}"`)
+  }
+}
+
+function* heavyTables(reader: TableReader): Generator<{ what: string; text: () => string }> {
+  const { columns, separators, bytes, member } = reader
+  const [first = ','] = separators
+  const header = `${columns.join(first)}\n`
+  const filled = (unit: string, room = bytes) => unit.repeat(Math.floor(room / unit.length))
+  const most = member === null ? 1_000_000 : bytes * 5
+  yield { what: 'the most valid rows', text: () => table(first, columns, validRows(reader), most) }
+  for (const [nth, word] of repeated.entries()) {
+    const said = JSON.stringify(word)
+    const separator = separators[nth % separators.length] ?? first
+    const head = Math.min(bytes, importHeadBytesMax) - 2_000
+    yield { what: `a file of ${said}`, text: () => runOf(word, bytes) }
+    yield { what: `a header and ${said}`, text: () => `${header}${runOf(word, bytes)}` }
+    yield {
+      what: `names of columns of ${said}`,
+      text: () => `${columns.join(first)}${first}${runOf(word, head)}\n`,
+    }
+    for (const length of cellLengths) {
+      // A file with fewer rows than columns and forms has one form, in some of the columns.
+      const rows = Math.max(1, Math.floor(bytes / (length + 200)))
+      const isShort = rows < columns.length * formsCount
+      for (let form = 0; form < (isShort ? formsCount : 1); form++) {
+        for (let first = 0; first < columns.length; first += rows) {
+          const cells = { length, isQuoted: nth % 2 === 0, first, form }
+          yield {
+            what: `cells of ${length} characters of ${said}, form ${form}, from column ${first + 1}`,
+            text: () => table(separator, columns, brokenRows(reader, word, cells), bytes),
+          }
+        }
+      }
+    }
+    for (const [how, names] of [
+      ['', columns],
+      [', without a header', null],
+    ] as const) {
+      yield {
+        what: `wrong cells with ${said}${how}`,
+        text: () => table(first, names, wrongRows(reader, word), bytes),
+      }
+    }
+  }
+  const names = Array.from({ length: importColumnsMax }, (_, at) => `Column ${at}`)
+  yield { what: 'the most columns', text: () => `${names.join(first)}\n` }
+  yield { what: 'more columns than are read', text: () => `${header}${filled(first)}\n` }
+  yield { what: 'quotes that do not end', text: () => `${header}"${filled('a""')}` }
+  yield { what: 'quotes within cells', text: () => `${header}${filled(`a"b"${first}`)}\n` }
+}
+
+function* validRows({ columns, valid, rowsMax }: TableReader) {
+  for (let nth = 0; nth < rowsMax; nth++) {
+    yield columns.map((name) => (valid[name]?.includes(',') ? `"${valid[name]}"` : (valid[name] ?? '')))
+  }
+}
+
+/** A workbook of this many rows of one text. */
+export function workbook(columns: readonly string[], rows: number, text: (nth: number) => string): Buffer {
+  const cells = Array.from({ length: rows }, (_, nth) => columns.map(() => text(nth)))
+  const book = utils.book_new()
+  utils.book_append_sheet(book, utils.aoa_to_sheet([[...columns], ...cells]), 'Quotes')
+  return write(book, { type: 'buffer', compression: true }) as Buffer
+}
+
+/** Every heavy file of an endpoint that reads tables; none of another endpoint. */
+export function* heavyFiles(endpoint: Endpoint, valid: WalkRequest): Generator<HeavyRequest> {
+  const reader = readers[endpoint.name]
+  if (reader === undefined) return
+  const { member, columns, separators } = reader
+  const { path } = valid
+  const contentOf = (text: string): Content =>
+    member === null
+      ? { type: 'text/csv', bytes: text }
+      : {
+          type: 'application/json',
+          bytes: JSON.stringify({ ...(valid.body as object), rates: undefined, [member]: text }),
+        }
+  const file = (what: string, text: () => string, at = path): HeavyRequest => ({
+    kind: 'file',
+    what,
+    path: at,
+    content: () => contentOf(text()),
+  })
+  for (const { what, text } of heavyTables(reader)) {
+    yield file(what, text)
+    if (endpoint.name === 'create-import') yield file(`${what}, tried out`, text, `${path}&dry_run=true`)
+  }
+  if (member === null) {
+    for (const word of [' ', '0', 'a', '"', 'İ', ', ']) {
+      const bytes = () => workbook(columns, 1_000, (nth) => `${runOf(word, 500)}${nth}`)
+      const content = () => ({ type: 'text/csv', bytes: bytes() })
+      yield { kind: 'file', what: `a workbook of ${JSON.stringify(word)}`, path, content }
+    }
+    return
+  }
+  // The longest text. The readers refuse most of them for their length, after the JSON around them is read.
+  const longest = (endpoint.body as ValueSchema).properties?.[member]?.maxLength ?? 2_900_000
+  const header = `${columns.join(separators[0])}\n`
+  for (const word of [' ', '\n', ',', '"', '0', 'a', '1,', '""', 'a\n', '\t', ';']) {
+    const said = JSON.stringify(word)
+    yield file(`the longest text of ${said}`, () => runOf(word, longest))
+    yield file(`the longest file of ${said}`, () => `${header}${runOf(word, longest - header.length)}`)
+  }
+}

@@ -1,0 +1,384 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import { type Endpoint, signsOf } from '#contract/endpoint.ts'
+import { tokenScopeNames } from '#contract/token-scopes.ts'
+import { type SeededRandom, seededRandom } from '#server/sample/index.ts'
+import { call, type Integration, makeIntegration, makeLane, password, signedHeaders } from '#testing/make.ts'
+import { quotesFile } from '#testing/quotes-file.ts'
+import { type HealthWatch, watchHealth } from './health-watch.ts'
+import { heavyFiles } from './heavy-files.ts'
+import { type HeavyKind, type HeavyRequest, heavyRequests } from './heavy-values.ts'
+import type { FaultName } from './planted-fault.ts'
+import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
+import { proofDatabase } from './proof-database.ts'
+import { type Operation, requestOf, type WalkRequest } from './route-requests.ts'
+import { idsOf, type TenantIds } from './seeded-ids.ts'
+import { serviceProcesses } from './service-process.ts'
+import { asApp } from './signed-writers.ts'
+import { type Answered, patienceMs, WatchedService } from './watched-service.ts'
+
+/** What one request may cost others. */
+const turnMsMax = 100
+const waitMsMax = 100
+const grownMbMax = 100
+const answerBytesMax = (sent: number) => 10 * sent + 1_000_000
+/** Brokerages that take turns in the integration interface, because each may send ten requests per second. */
+const brokerages = 8
+
+/** What one request did. */
+export interface Cost {
+  readonly endpoint: string
+  readonly what: string
+  readonly status: number
+  readonly turnMs: number
+  readonly sentBytes: number
+  readonly answeredBytes: number
+  /** What `GET /healthz` waited meanwhile; 0 if nobody asked. */
+  readonly waitedMs: number
+}
+
+/** A brokerage with quotes and customers as heavy as it can have them, and others that only send. */
+interface Callers {
+  readonly ids: TenantIds
+  readonly integrations: readonly Integration[]
+  /** The token of a person whose sessions may end. */
+  guest: string
+  readonly guestEmail: string
+}
+
+/** As many customers as are compared with each other. */
+const customersMade = 5_000
+
+/** Customers with the longest names, all different, and quotes on lanes with a history. */
+function historyFile(quotes: number): string {
+  const { uniform } = seededRandom(30)
+  const [head = '', ...rows] = quotesFile({ seed: 30, quotes, until: Date.now(), hours: 2 })
+    .trimEnd()
+    .split('\n')
+  const letter = () => String.fromCharCode(97 + Math.floor(uniform() * 26))
+  const named = rows.map((row, at) => {
+    const name = at < customersMade ? Array.from({ length: 199 }, letter).join('') : `Customer ${at % 50}`
+    return `${row},${name}`
+  })
+  return `${head},customer_name\n${named.join('\n')}\n`
+}
+
+async function makeCallers(watched: WatchedService, quotes: number): Promise<Callers> {
+  const { url } = watched.service
+  const app = asApp(url)
+  const integrations: Integration[] = []
+  for (let made = 0; made < brokerages; made++) {
+    const integration = await makeIntegration(app, tokenScopeNames.join(' '))
+    integrations.push(integration)
+  }
+  const [{ tenant }] = integrations as [Integration]
+  const lane = await makeLane(app, tenant, { outcome: 'won' })
+  const sent = await fetch(`${url}/api/imports?file_name=history.csv`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: historyFile(quotes),
+  })
+  const { import_id } = (await sent.json()) as { import_id: number }
+  await watched.importEnds(tenant.owner, import_id)
+  const guest = await makeIntegration(app)
+  const request = Number(String(lane.lane_ref).split('-')[0])
+  return {
+    ids: { ...idsOf('A'), tenant: tenant.id, laneRef: lane.lane_ref, request, ownerEmail: tenant.email },
+    integrations,
+    guest: guest.tenant.owner,
+    guestEmail: guest.tenant.email,
+  }
+}
+
+/** Endpoints that end the caller's session. */
+const endsSession: ReadonlySet<string> = new Set(['sign-out', 'change-password', 'session-token'])
+/** The limit of these is per brokerage and minute, so that the brokerages take turns. */
+const limitedPerMinute: ReadonlySet<string> = new Set(['check-signature'])
+
+export interface HeavyOptions {
+  /** Names of the endpoints to call; all without it. */
+  readonly only?: readonly string[]
+  /** Only these kinds of requests; all without it. */
+  readonly kinds?: readonly HeavyKind[]
+  readonly fault?: FaultName
+  /** Quotes in the history of the brokerage. */
+  readonly quotes: number
+  /** The share of the requests to send, chosen by the seed. */
+  readonly share: number
+  /** Whether another caller asks for `/healthz` meanwhile. */
+  readonly asksHealth: boolean
+  /** Stops at the first fault. */
+  readonly stopsAtFault?: boolean
+  readonly onCost?: (cost: Cost) => void
+}
+
+/** Sends the heavy requests one by one, and returns what they cost. */
+export async function sendHeavyRequests(
+  { seed, cluster, signal, onProgress }: Pick<ProofOptions, 'seed' | 'cluster' | 'signal' | 'onProgress'>,
+  options: HeavyOptions,
+): Promise<Finding> {
+  const database = await proofDatabase(cluster)
+  const services = serviceProcesses(database)
+  const watched = new WatchedService(services, options.fault)
+  const faults: string[] = []
+  const random = seededRandom(seed)
+  let health: HealthWatch | null = null
+  let sent = 0
+  let most: Cost | null = null
+  let largestAnswer = 0
+  let longestWait = 0
+  let mostGrown = { mb: 0, endpoint: '' }
+  try {
+    await watched.start()
+    const callers = await makeCallers(watched, options.quotes)
+    const endpoints = (allEndpoints as readonly Endpoint[]).filter(
+      ({ name }) => options.only === undefined || options.only.includes(name),
+    )
+    // The first requests of a process compile code and fill caches.
+    for (const endpoint of endpoints) {
+      const [valid] = heavyRequests(endpoint, requestOf[endpoint.name as Operation](callers.ids))
+      if (valid !== undefined) await sendOne(watched, callers, endpoint, valid, 0)
+    }
+    if (options.asksHealth) health = watchHealth(watched.service)
+    for (const endpoint of endpoints) {
+      const baseMb = (await watched.look(true))?.nowMb ?? 0
+      let mostMb = baseMb
+      const valid = requestOf[endpoint.name as Operation](callers.ids)
+      for (const heavy of chosen(endpoint, valid, options, random)) {
+        if (signal.aborted) break
+        const cost = await costOf(watched, callers, endpoint, heavy, sent++, health)
+        options.onCost?.(cost)
+        mostMb = Math.max(mostMb, cost.mostMb)
+        if (most === null || cost.turnMs > most.turnMs) most = cost
+        largestAnswer = Math.max(largestAnswer, cost.answeredBytes)
+        longestWait = Math.max(longestWait, cost.waitedMs)
+        faults.push(...faultsOf(endpoint, cost))
+        if (cost.status === 0) {
+          await watched.restart()
+          health?.close()
+          health = options.asksHealth ? watchHealth(watched.service) : null
+          break
+        }
+        if (faults.length > 0 && options.stopsAtFault === true) break
+      }
+      const grown = mostMb - baseMb
+      if (grown > mostGrown.mb) mostGrown = { mb: grown, endpoint: endpoint.name }
+      if (grown > grownMbMax) faults.push(`${endpoint.name}: the process grew by ${Math.round(grown)} MB`)
+      onProgress(`${sent} requests, now ${endpoint.name}`)
+      if (faults.length > 0 && options.stopsAtFault === true) break
+    }
+    if (watched.service.child.exitCode !== null)
+      faults.push(`the service exited: ${watched.service.printed()}`)
+  } finally {
+    health?.close()
+    watched.close()
+    await services.remove()
+    await database.drop()
+  }
+  const figures = [
+    `${sent} requests`,
+    `longest turn ${Math.round(most?.turnMs ?? 0)} ms of processor time (${most?.endpoint}, ${most?.what})`,
+    ...(options.asksHealth ? [`/healthz waited at most ${Math.round(longestWait)} ms`] : []),
+    `most memory ${Math.round(mostGrown.mb)} MB (${mostGrown.endpoint})`,
+    `largest answer ${Math.round(largestAnswer / 1_000)} kB`,
+  ]
+  return { figure: figures.join('; '), faults: firstFaults(faults, 30) }
+}
+
+/** Requests of each kind that even the shortest run sends to each endpoint. */
+const leastOfKind: Readonly<Record<HeavyKind, number>> = {
+  nothing: 1,
+  address: 1,
+  json: 1,
+  list: 1,
+  members: 1,
+  text: 1,
+  file: 3,
+}
+
+/** A share of the heavy requests of an endpoint, of each kind at least some. */
+function chosen(
+  endpoint: Endpoint,
+  valid: WalkRequest,
+  { share, kinds }: HeavyOptions,
+  random: SeededRandom,
+): HeavyRequest[] {
+  const all = [...heavyRequests(endpoint, valid), ...heavyFiles(endpoint, valid)].filter(
+    ({ kind }) => kinds === undefined || kinds.includes(kind),
+  )
+  return [...Map.groupBy(all, ({ kind }) => kind)].flatMap(([kind, requests]) =>
+    requests
+      .map((heavy) => ({ heavy, order: random.uniform() }))
+      .sort((one, other) => one.order - other.order)
+      .slice(0, Math.max(leastOfKind[kind], Math.round(requests.length * share)))
+      .map(({ heavy }) => heavy),
+  )
+}
+
+async function costOf(
+  watched: WatchedService,
+  callers: Callers,
+  endpoint: Endpoint,
+  heavy: HeavyRequest,
+  nth: number,
+  health: HealthWatch | null,
+): Promise<Cost & { readonly mostMb: number }> {
+  await watched.look()
+  await health?.longestMs()
+  const { status, bytes, sentBytes } = await sendOne(watched, callers, endpoint, heavy, nth)
+  const waitedMs = (await health?.longestMs()) ?? 0
+  const seen = status === 0 ? null : await watched.look()
+  return {
+    endpoint: endpoint.name,
+    what: heavy.what,
+    status: seen === null ? 0 : status,
+    turnMs: seen?.turnMs ?? patienceMs,
+    mostMb: seen?.mostMb ?? 0,
+    sentBytes,
+    answeredBytes: bytes,
+    waitedMs,
+  }
+}
+
+/** Sends one request in the name of whoever may send it. Waits for the rate limit, and for the work that goes on after an answer. */
+async function sendOne(
+  watched: WatchedService,
+  callers: Callers,
+  endpoint: Endpoint,
+  { path, content: made }: HeavyRequest,
+  nth: number,
+): Promise<Answered & { readonly sentBytes: number }> {
+  const { name, method, who } = endpoint
+  const turn = callers.integrations[nth % brokerages] as Integration
+  const [large] = callers.integrations as [Integration]
+  const caller = who.kind === 'service' || limitedPerMinute.has(name) ? turn : large
+  const content = made?.()
+  const body = content?.bytes
+  const signs = signsOf(endpoint)
+  for (let tries = 0; ; tries++) {
+    const token =
+      who.kind === 'service' ? caller.token : endsSession.has(name) ? callers.guest : caller.tenant.owner
+    const signed =
+      signs === null
+        ? {}
+        : signedHeaders(
+            caller,
+            body ?? '',
+            Math.floor(Date.now() / 1_000),
+            signs === 'body' ? null : { method, path },
+          )
+    const answer = await watched.send(
+      method,
+      path,
+      {
+        ...signed,
+        ...(who.kind === 'anyone' ? {} : { Authorization: `Bearer ${token}` }),
+        ...(content === undefined ? {} : { 'Content-Type': content.type }),
+      },
+      body,
+    )
+    if (answer.status === 429 && who.kind === 'service' && tries < 5) {
+      await delay(300)
+      continue
+    }
+    if (answer.status === 401 && endsSession.has(name) && tries < 2) {
+      const signedIn = await call(asApp(watched.service.url), 'POST', '/api/auth/sign-in', {
+        body: { email: callers.guestEmail, password },
+      })
+      if (signedIn.status === 200) callers.guest = signedIn.body.token
+    }
+    if (answer.status === 202 && name.endsWith('create-import')) {
+      // The answer repeats the names of columns, which may be too long to keep as a whole.
+      const importId = Number(/"import_id":(\d+)/.exec(answer.text)?.[1])
+      if (!(await watched.importEnds(caller.tenant.owner, importId)))
+        return { status: 0, bytes: 0, text: '', sentBytes: 0 }
+    }
+    return { ...answer, sentBytes: path.length + (body === undefined ? 0 : Buffer.byteLength(body)) }
+  }
+}
+
+function faultsOf(
+  { name, answerKind }: Endpoint,
+  { what, status, turnMs, waitedMs, sentBytes, answeredBytes }: Cost,
+): string[] {
+  const told = `${name}, ${what}:`
+  if (status === 0) return [`${told} no answer within ${patienceMs / 1_000} s`]
+  return [
+    ...(turnMs > turnMsMax ? [`${told} one turn took ${Math.round(turnMs)} ms of processor time`] : []),
+    ...(waitedMs > waitMsMax ? [`${told} /healthz waited ${Math.round(waitedMs)} ms`] : []),
+    ...(status >= 500 && status !== 503 ? [`${told} returned ${status}`] : []),
+    ...(answerKind !== 'csv' && answeredBytes > answerBytesMax(sentBytes)
+      ? [`${told} ${sentBytes} bytes were answered with ${answeredBytes}`]
+      : []),
+  ]
+}
+
+/** The faults of the security review that one request could stop the service with, and the endpoints that have them. */
+const plantedFaults: readonly {
+  readonly fault: FaultName
+  readonly only: readonly string[]
+  readonly kinds: readonly HeavyKind[]
+  readonly quotes?: number
+}[] = [
+  { fault: 'charges are read with one pattern', only: ['create-import'], kinds: ['file'] },
+  {
+    fault: 'days of any length are searched for a zone',
+    only: ['load-diesel-prices', 'add-exchange-rates'],
+    kinds: ['file'],
+  },
+  { fault: 'places are looked up for each pasted row', only: ['read-pasted-lanes'], kinds: ['file'] },
+  {
+    fault: 'customers of any name are compared in one turn',
+    only: ['list-customer-variants'],
+    kinds: ['nothing'],
+    quotes: customersMade + 200,
+  },
+  { fault: 'each problem lists all columns', only: ['match-import-columns'], kinds: ['members'] },
+  { fault: 'lists of any length are copied', only: ['add-market-rates'], kinds: ['list'] },
+  {
+    fault: 'costs of any length are searched for zeros',
+    only: ['read-pasted-lanes'],
+    kinds: ['file', 'text'],
+  },
+]
+
+/** Quotes in the history of the brokerage: the longest and the shortest run. */
+const quotesMax = 30_000
+const quotesMin = 1_000
+/** The share of all heavy requests, some 110,000, that the longest run sends. */
+const shareMax = 0.05
+
+export const heavyRequestsProof: Proof = {
+  name: 'heavy-requests',
+  claim:
+    'No request, however large or strange, takes 100 ms of the service in one turn, lets another caller wait as long, grows the process by 100 MB, or is answered with ten times its size and a megabyte more',
+  fault: `${plantedFaults.length} ways by which one request stopped the service, each by itself`,
+  run: (options) =>
+    sendHeavyRequests(options, {
+      quotes: shareOf(quotesMax, options.share, quotesMin),
+      share: shareMax * options.share,
+      // Beside other tests, the measure inside the service is enough.
+      asksHealth: options.share > 0.1,
+    }),
+  async control(options) {
+    const found: string[] = []
+    const missed: string[] = []
+    for (const { fault, only, kinds, quotes = 200 } of plantedFaults) {
+      if (options.signal.aborted) break
+      options.onProgress(`with the fault: ${fault}`)
+      const { faults } = await sendHeavyRequests(options, {
+        only,
+        kinds,
+        fault,
+        quotes,
+        share: 1,
+        asksHealth: false,
+        stopsAtFault: true,
+      })
+      if (faults.length > 0) found.push(`${fault}: ${faults[0]}`)
+      else missed.push(fault)
+    }
+    // One that is missed is a control that is not caught.
+    return { figure: `missed: ${missed.join(', ') || 'none'}`, faults: missed.length > 0 ? [] : found }
+  },
+}
