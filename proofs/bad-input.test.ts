@@ -1,0 +1,173 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { importBytesMax, importColumnsMax, pushedItemsMax } from '#contract/limits.ts'
+import { pushQuotes } from '#contract/push-quotes.ts'
+import { tokenScopeNames } from '#contract/token-scopes.ts'
+import { call, type Integration, makeIntegration, makeLane, pushSigned, quoteToPush } from '#testing/make.ts'
+import { quotesFile } from '#testing/quotes-file.ts'
+import { type ProofDatabase, proofDatabase } from './proof-database.ts'
+import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
+import { asApp } from './signed-writers.ts'
+import { WatchedService } from './watched-service.ts'
+
+/**
+ * Promise: the largest files, pushes and answers of one brokerage take little memory, and no other caller waits for them.
+ *
+ * How: each is sent to a service in its own process that measures itself (`turn-watch.ts`). `heavy-requests.test.ts` sends
+ * everything else. The flood of sign-ups from one IPv6 /64 is in `server/src/security/sign-up-limit.test.ts`.
+ */
+
+const turnMsMax = 100
+const grownMbMax = 100
+
+let database: ProofDatabase
+let services: ServiceProcesses
+let watched: WatchedService
+let ours: Integration
+let theirs: Integration
+
+beforeAll(async () => {
+  database = await proofDatabase(inject('databaseCluster'))
+  services = serviceProcesses(database)
+  watched = new WatchedService(services)
+  await watched.start()
+  ;[ours, theirs] = [
+    await makeIntegration(asApp(watched.service.url), tokenScopeNames.join(' ')),
+    await makeIntegration(asApp(watched.service.url), tokenScopeNames.join(' ')),
+  ]
+  for (const { tenant } of [ours, theirs])
+    await makeLane(asApp(watched.service.url), tenant, { outcome: 'won' })
+})
+afterAll(async () => {
+  watched?.close()
+  await services?.remove()
+  await database?.drop()
+})
+
+const asOwner = ({ tenant }: Integration) => ({ Authorization: `Bearer ${tenant.owner}` })
+
+/** Sends a file, and waits until its import has ended. */
+async function upload(file: string | Buffer) {
+  const headers = { ...asOwner(ours), 'Content-Type': 'text/csv' }
+  const answer = await watched.send('POST', '/api/imports?file_name=bad.csv', headers, file)
+  if (answer.status === 202) {
+    expect(
+      await watched.importEnds(ours.tenant.owner, Number(/"import_id":(\d+)/.exec(answer.text)?.[1])),
+    ).toBe(true)
+  }
+  return answer
+}
+
+test.each([
+  ['quotes', ''],
+  ['quotes after a header', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'],
+  ['quotes in a cell', 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","'],
+])('128 MiB of %s without line ends', { tags: 'long', timeout: 120_000 }, async (_what, start) => {
+  const file = Buffer.alloc(importBytesMax, '"')
+  file.write(start)
+  const before = await watched.look(true)
+  const { status } = await upload(file)
+  const after = await watched.look()
+  expect([202, 422]).toContain(status)
+  expect(after?.turnMs).toBeLessThan(turnMsMax)
+  // The file itself is kept as it was sent, in memory that is reserved for files.
+  expect((after?.mostMb ?? 0) - (before?.nowMb ?? 0)).toBeLessThan(importBytesMax / 1e6 + grownMbMax)
+})
+
+/** A quote of about five kilobytes: the longest texts, and the most charges. */
+function largestQuote(nth: number) {
+  const charges = (name: string) =>
+    Array.from({ length: 20 }, (_, at) => ({
+      name: `${name} ${'c'.repeat(30)} ${at}`.slice(0, 40),
+      amount: 1 + at,
+    }))
+  return quoteToPush(`largest-${nth}`.padEnd(100, 'x'), {
+    customer_name: `Customer ${nth} `.padEnd(200, 'n'),
+    quoted_charges: charges('quoted'),
+  })
+}
+
+test('500 pushed quotes of the largest size are stored, and take their turns', {
+  timeout: 120_000,
+}, async () => {
+  const before = await watched.look(true)
+  const quotes = Array.from({ length: pushedItemsMax }, (_, nth) => largestQuote(nth))
+  const app = asApp(watched.service.url)
+  const { status, body } = await pushSigned(app, ours, pushQuotes, { quotes })
+  const after = await watched.look()
+  expect([status, body.created, body.failed]).toEqual([200, pushedItemsMax, 0])
+  expect(after?.turnMs).toBeLessThan(turnMsMax)
+  expect((after?.mostMb ?? 0) - (before?.nowMb ?? 0)).toBeLessThan(grownMbMax)
+})
+
+test('a hundred large answers that nobody reads take little memory, and others are served', async () => {
+  const before = await watched.look(true)
+  const { hostname, port } = new URL(watched.service.url)
+  const body = JSON.stringify({
+    headers: Array.from({ length: importColumnsMax }, (_, at) => `${'n'.repeat(400)}${at}`),
+  })
+  const head = [
+    'POST /api/import-columns HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${ours.tenant.owner}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ].join('\r\n')
+  // Of the hundred connections of a network, some are needed for others.
+  const sockets = await Promise.all(
+    Array.from({ length: 90 }, async () => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      socket.pause()
+      socket.write(`${head}\r\n\r\n${body}`)
+      return socket
+    }),
+  )
+  const app = asApp(watched.service.url)
+  for (let times = 0; times < 5; times++) {
+    const read = await call(app, 'GET', `/api/integrations/insights/markup?${lane}`, { token: theirs.token })
+    expect(read.status).toBe(200)
+  }
+  const after = await watched.look()
+  for (const socket of sockets) socket.destroy()
+  expect(after?.turnMs).toBeLessThan(turnMsMax)
+  expect((after?.mostMb ?? 0) - (before?.nowMb ?? 0)).toBeLessThan(grownMbMax)
+})
+
+const lane = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V&proposed_rate=2000'
+
+test('an import and a paste of one brokerage run while another asks for markup', {
+  timeout: 120_000,
+}, async () => {
+  const app = asApp(watched.service.url)
+  const file = quotesFile({ seed: 3, quotes: 6_000, until: Date.now(), hours: 2 })
+  const text = Array.from({ length: 300 }, (_, at) => `Dalas ${at}, TX\tAtlnta, GA\tV\t${2_000 + at}`).join(
+    '\n',
+  )
+  const paste = () => call(app, 'POST', '/api/pasted-lanes', { token: ours.tenant.owner, body: { text } })
+  const ask = () => call(app, 'GET', `/api/integrations/insights/markup?${lane}`, { token: theirs.token })
+  await watched.look()
+  const importing = upload(file)
+  let isOver = false
+  const pastes = (async () => {
+    const statuses: number[] = []
+    while (!isOver) statuses.push((await paste()).status)
+    return statuses
+  })()
+  let answered = 0
+  while (!isOver) {
+    const { status, body } = await ask()
+    answered++
+    expect([status, body.found]).toEqual([200, true])
+    isOver = await Promise.race([
+      importing.then(() => true),
+      new Promise<false>((resume) => setTimeout(resume, 110, false)),
+    ])
+  }
+  expect((await importing).status).toBe(202)
+  expect(new Set(await pastes)).toEqual(new Set([200]))
+  expect(answered).toBeGreaterThan(1)
+  expect((await watched.look())?.turnMs).toBeLessThan(turnMsMax)
+})
