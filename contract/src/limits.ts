@@ -109,10 +109,10 @@ export const callsKeptDaysMax = 7
 /** A check computes many signatures of a body for each secret, one or more per frequent mistake. */
 export const signatureChecksPerMinuteMax = 30
 /**
- * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote or a line break needs
- * two bytes and a control character six.
+ * Maximum request of a signature check: the largest push of quotes as a JSON string, where a quote, a backslash or a line break
+ * needs two bytes.
  */
-export const signatureCheckBytesMax = 10 * 1024 * 1024
+export const signatureCheckBytesMax = 6 * 1024 * 1024
 
 export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24

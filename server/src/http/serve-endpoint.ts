@@ -161,7 +161,7 @@ interface Sent {
   readonly body: unknown
 }
 
-/** A longer body is read in steps: the largest ones, of ten megabytes, take a tenth of a second. */
+/** A longer body is read in steps: the largest ones, of eight megabytes, take a tenth of a second. */
 const readAtOnceBytesMax = bodyBytesMax
 
 /**

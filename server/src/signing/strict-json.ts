@@ -34,7 +34,7 @@ export function* readJsonInSteps(bodyBytes: Buffer, limits: JsonLimits): Steps<R
   if (text.trim() === '') throw problem('malformed-json', 'The body is empty: send a JSON object.')
   yield
   // Check the size first: JSON.parse would build a hundred thousand levels, or millions of items, before they could be rejected.
-  checkSize(text, limits)
+  yield* checkSize(text, limits)
   yield
   let value: unknown
   try {
@@ -76,6 +76,9 @@ function whyNotJson(text: string): string {
   return 'The body is not valid JSON.'
 }
 
+/** A few milliseconds of work. */
+const keysPerStep = 5_000
+
 const codeOf = (character: string) => character.charCodeAt(0)
 const quote = codeOf('"')
 const backslash = codeOf('\\')
@@ -89,7 +92,7 @@ const closeBracket = codeOf(']')
  * One pass over the text that tracks only strings, brackets and commas. It is exact for valid JSON. For other text it may be
  * wrong, but JSON.parse rejects such text afterwards.
  */
-function checkSize(text: string, limits: JsonLimits): void {
+function* checkSize(text: string, limits: JsonLimits): Steps<void> {
   const open: Opened[] = []
   const itemsMax = limits.keysMax + jsonItemsMax
   let keyCount = 0
@@ -103,6 +106,7 @@ function checkSize(text: string, limits: JsonLimits): void {
       const around = open.at(-1)
       if (expectsKey && around?.keys !== undefined) {
         if (++keyCount > limits.keysMax) throw tooManyKeys(open, limits)
+        if (keyCount % keysPerStep === 0) yield
         around.step = addKey(around.keys, text.slice(start, at + 1))
         expectsKey = false
       }

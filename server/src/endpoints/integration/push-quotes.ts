@@ -39,6 +39,7 @@ import type { Parts } from '../parts.ts'
 import {
   type CheckedItem,
   countResults,
+  eachInSteps,
   itemChecker,
   type PushedBy,
   pushItems,
@@ -144,7 +145,7 @@ async function push(
   parts: Parts,
   create: boolean,
 ): Promise<(Result | RefusedItem)[]> {
-  const read = checked.map((one) => ({
+  const read = await eachInSteps(checked, (one) => ({
     ...one,
     ...(one.errors.length === 0 ? readPush(one.item, by.now, one.errors) : noColumns),
   }))
@@ -173,12 +174,17 @@ async function hasPilot(tenant: TenantId, { database }: Pick<Parts, 'database'>)
 
 export const pushQuoteEndpoints: ServedEndpoint[] = [
   serve(pushQuotes, async ({ caller, body, signed, now }, parts) => {
-    const results = await push(quotesOf(body.quotes), { caller, signed, now }, parts, true)
+    const results = await push(await quotesOf(body.quotes), { caller, signed, now }, parts, true)
     return { ...countResults(results), results }
   }),
 
   serve(checkQuotes, async ({ caller, body, signed, now }, parts) => {
-    const results = await push(quotesOf(body.quotes), { caller, signed, now, isCheck: true }, parts, true)
+    const results = await push(
+      await quotesOf(body.quotes),
+      { caller, signed, now, isCheck: true },
+      parts,
+      true,
+    )
     return {
       ...countResults(results),
       results: results.map((one) => {
@@ -190,7 +196,7 @@ export const pushQuoteEndpoints: ServedEndpoint[] = [
   }),
 
   serve(pushOutcomes, async ({ caller, body, signed, now }, parts) => {
-    const results = await push(outcomesOf(body.outcomes), { caller, signed, now }, parts, false)
+    const results = await push(await outcomesOf(body.outcomes), { caller, signed, now }, parts, false)
     return { ...countResults(results), results }
   }),
 ]

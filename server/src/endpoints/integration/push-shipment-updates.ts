@@ -89,7 +89,7 @@ function namedTwice({ index, item }: CheckedItem<Update>): RefusedItem {
 export const pushShipmentUpdatesEndpoint: ServedEndpoint = serve(
   pushShipmentUpdates,
   async ({ caller, body, signed, now }, parts) => {
-    const checked = checkUpdates(body.updates)
+    const checked = await checkUpdates(body.updates)
     for (const { item, errors } of checked) {
       if (errors.length === 0) errors.push(...updateErrors(fieldsOf(item)))
     }

@@ -4,12 +4,14 @@ import type { FieldError } from '#contract/errors.ts'
 import { batchSecondsMax } from '#contract/limits.ts'
 import type * as contract from '#contract/push-items.ts'
 import { shape } from '#contract/shape.ts'
+import type { Steps } from '#engine/steps.ts'
 import type { ServiceCaller } from '../../access/index.ts'
 import { type NamedLanes, pushedLanes } from '../../database/queries/index.ts'
 import type { LaneRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { fingerprintOfId } from '../../imports/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import type { Signed } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { itemErrors } from './item-errors.ts'
@@ -45,12 +47,15 @@ function nameOf({ external_id: id, lane_ref: ref }: NamedItem): LaneName | null 
   return id !== undefined ? `external_id ${id}` : ref !== undefined ? `lane_ref ${ref}` : null
 }
 
-/** Checks the items of a push one by one: their fields, and that each names a lane, by one name, once in the call. */
+/**
+ * Checks the items of a push one by one, in steps: their fields, and that each names a lane, by one name, once in the call. The
+ * errors of 500 large items take a tenth of a second.
+ */
 export function itemChecker<Item extends NamedItem>(schema: TObject, what: string) {
   const itemShape = shape(schema, 'body')
-  return (items: readonly unknown[]): CheckedItem<Item>[] => {
+  return (items: readonly unknown[]): Promise<CheckedItem<Item>[]> => {
     const first = new Map<string, number>()
-    return items.map((sent, index) => {
+    const check = (sent: unknown, index: number): CheckedItem<Item> => {
       if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
         const detail = `${what} must be a JSON object.`
         return { index, item: {} as Item, errors: [{ pointer: '', code: 'invalid', detail }] }
@@ -65,8 +70,25 @@ export function itemChecker<Item extends NamedItem>(schema: TObject, what: strin
         else first.set(name, index)
       }
       return { index, item, errors }
-    })
+    }
+    return eachInSteps(items, check)
   }
+}
+
+/** Changes items one by one, in steps. */
+export function eachInSteps<From, To>(
+  items: readonly From[],
+  change: (item: From, index: number) => To,
+): Promise<To[]> {
+  function* each(): Steps<To[]> {
+    const changed: To[] = []
+    for (const [index, item] of items.entries()) {
+      changed.push(change(item, index))
+      yield
+    }
+    return changed
+  }
+  return yieldBetweenSteps(each())
 }
 
 const neither: FieldError = {
