@@ -95,9 +95,6 @@ const readers: Readonly<Partial<Record<string, TableReader>>> = {
   },
 }
 
-/** The endpoints that read tables. */
-export const tableReaders = Object.keys(readers)
-
 /** Cells of at most this length are read; longer ones are refused for their length. */
 const cellLengths = [30, 990, 20_000]
 

@@ -91,18 +91,13 @@ const inner = (schema: ValueSchema): ValueSchema =>
   schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
 
 /** The texts and lists in a body, at every depth; of a list, those of its items. */
-export function placesIn(schema: ValueSchema, path: Path = []): Place[] {
+function placesIn(schema: ValueSchema, path: Path = []): Place[] {
   const own = inner(schema)
-  switch (own.type) {
-    case 'object':
-      return Object.entries(own.properties ?? {}).flatMap(([name, of]) => placesIn(of, [...path, name]))
-    case 'array':
-      return [{ path, schema: own }, ...placesIn(own.items ?? {}, [...path, 0])]
-    case 'string':
-      return own.enum === undefined ? [{ path, schema: own }] : [{ path, schema: own }]
-    default:
-      return own.enum === undefined ? [] : [{ path, schema: own }]
+  if (own.type === 'object') {
+    return Object.entries(own.properties ?? {}).flatMap(([name, of]) => placesIn(of, [...path, name]))
   }
+  if (own.type === 'array') return [{ path, schema: own }, ...placesIn(own.items ?? {}, [...path, 0])]
+  return own.type === 'string' || own.enum !== undefined ? [{ path, schema: own }] : []
 }
 
 /** A copy of a value with another one at a path. Objects and lists on the way are added as the schema permits them. */
@@ -166,44 +161,45 @@ function* heavyTexts(schema: ValueSchema, valid: unknown, bytesMax: number): Gen
 }
 
 /** The largest value of a schema whose JSON has about this many bytes, with texts of their own in each item of a list. */
-export function largest(
-  schema: ValueSchema,
+function largest(schema: ValueSchema, word: string, bytes: number, nth = 0, mostItems = true): unknown {
+  const own = inner(schema)
+  if (own.type === 'object') return largestObject(own, word, bytes, { nth, mostItems })
+  if (own.type === 'array') return largestList(own, word, bytes, mostItems)
+  if (!isLong(own)) return extremeOf(own, 'largest', undefined, nth)
+  const end = String(nth)
+  const length = Math.min(own.maxLength ?? textLengthDefault * 60, fitting(word, bytes))
+  return `${runOf(word, length - end.length)}${end}`
+}
+
+function largestObject(
+  { properties = {} }: ValueSchema,
   word: string,
   bytes: number,
-  nth = 0,
-  mostItems = true,
+  { nth, mostItems }: { readonly nth: number; readonly mostItems: boolean },
 ): unknown {
-  const own = inner(schema)
-  switch (own.type) {
-    case 'object': {
-      const members = Object.entries(own.properties ?? {})
-      const heavy = members.filter(
-        ([, of]) => ['array', 'object'].includes(inner(of).type ?? '') || isLong(inner(of)),
-      )
-      const names = members.reduce((sum, [name]) => sum + name.length + 24, 2)
-      const share = Math.max(8, (bytes - names) / Math.max(1, heavy.length))
-      return Object.fromEntries(members.map(([name, of]) => [name, largest(of, word, share, nth, mostItems)]))
-    }
-    case 'array': {
-      const max = own.maxItems ?? 10_000
-      const whole =
-        JSON.stringify(largest(own.items ?? {}, word, Number.POSITIVE_INFINITY, 0, mostItems)).length + 1
-      const least = JSON.stringify(largest(own.items ?? {}, word, 0, 0, mostItems)).length + 1
-      const items = Math.max(1, Math.floor(Math.min(max, bytes / (mostItems ? least : whole))))
-      const each = Number.isFinite(bytes) ? bytes / items - 1 : bytes
-      return Array.from({ length: Number.isFinite(bytes) ? items : Math.min(items, 20) }, (_, at) =>
-        largest(own.items ?? {}, word, each, at, mostItems),
-      )
-    }
-    case 'string': {
-      if (!isLong(own)) return extremeOf(own, 'largest', undefined, nth)
-      const end = String(nth)
-      const length = Math.min(own.maxLength ?? textLengthDefault * 60, fitting(word, bytes))
-      return `${runOf(word, length - end.length)}${end}`
-    }
-    default:
-      return extremeOf(own, 'largest', undefined, nth)
-  }
+  const members = Object.entries(properties)
+  const isHeavy = (of: ValueSchema) => of.type === 'array' || of.type === 'object' || isLong(of)
+  const heavy = members.filter(([, of]) => isHeavy(inner(of)))
+  const names = members.reduce((sum, [name]) => sum + name.length + 24, 2)
+  const share = Math.max(8, (bytes - names) / Math.max(1, heavy.length))
+  return Object.fromEntries(members.map(([name, of]) => [name, largest(of, word, share, nth, mostItems)]))
+}
+
+function largestList(
+  { items: item = {}, maxItems = 10_000 }: ValueSchema,
+  word: string,
+  bytes: number,
+  mostItems: boolean,
+): unknown[] {
+  const sizeAt = (room: number) => JSON.stringify(largest(item, word, room, 0, mostItems)).length + 1
+  const size = sizeAt(mostItems ? 0 : Number.POSITIVE_INFINITY)
+  const items = Math.max(1, Math.floor(Math.min(maxItems, bytes / size)))
+  // Without a bound, only to learn the size of an item.
+  const isBound = Number.isFinite(bytes)
+  const each = isBound ? bytes / items - 1 : bytes
+  return Array.from({ length: isBound ? items : Math.min(items, 20) }, (_, at) =>
+    largest(item, word, each, at, mostItems),
+  )
 }
 
 /** A text without a form of its own, such as a day, that fixes its length. */
