@@ -155,9 +155,26 @@ export function* standingOfQuotes(
       else countWithout(buy.why)
     }
   }
+  return yield* summed({ ofLanes, ofMonths, states, local, without })
+}
+
+/** The sums of all quotes, once every quote was added to its lane and its month. */
+function* summed({
+  ofLanes,
+  ofMonths,
+  states,
+  local,
+  without,
+}: {
+  readonly ofLanes: Float64Array
+  readonly ofMonths: readonly Float64Array[]
+  readonly states: Uint8Array
+  readonly local: LocalMonths
+  readonly without: Record<keyof StandingOfQuotes['without'], number>
+}): Steps<StandingOfQuotes> {
   const total = new Float64Array(NUMBERS)
   const found: StandingOfLane[] = []
-  for (let lane = 0; lane < lanes.length; lane++) {
+  for (let lane = 0; lane < states.length; lane++) {
     if (lane % ROWS_PER_STEP === 0) yield
     if (states[lane] === QUOTED) without.lanes++
     if (((states[lane] as number) & COMPARED) === 0) continue

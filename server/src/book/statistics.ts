@@ -151,6 +151,70 @@ export async function statisticsOf(
         (quotes) => marginGaps(quotes, selectedRows(quotes, selection, records, reader), page),
         ({ gaps }) => smallBytes * (1 + gaps.length),
       ),
+    ...missedMargin({ book, access, records, reader, nameOf }),
+    customerAnswers(selection, { now, days }) {
+      const { timeZone } = settings
+      const periods = {
+        recentFrom: localDay(timeZone, now, days - 1),
+        beforeFrom: localDay(timeZone, now, 2 * days - 1),
+      }
+      return book.statistics(
+        nameOf('customer answers', selection, periods),
+        access,
+        (quotes) => customerAnswers(quotes, selectedRows(quotes, selection, records, reader), periods),
+        () => smallBytes,
+      )
+    },
+    ...againstMarket(book, (quotes, selection) => selectedRows(quotes, selection, records, reader)),
+    async converted(selection) {
+      if (!settings.mixed) return noneConverted
+      return book.statistics(
+        nameOf('converted', selection),
+        access,
+        (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
+        () => smallBytes,
+      )
+    },
+  }
+}
+
+/** The members that compare quotes with market rates. They are not kept: the rates can change without a change of the book. */
+function againstMarket(
+  book: BrokerageBook,
+  selectedOf: (quotes: QuoteBook, selection: QuoteSelection) => IsSelected,
+): Pick<Statistics, 'standing' | 'newestRates'> {
+  return {
+    standing: (selection, market) =>
+      book.reading((quotes) => {
+        const isSelected = selectedOf(quotes, selection)
+        return standingOfQuotes(quotes, { isSelected, ...milesToConvert(quotes, isSelected, market) })
+      }),
+    newestRates: (selection, market, lanes) =>
+      book.reading((quotes) => {
+        const isSelected = selectedOf(quotes, selection)
+        const { marketOf, milesOf } = milesToConvert(quotes, isSelected, market)
+        return mapInSteps(lanes, (lane) =>
+          newestRateOf(quotes, lane, { isSelected, market: marketOf(lane), miles: () => milesOf(lane) }),
+        )
+      }),
+  }
+}
+
+/** The members about quotes that a test on history judged. */
+function missedMargin({
+  book,
+  access,
+  records,
+  reader,
+  nameOf,
+}: {
+  readonly book: BrokerageBook
+  readonly access: Parameters<BrokerageBook['statistics']>[1]
+  readonly records: Parameters<typeof selectedRows>[2]
+  readonly reader: Parameters<typeof selectedRows>[3]
+  readonly nameOf: (kind: string, ...about: readonly unknown[]) => string
+}): Pick<Statistics, 'missedBy' | 'listMissed'> {
+  return {
     missedBy: ({ missed, asOf }, selection, asked) =>
       book.statistics(
         nameOf('missed by', asOf, selection, asked),
@@ -172,42 +236,6 @@ export async function statisticsOf(
           }),
         ({ quotes }) => smallBytes * (1 + quotes.length),
       ),
-    customerAnswers(selection, { now, days }) {
-      const { timeZone } = settings
-      const periods = {
-        recentFrom: localDay(timeZone, now, days - 1),
-        beforeFrom: localDay(timeZone, now, 2 * days - 1),
-      }
-      return book.statistics(
-        nameOf('customer answers', selection, periods),
-        access,
-        (quotes) => customerAnswers(quotes, selectedRows(quotes, selection, records, reader), periods),
-        () => smallBytes,
-      )
-    },
-    standing: (selection, market) =>
-      // Not kept: the rates can change without a change of the book.
-      book.reading((quotes) => {
-        const isSelected = selectedRows(quotes, selection, records, reader)
-        return standingOfQuotes(quotes, { isSelected, ...milesToConvert(quotes, isSelected, market) })
-      }),
-    newestRates: (selection, market, lanes) =>
-      book.reading((quotes) => {
-        const isSelected = selectedRows(quotes, selection, records, reader)
-        const { marketOf, milesOf } = milesToConvert(quotes, isSelected, market)
-        return mapInSteps(lanes, (lane) =>
-          newestRateOf(quotes, lane, { isSelected, market: marketOf(lane), miles: () => milesOf(lane) }),
-        )
-      }),
-    async converted(selection) {
-      if (!settings.mixed) return noneConverted
-      return book.statistics(
-        nameOf('converted', selection),
-        access,
-        (quotes) => convertedCounts(quotes, selectedRows(quotes, selection, records, reader)),
-        () => smallBytes,
-      )
-    },
   }
 }
 
