@@ -33,7 +33,7 @@ export type Kind =
   | 'SQL words'
 
 /** A node of the syntax tree, as far as it is needed here. */
-interface Node {
+export interface Node {
   readonly type: string
   readonly start: number
   readonly end: number

@@ -1,4 +1,4 @@
-import { isNode, programOf, walk } from './mutations.ts'
+import { isNode, type Node, programOf, walk } from './mutations.ts'
 
 /**
  * Which test file reaches which code. A copy of each source file marks its blocks: functions, branches, and the parts of
@@ -18,15 +18,35 @@ export function blocksOf(file: string, source: string): Block[] {
   return placesOf(file, source).map(({ start, end }) => ({ start, end }))
 }
 
-type Place = Block & { readonly form: 'body' | 'statement' | 'expression' }
+/** `rest` is what follows a statement that may leave the block, such as an early return. */
+type Place = Block & { readonly form: 'body' | 'rest' | 'statement' | 'expression' }
+
+const leaving = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement'])
+
+/** Whether a statement may leave the block that it is in. */
+function mayLeave(statement: Node): boolean {
+  let found = false
+  walk(statement, (node) => {
+    found ||= leaving.has(node.type)
+    return !found && !/Function/.test(node.type)
+  })
+  return found
+}
 
 function placesOf(file: string, source: string): Place[] {
   const places: Place[] = []
   walk(programOf(file, source), (node, parents) => {
     if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)Expression$/.test(node.type)) return false
     const parent = parents.at(-1)
-    if (bodies.has(node.type)) places.push({ start: node.start, end: node.end, form: 'body' })
-    else if (parent?.type === 'ArrowFunctionExpression' && parent.body === node)
+    if (bodies.has(node.type)) {
+      places.push({ start: node.start, end: node.end, form: 'body' })
+      const statements = Array.isArray(node.body) ? node.body.filter(isNode) : []
+      statements.forEach((statement, index) => {
+        const before = statements[index - 1]
+        if (before !== undefined && mayLeave(before))
+          places.push({ start: statement.start, end: node.end - 1, form: 'rest' })
+      })
+    } else if (parent?.type === 'ArrowFunctionExpression' && parent.body === node)
       places.push({ start: node.start, end: node.end, form: 'expression' })
     else if (parent?.type === 'IfStatement' && (parent.consequent === node || parent.alternate === node))
       places.push({ start: node.start, end: node.end, form: 'statement' })
@@ -43,11 +63,15 @@ function placesOf(file: string, source: string): Place[] {
 export function marked(file: string, source: string, first: number): string {
   const before = new Map<number, string>()
   const after = new Map<number, string>()
-  const inserted: { at: number; text: string; order: number }[] = []
+  const inserted: { at: number; text: string }[] = []
   placesOf(file, source).forEach(({ start, end, form }, index) => {
     const call = `globalThis.lanewiseReach?.(${first + index})`
     if (form === 'body') {
-      inserted.push({ at: afterDirectives(source, start), text: `${call};`, order: index })
+      inserted.push({ at: afterDirectives(source, start), text: `${call};` })
+      return
+    }
+    if (form === 'rest') {
+      inserted.push({ at: start, text: `;${call};` })
       return
     }
     const [open, close] = form === 'statement' ? [`{${call};`, '}'] : [`(${call},`, ')']
@@ -58,8 +82,8 @@ export function marked(file: string, source: string, first: number): string {
   const put = (at: number, text: string) => points.set(at, `${points.get(at) ?? ''}${text}`)
   // What ends at a place comes before what begins there.
   for (const [at, text] of after) put(at, text)
-  for (const [at, text] of before) put(at, text)
   for (const { at, text } of inserted) put(at, text)
+  for (const [at, text] of before) put(at, text)
   let made = ''
   let last = 0
   for (const [at, text] of [...points].sort(([one], [other]) => one - other)) {
