@@ -6,7 +6,7 @@ import {
   openDatabase,
   rowLevelSecurityGaps,
 } from '#server/database/session/index.ts'
-import { asMaker } from '#testing/database-cluster.ts'
+import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 let database: TestDatabase
@@ -228,5 +228,19 @@ test('for the owner of the tables, the only finding is that row-level security d
     expect(await databaseSafetyFaults(asOwner)).toEqual([expect.stringContaining('owns the tables')])
   } finally {
     await asOwner.close()
+  }
+})
+
+test('a role that owns only what belongs to another program may serve', async () => {
+  await owner.query('create schema other; create table other.things (id integer)')
+  await asMaker(databaseUrl(inject('databaseCluster').makerUrl, database.name), (maker) =>
+    maker.query(
+      'grant usage, create on schema other to lanewise_service; alter table other.things owner to lanewise_service',
+    ),
+  )
+  try {
+    expect(await databaseSafetyFaults(asService)).toEqual([])
+  } finally {
+    await owner.query('drop schema other cascade')
   }
 })

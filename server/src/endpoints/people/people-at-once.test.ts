@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endSessions, removeUser, updateUser } from '#server/database/queries/index.ts'
+import { endSessions, removeUser, sandboxPerson, updateUser } from '#server/database/queries/index.ts'
 import type { TenantTransaction } from '#server/database/schema/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
@@ -82,4 +82,19 @@ test('a password that is being changed opens no session that outlives the change
     () => call(app, 'POST', '/api/auth/sign-in', { body: { email: acme.email, password } }),
   )
   expect([answer.status, codeOf(answer)]).toEqual([401, 'sign-in-failed'])
+})
+
+test('two first sessions at once in the test brokerage are of one person', async () => {
+  const acme = await makeTenant(app)
+  const { body: sandbox } = await call(app, 'POST', '/api/sandbox', { token: acme.owner, body: {} })
+  const admin = await makePerson(app, acme, 'admin')
+  const { user } = (await call(app, 'GET', '/api/me', { token: admin.token })).body
+  const entered = await whileChanging(
+    { ...acme, id: sandbox.id },
+    (transaction) => sandboxPerson(transaction, tenantId(sandbox.id), user, new Date(app.now)),
+    () => call(app, 'POST', '/api/sandbox/session', { token: admin.token, body: {} }),
+  )
+  const { body } = await call(app, 'GET', '/api/users', { token: entered.body.token })
+  const emails = body.users.map(({ email }: { email: string }) => email)
+  expect(emails.filter((email: string) => email === user.email)).toHaveLength(1)
 })
