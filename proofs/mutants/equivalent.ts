@@ -7,4 +7,17 @@ export interface Equivalent {
   readonly reason: string
 }
 
-export const equivalents: readonly Equivalent[] = []
+export const equivalents: readonly Equivalent[] = [
+  {
+    file: 'server/src/http/admission.ts',
+    line: 'if (Object.keys(request.raw.headers).length * 2 === raw.length) return',
+    replacement: '/',
+    reason: 'a shortcut: without it, the loop below finds the same',
+  },
+  {
+    file: 'server/src/operations/doctor.ts',
+    line: "const { role = '', owns = false, is_service = false } = rows[0] ?? {}",
+    replacement: 'true',
+    reason: 'a default for a row that the query always returns',
+  },
+]

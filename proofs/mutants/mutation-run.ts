@@ -9,7 +9,7 @@ import { copyProgram } from './copy.ts'
 import { equivalents } from './equivalent.ts'
 import { mutantsOf, mutated } from './mutations.ts'
 import { type Reach, reachOf, sourcesIn } from './reached.ts'
-import { criticalSubjects, roomOf, subjectOf } from './rooms.ts'
+import { criticalSubjects, roomOf, type Subject, subjectOf } from './rooms.ts'
 import { startTests, type TestRunner } from './test-runner.ts'
 
 /**
@@ -244,24 +244,23 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
 
 const mayBeLoad = /timed? ?out|too slow|\b503\b|ECONN|deadline|hook/i
 
+/** The tests that try everything of a subject. */
+const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
+  tenants: ['proofs/distributable.test.ts', 'proofs/method-walk.test.ts'],
+  roles: ['proofs/route-walk.test.ts'],
+}
+
 /** The test files that reach a mutant, the nearest first. */
 function nearestFirst(mutant: Chosen, reach: Reach, folder: string): string[] {
   const stem = basename(mutant.file).replace(/\.\w+$/, '')
   const words = new Set(stem.split('-'))
-  const first = {
-    tenants: 'proofs/method-walk.test.ts',
-    roles: 'proofs/route-walk.test.ts',
-    money: '',
-    outcomes: '',
-    other: '',
-  }
   const nearness = (test: string) => {
     const name = basename(test, '.test.ts')
     const common = name.split('-').filter((word) => words.has(word)).length
     const imports = readFileSync(join(folder, test), 'utf8').includes(`/${stem}.ts'`) ? 3 : 0
     return (
       (name === stem ? 8 : 0) +
-      (test === first[mutant.subject] ? 6 : 0) +
+      (walks[mutant.subject]?.includes(test) === true ? 10 : 0) +
       (dirname(test) === dirname(mutant.file) ? 2 : 0) +
       (test.split('/')[0] === mutant.file.split('/')[0] ? 1 : 0) +
       imports +

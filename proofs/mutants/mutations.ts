@@ -142,6 +142,8 @@ const wordsForPeople = new Set([
 ])
 /** Calls whose effect is for operators: no promise of the interface depends on them. */
 const logging = /(?:^|\.)(?:log|debug|info|warn|error|write)$/
+/** Calls that only align text. */
+const layout = /\.(?:padEnd|padStart)$/
 /** Calls that only free something early. */
 const cleaning = /(?:^|\.)(?:clearTimeout|clearInterval|unref|removeEventListener)$/
 
@@ -195,6 +197,8 @@ function isSkipped(node: Node, parents: readonly Node[]): boolean {
   if (node.type === 'JSXElement' || node.type === 'JSXFragment') return true
   if (node.type === 'ThrowStatement') return true
   if (node.type === 'CallExpression' && logging.test(calleeText(node))) return true
+  if (parent?.type === 'CallExpression' && layout.test(calleeText(parent)) && parent.callee !== node)
+    return true
   if (parent?.type === 'Property' && parent.key === node && parent.computed !== true) return true
   if (node.type !== 'Property') return false
   const key = nodeAt(node, 'key')
