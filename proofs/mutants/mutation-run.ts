@@ -48,9 +48,9 @@ interface State {
   readonly mutants: Chosen[]
 }
 
-/** Limits on the tests of one mutant. A mutant that survives this much counts as a survivor. */
-const testFilesMax = 16
-const secondsMax = 100
+/** Limits on the tests of one mutant. A mutant that survives this much counts as a survivor, until it is tried again. */
+const limitsAtFirst = { testFiles: 16, seconds: 100 }
+const limitsAgain = { testFiles: 80, seconds: 600 }
 /** After this multiple of their usual time, and a time to start, tests are in an endless loop. */
 const usualTimesMax = 5
 const startSeconds = 90
@@ -201,7 +201,8 @@ async function runAll(state: State, run: Run): Promise<void> {
 async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verdict | null> {
   const { folder, reach, tests, signal } = run
   const path = join(folder, mutant.file)
-  const files = nearestFirst(mutant, reach, folder).slice(0, testFilesMax)
+  const max = run.again ? limitsAgain : limitsAtFirst
+  const files = nearestFirst(mutant, reach, folder).slice(0, max.testFiles)
   const plant = (text: string) => {
     writeFileSync(path, text)
     tests.changed(mutant.file)
@@ -212,7 +213,7 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
   plant(mutated(source, mutant))
   try {
     // The nearest test files alone, because they mostly suffice, then more at a time, because each start takes seconds.
-    for (let size = 2; tried < files.length && seconds() < secondsMax; size = Math.min(16, size * 2)) {
+    for (let size = 2; tried < files.length && seconds() < max.seconds; size = Math.min(16, size * 2)) {
       const some = files.slice(tried, tried + size)
       tried += some.length
       const usualMs = some.reduce((sum, test) => sum + reach.msOf(test), 0)
@@ -244,6 +245,10 @@ async function verdictOn(mutant: Chosen, source: string, run: Run): Promise<Verd
 
 const mayBeLoad = /timed? ?out|too slow|\b503\b|ECONN|deadline|hook/i
 
+/** The first letters of the words in a name or a line: `voided_at` and `void-quote` have one in common. */
+const rootsOf = (text: string) =>
+  (text.match(/[a-z]{4,}|[A-Z][a-z]{3,}/g) ?? []).map((word) => word.slice(0, 4).toLowerCase())
+
 /** The tests that try everything of a subject. */
 const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
   tenants: ['proofs/distributable.test.ts', 'proofs/method-walk.test.ts'],
@@ -253,10 +258,15 @@ const walks: Readonly<Partial<Record<Subject, readonly string[]>>> = {
 /** The test files that reach a mutant, the nearest first. */
 function nearestFirst(mutant: Chosen, reach: Reach, folder: string): string[] {
   const stem = basename(mutant.file).replace(/\.\w+$/, '')
-  const words = new Set(stem.split('-'))
+  const source = readFileSync(join(folder, mutant.file), 'utf8')
+  const line = source.split('\n')[mutant.line - 1] ?? ''
+  const own = new Set(rootsOf(stem))
+  const said = new Set(rootsOf(line))
   const nearness = (test: string) => {
     const name = basename(test, '.test.ts')
-    const common = name.split('-').filter((word) => words.has(word)).length
+    const roots = rootsOf(name)
+    const common =
+      roots.filter((root) => own.has(root)).length + roots.filter((root) => said.has(root)).length / 2
     const imports = readFileSync(join(folder, test), 'utf8').includes(`/${stem}.ts'`) ? 3 : 0
     return (
       (name === stem ? 8 : 0) +
