@@ -172,8 +172,8 @@ test('an import and a paste of one brokerage run while another asks for markup',
       new Promise<false>((resume) => setTimeout(resume, 110, false)),
     ])
   }
-  expect(await importing).toBe(202)
   const answers = { asked, pasted: await pastes }
+  expect(await importing).toBe(202)
   for (const statuses of Object.values(answers)) {
     expect(statuses).toContain(200)
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
