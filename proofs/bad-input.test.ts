@@ -169,7 +169,7 @@ test('an import and a paste of one brokerage run while another asks for markup',
     if (status === 200) expect(body.found).toBe(true)
     isOver = await Promise.race([
       importing.then(() => true),
-      new Promise<false>((resume) => setTimeout(resume, 110, false)),
+      new Promise<false>((resume) => setTimeout(resume, 200, false)),
     ])
   }
   const answers = { asked, pasted: await pastes }
