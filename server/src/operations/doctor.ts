@@ -7,6 +7,7 @@ import { readKeyCheck } from '../database/queries/index.ts'
 import { EarlierSchema, missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
   type Database,
+  DatabaseUnavailable,
   databaseSafetyFaults,
   openDatabase,
   transferFaults,
@@ -173,6 +174,15 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     }
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+    say(
+      'database',
+      wrong(
+        'it stopped answering during these checks',
+        'Run npm run doctor again. If it repeats, look at the load and the log of the database.',
+      ),
+    )
   } finally {
     await database.close()
   }
