@@ -193,6 +193,19 @@ describe('200', () => {
     expect(await statuses('&token_id=99')).toEqual([])
   })
 
+  test('a call whose body is not JSON is refused, not ok', async () => {
+    const answer = await fetch(`${app.url}/api/integrations/insights/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${acme.token}`, 'content-type': 'application/json' },
+      body: '{',
+    })
+    expect(answer.status).toBe(400)
+    const { call_id } = await entryOf(answer)
+    const listed = async (outcome: string) =>
+      (await list(acme, `&outcome=${outcome}`)).some((one) => one.call_id === call_id)
+    expect([await listed('refused'), await listed('ok')]).toEqual([true, false])
+  })
+
   test('nobody sees another brokerage’s calls', async () => {
     const canary = await read(acme.token, readPath.replace('Dallas,TX', 'Canaryville,TX'))
     await entryOf(canary)
