@@ -96,6 +96,25 @@ describe('tier and payment terms', () => {
     expect((await list()).customers).toMatchObject([{ payment_days: 30, quotes: 1 }])
   })
 
+  test('a changed tier counts in the statistics of the next request', async () => {
+    const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2_000 }
+    const made = await ask('POST', '/api/quote-requests', {
+      customer_name: 'Harvest',
+      lanes: [{ ...lane, estimated_cost: 1_900 }],
+    })
+    const [{ lane_ref: ref }] = made.body.lanes
+    expect((await ask('POST', `/api/lanes/${ref}/outcome`, { outcome: 'lost' })).status).toBe(200)
+    const rule = { conditions: { tier: 'A' }, terms: { minimum: { margin_pct: 50 }, outside: 'warn' } }
+    expect((await ask('POST', '/api/pricing-rules', rule)).status).toBe(201)
+    const [from, to] = [-1, 1].map((days) => new Date(app.now + days * 86_400_000).toISOString())
+    const tooLow = async (tier?: string) => {
+      if (tier !== undefined) await ask('PATCH', '/api/customers/record', { name: 'Harvest', tier })
+      return (await ask('GET', `/api/performance?by=customer&from=${from}&to=${to}`)).body.totals
+        .quoted_too_low
+    }
+    expect([await tooLow(), await tooLow('B'), await tooLow('A'), await tooLow('B')]).toEqual([0, 0, 1, 0])
+  })
+
   test.each([
     [{ name: 'Harvest', tier: '' }, 'tier'],
     [{ name: 'Harvest', tier: 'x'.repeat(41) }, '40'],
