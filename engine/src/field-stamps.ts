@@ -1,3 +1,5 @@
+import { hashOf } from './text-hash.ts'
+
 /** Who wrote each field of a lane last, and when: the rules by which late and repeated deliveries converge. */
 
 /** The sender and the time of a value. Times in epoch seconds. */
@@ -69,13 +71,6 @@ function replacing(own: Stamp | undefined, incoming: Stamp): Stamp {
     (hash) => hash !== undefined && hash !== incoming.hash,
   )
   return before.length === 0 ? incoming : { ...incoming, before: before.slice(-maxBefore) as number[] }
-}
-
-/** A 32-bit hash of a text (FNV-1a). */
-function hashOf(content: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < content.length; at++) hash = Math.imul(hash ^ content.charCodeAt(at), 0x01000193)
-  return hash >>> 0
 }
 
 /** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */

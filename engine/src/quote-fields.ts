@@ -25,6 +25,11 @@ interface UnitValues {
 }
 export type QuoteUnit = keyof UnitValues
 
+/** Whether a value of the unit is an amount in whole cents. @example isAmountUnit('charge') // true */
+export function isAmountUnit(unit: QuoteUnit): unit is 'rate' | 'cost' | 'charge' {
+  return unit === 'rate' || unit === 'cost' || unit === 'charge'
+}
+
 interface QuoteFieldRow {
   /** The field's name in the history of a lane and in events. */
   readonly shown: string

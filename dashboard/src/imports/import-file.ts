@@ -1,5 +1,5 @@
-import { csvForm } from '#contract/csv-form.ts'
 import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
+import { csvForm } from './csv-form.ts'
 
 /** The selected file with its header and first rows. */
 export interface ChosenFile {

@@ -124,10 +124,10 @@ export function emailText(request: QuoteForCustomer, brokerage: string, validHou
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
   const ends = lanes.map((lane) => validUntil(request, lane, validHours))
   const sameValidity = ends.every((end) => end === ends[0])
-  const lines = lanes.flatMap((lane) => [
+  const lines = lanes.flatMap((lane, nth) => [
     `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${rateText(lane)}`,
     ...(lane.pickup_date === null ? [] : [`  Pickup ${lane.pickup_date}`]),
-    ...(sameValidity ? [] : [`  Valid until ${validUntil(request, lane, validHours)}`]),
+    ...(sameValidity ? [] : [`  Valid until ${ends[nth]}`]),
     `  Our reference ${lane.lane_ref}`,
   ])
   // Amounts in two currencies, or without charges that are not known, have no sum.

@@ -2,6 +2,7 @@ import type { Optimum } from '../estimate/best-rate.ts'
 import type { PricingRule } from '../rules/pricing-rules.ts'
 import { isForAll } from '../rules/rule-conditions.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
+import { hashOf } from '../text-hash.ts'
 
 /** The two suggestions that an experiment compares: the low and the high end of the flat zone of the best rate. */
 export type Arm = 'low' | 'high'
@@ -25,15 +26,6 @@ export function permitsExperiment(rules: readonly PricingRule[]): boolean {
     const decides = target !== undefined || maximum !== undefined || roundToCents !== undefined
     return isForAll(conditions) && !decides
   })
-}
-
-/** FNV-1a, 32 bits, over the UTF-16 code units. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0
-  }
-  return hash
 }
 
 /**

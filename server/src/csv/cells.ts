@@ -276,10 +276,12 @@ const withoutYear = /^(\d{1,2})[-/](\d{1,2})$/
  * @example readDayNear('Dec 3', Date.UTC(2026, 10, 25)) // { value: '2026-12-03' }
  */
 export function readDayNear(text: string, now: number): Cell<string> {
+  const whole = readDay(text)
+  if ('value' in whole) return whole
   const named = numberedDate(text)
   const [, month, day] = withoutYear.exec(text) ?? []
   const monthDay = named?.year === '' ? named.monthDay : month === undefined ? null : `${month}/${day}`
-  if (monthDay === null) return readDay(text)
+  if (monthDay === null) return whole
   const year = new Date(now).getUTCFullYear()
   const cells = [year - 1, year, year + 1].map((one) => readDay(`${monthDay}/${one}`))
   const distance = (cell: Cell<string>) =>

@@ -1,5 +1,5 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import { quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import {
   amountText,
@@ -35,7 +35,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const amounts: ReadonlySet<string> = new Set([
   ...quoteFieldsOf('file')
     .map((field) => quoteTable[field])
-    .flatMap(({ sent, unit }) => (unit === 'rate' || unit === 'cost' || unit === 'charge' ? sent : [])),
+    .flatMap(({ sent, unit }) => (isAmountUnit(unit) ? sent : [])),
   ...sentBookingFields.flatMap((field) =>
     bookingTable[field].unit === 'cents' ? bookingTable[field].sent : [],
   ),

@@ -8,7 +8,13 @@ import {
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { chargesOf } from '#engine/named-charges.ts'
-import { type QuoteColumn, type QuoteName, quoteFields, quoteTable } from '#engine/quote-fields.ts'
+import {
+  isAmountUnit,
+  type QuoteColumn,
+  type QuoteName,
+  quoteFields,
+  quoteTable,
+} from '#engine/quote-fields.ts'
 import { type Currency, type LandedAmounts, landedOnOneBasis, type RateBasis } from '#engine/rate-basis.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import {
@@ -134,8 +140,7 @@ function quoteAnswer(lane: Pick<LaneRow, QuoteColumn>): QuoteAnswer {
     const { column, unit, shown: name } = quoteTable[field]
     // An event that is older than the field does not contain it.
     const value = lane[column] ?? null
-    const isAmount = unit === 'rate' || unit === 'cost' || unit === 'charge'
-    return [name, isAmount ? dollarsIfKnown(value as number | null) : plain(value)]
+    return [name, isAmountUnit(unit) ? dollarsIfKnown(value as number | null) : plain(value)]
   })
   return Object.fromEntries(shown) as QuoteAnswer
 }

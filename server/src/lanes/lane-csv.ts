@@ -1,6 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
-import { type CsvQuoteField, csvQuoteFields, quoteTable } from '#engine/quote-fields.ts'
+import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 
@@ -61,7 +61,7 @@ function quoted(field: CsvQuoteField): Column {
     csv,
     (lane) => {
       const value = lane[name]
-      if (unit === 'rate' || unit === 'cost' || unit === 'charge') return money(value as number | null)
+      if (isAmountUnit(unit)) return money(value as number | null)
       if (Array.isArray(value)) return charges(value)
       return value ?? (unit === 'basis' ? lane.default_basis : null)
     },

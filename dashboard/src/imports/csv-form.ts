@@ -1,4 +1,4 @@
-/** Detects the format of a CSV file from its first lines. Used by the import and by its preview in the dashboard. */
+/** Detects the format of a CSV file from its first lines, for the preview of an import. */
 
 /**
  * The delimiter of a CSV file, and the number of characters to skip before its header. Excel may write a line `sep=;`
