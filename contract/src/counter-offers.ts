@@ -36,7 +36,7 @@ export const counterAdvice = endpoint({
   path: '/api/lanes/{lane_ref}/counter-advice',
   summary: 'Advice on a counter-offer of a customer',
   description:
-    'The customer named a lower rate than the quoted one. Compares accepting it, countering with a rate between the two, and walking away: the chance, the margin and the expected margin of each, for the customer of the quote. The customer would pay the named rate and refused the quoted one, so the chance of a rate between them is the share of the win curve that is left. Nothing is stored: requote and set-outcome keep the choice with counter_rate.',
+    'The customer named a lower rate than the quoted one. Compares accepting it, countering with a rate between the two, and walking away: the chance, the margin and the expected margin of each, for the customer of the quote. The customer would pay the named rate and refused the quoted one, so the chance of a rate between them is the share of the win curve that is left, less the chance that the customer refuses any increase. Nothing is stored: requote and set-outcome keep the choice with counter_rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: laneRefParams,
@@ -75,7 +75,7 @@ export const counterAdvice = endpoint({
     suggested_rate: {
       ...nullable(Type.Number()),
       description:
-        'The rate between the two with the best expected margin, within the rules if possible; the middle if no cost is known',
+        'The rate between the two with the best expected margin, within the rules if possible; the middle if no cost is known. At least one percent above the named rate, or half of the difference; null if the two are within four dollars',
     },
     best: {
       ...nullable(Type.Enum([...counterChoices])),
@@ -114,25 +114,26 @@ export const counterAdvice = endpoint({
         outside_rules: [],
       },
       counter: {
-        rate: 2051,
-        win_probability: 0.99,
-        interval_80: { low: 0.98, high: 0.99 },
-        margin: 231,
-        margin_pct: 11.3,
-        expected_margin: 228.69,
+        rate: 2071,
+        win_probability: 0.59,
+        interval_80: { low: 0.45, high: 0.72 },
+        margin: 251,
+        margin_pct: 12.1,
+        expected_margin: 148.09,
         warnings: [],
         outside_rules: [],
       },
-      suggested_rate: 2051,
+      suggested_rate: 2071,
       best: 'accept',
       curve: [
         { rate: 2050, probability: 1, interval_80: { low: 1, high: 1 } },
+        { rate: 2050.01, probability: 0.75, interval_80: { low: 0.59, high: 0.89 } },
         { rate: 2150, probability: 0, interval_80: { low: 0, high: 0 } },
       ],
       trust: 'fair',
       estimate: null,
       sentence:
-        'Accepting $2,050 earns $230. Countering with $2,051 earns $231 if the customer agrees, on average $229.',
+        'Accepting $2,050 earns $230. Countering with $2,071 earns $251 if the customer agrees, on average $148.',
     },
   },
 })

@@ -177,7 +177,7 @@ function Basis({ advice }: { advice: Answer<'counter-advice'> }) {
         ? 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
         : estimate === null
           ? 'There are no chances: you have no quotes to learn from yet.'
-          : `The customer would pay ${dollars(counter_rate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Trust: ${trust ?? 'none'}. A customer who is only bargaining would pay more than this estimate assumes.`}
+          : `The customer would pay ${dollars(counter_rate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basedOn(estimate)}. Trust: ${trust ?? 'none'}. One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`}
     </Text>
   )
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bestBetween, counterChances } from './counter-offer.ts'
+import { bestBetween, counterChances, REFUSES_ANY_INCREASE } from './counter-offer.ts'
 import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
 import { freightLane } from './lane-identity.ts'
@@ -43,8 +43,15 @@ describe('the chance after a counter-offer', () => {
       const share =
         (chanceOf(rate) - chanceOf(offer.quotedCents)) /
         (chanceOf(offer.counterCents) - chanceOf(offer.quotedCents))
-      expect(chance(rate).probability).toBeCloseTo(share, 6)
+      expect(chance(rate).probability).toBeCloseTo((1 - REFUSES_ANY_INCREASE.share) * share, 6)
     }
+  })
+
+  test('drops at the first dollar by the share of customers who refuse any increase', () => {
+    const { probability, interval80 } = chance(190_100)
+    expect(probability).toBeLessThanOrEqual(1 - REFUSES_ANY_INCREASE.share)
+    expect(probability).toBeGreaterThan(1 - REFUSES_ANY_INCREASE.share - 0.02)
+    expect(interval80.high).toBeLessThanOrEqual(1 - REFUSES_ANY_INCREASE.low)
   })
 
   test('falls with the rate, stays within its range, and is defined on any curve', () => {
@@ -65,7 +72,9 @@ describe('the chance after a counter-offer', () => {
 
   test('falls evenly where the curve says nothing', () => {
     const far = counterChances(belief, { quotedCents: 9_000_000, counterCents: 8_000_000 })
-    expect(far(8_250_000)).toEqual({ probability: 0.75, interval80: { low: 0, high: 1 } })
+    const { probability, interval80 } = far(8_250_000)
+    expect(probability).toBeCloseTo(0.75 * (1 - REFUSES_ANY_INCREASE.share), 9)
+    expect(interval80).toEqual({ low: 0, high: 1 - REFUSES_ANY_INCREASE.low })
   })
 })
 
@@ -80,24 +89,54 @@ describe('the rate to counter with', () => {
   const chance = counterChances(belief, terms)
   const worth = (rate: number) => chance(rate).probability * (rate - 170_000)
 
-  test('has the best expected margin of all whole dollars between the two', () => {
+  test('has the best expected margin of all whole dollars from one percent above the named rate', () => {
     const best = bestBetween(terms, worth) ?? 0
-    for (let rate = 190_100; rate < 220_000; rate += 100)
+    for (let rate = 191_900; rate < 220_000; rate += 100)
       expect(worth(rate)).toBeLessThanOrEqual(worth(best) + 1e-9)
+  })
+
+  test('never lies a dollar above the named rate: it asks for one percent more, or for half of the difference', () => {
+    const dollars = fc.integer({ min: 300, max: 9_000 })
+    const unit = fc.constantFrom(null, 500, 2_500)
+    fc.assert(
+      fc.property(
+        dollars,
+        dollars,
+        fc.integer({ min: 100, max: 9_000 }),
+        unit,
+        (one, other, cost, roundToCents) => {
+          fc.pre(one !== other)
+          const counterCents = Math.min(one, other) * 100
+          const quotedCents = Math.max(one, other) * 100
+          const of = counterChances(belief, { quotedCents, counterCents })
+          const found = bestBetween(
+            { quotedCents, counterCents, lowCents: null, highCents: null, roundToCents },
+            (rate) => of(rate).probability * (rate - cost * 100),
+          )
+          const more = (found ?? quotedCents) - counterCents
+          expect(more).toBeGreaterThanOrEqual(Math.min(0.01 * counterCents, (quotedCents - counterCents) / 2))
+          if (found !== null) {
+            expect(more).toBeGreaterThan(100)
+            expect(found).toBeLessThan(quotedCents)
+          }
+        },
+      ),
+    )
   })
 
   test('is within the rules, or else as close to them as a rate between the two can be', () => {
     expect(bestBetween({ ...terms, lowCents: 215_050 }, worth)).toBe(215_100)
-    expect(bestBetween({ ...terms, highCents: 190_950 }, worth)).toBe(190_900)
+    expect(bestBetween({ ...terms, highCents: 192_050 }, worth)).toBe(192_000)
+    expect(bestBetween({ ...terms, highCents: 190_950 }, worth)).toBe(bestBetween(terms, worth))
     expect((bestBetween({ ...terms, roundToCents: 2_500 }, worth) ?? 1) % 2_500).toBe(0)
     expect(bestBetween({ ...terms, lowCents: 230_000 }, worth)).toBe(bestBetween(terms, worth))
     expect(bestBetween({ ...terms, roundToCents: 50_000 }, worth)).toBe(200_000)
     expect(bestBetween({ ...terms, roundToCents: 1_000_000 }, worth)).toBe(bestBetween(terms, worth))
   })
 
-  test('is in the middle without a cost, and does not exist without a dollar between them', () => {
+  test('is in the middle without a cost, and does not exist for two rates within four dollars', () => {
     expect(bestBetween(terms, null)).toBe(205_000)
-    expect(bestBetween({ ...terms, counterCents: 219_950 }, null)).toBeNull()
-    expect(bestBetween({ ...terms, counterCents: 219_850 }, null)).toBe(219_900)
+    expect(bestBetween({ ...terms, counterCents: 219_650 }, null)).toBeNull()
+    expect(bestBetween({ ...terms, counterCents: 219_600 }, null)).toBe(219_800)
   })
 })

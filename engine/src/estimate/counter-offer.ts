@@ -19,13 +19,21 @@ const LEAST_SPREAD = 1e-4
 const QUANTILES = { low: 0.1, high: 0.9 } as const
 
 /**
+ * The share of customers who mean the rate that they name as their last word and refuse any increase, however small, with the range
+ * that contains 80 % of what it may be: that of a beta distribution with 3 and 9. No data of counter-offers and their answers exist
+ * yet that it could be measured with: see docs/decisions/0080-counter-offers.md.
+ */
+export const REFUSES_ANY_INCREASE = { share: 0.25, low: 0.11, high: 0.41 } as const
+
+/**
  * The chance of each rate after the customer refused a quoted rate and named a lower one: the customer would pay the named
  * rate, and not the quoted one, so the highest rate that this customer pays for this load is between them. The curve says where:
- * with P the chance of a rate without this evidence,
+ * with P the chance of a rate without this evidence, and f the share of customers who refuse any increase,
  *
- *     chance(r) = (P(r) - P(quoted)) / (P(counter) - P(quoted))   for a rate between them,
+ *     chance(r) = (1 - f) x (P(r) - P(quoted)) / (P(counter) - P(quoted))   for a rate between them,
  *
- * 1 at the named rate and below, 0 at the quoted rate and above. Where the curve is flat, the chance falls evenly.
+ * 1 at the named rate and below, 0 at the quoted rate and above. Where the curve is flat, the chance falls evenly. So the first dollar
+ * above the named rate costs a chance of f: it is what asking costs at all.
  *
  * @example counterChances(belief, { quotedCents: 230000, counterCents: 205000 })(205000).probability // 1
  */
@@ -50,15 +58,15 @@ export function counterChances(
     if (rateCents <= counterCents) return { probability: 1, interval80: { low: 1, high: 1 } }
     if (rateCents >= quotedCents) return { probability: 0, interval80: { low: 0, high: 0 } }
     if (total < LEAST_SPREAD) {
-      const probability = (quotedCents - rateCents) / (quotedCents - counterCents)
-      return { probability, interval80: { low: 0, high: 1 } }
+      const share = (quotedCents - rateCents) / (quotedCents - counterCents)
+      return ofThoseWhoPayMore(share, { low: 0, high: 1 })
     }
     const at = chances(rateCents)
     const shares = Array.from(spreads, (spread, curve) => {
       const [low, here, high] = [atQuoted[curve] ?? 0, at[curve] ?? 0, atCounter[curve] ?? 0]
       return { spread, share: high > low ? (here - low) / (high - low) : 0 }
     })
-    const probability = shares.reduce((sum, { spread, share }) => sum + spread * share, 0) / total
+    const mean = shares.reduce((sum, { spread, share }) => sum + spread * share, 0) / total
     const ordered = shares.toSorted((one, other) => one.share - other.share)
     const quantile = (level: number) => {
       let left = level * total
@@ -68,13 +76,19 @@ export function counterChances(
       }
       return 1
     }
-    return {
-      probability,
-      interval80: {
-        low: Math.min(probability, quantile(QUANTILES.low)),
-        high: Math.max(probability, quantile(QUANTILES.high)),
-      },
-    }
+    return ofThoseWhoPayMore(mean, {
+      low: Math.min(mean, quantile(QUANTILES.low)),
+      high: Math.max(mean, quantile(QUANTILES.high)),
+    })
+  }
+}
+
+/** A chance among all customers, from the chance among those who would pay more than they named. */
+function ofThoseWhoPayMore(share: number, { low, high }: Interval): ChanceAfterCounter {
+  const refuse = REFUSES_ANY_INCREASE
+  return {
+    probability: (1 - refuse.share) * share,
+    interval80: { low: (1 - refuse.high) * low, high: (1 - refuse.low) * high },
   }
 }
 
@@ -90,17 +104,26 @@ export interface BetweenTerms extends CounterOffer {
 const RATES_MAX = 400
 const DOLLAR = 100
 
+/** A counter asks for at least this share of the named rate more, or for half of the difference if that is less. */
+const LEAST_INCREASE = 0.01
+/** Two rates that are closer than this have no rate between them: nobody counters with a dollar more. */
+const LEAST_DIFFERENCE = 4 * DOLLAR
+
+/** The lowest rate that is worth asking for, in cents; null if the two rates are too close. */
+function leastCounter({ quotedCents, counterCents }: CounterOffer): number | null {
+  const difference = quotedCents - counterCents
+  if (difference < LEAST_DIFFERENCE) return null
+  return counterCents + Math.min(LEAST_INCREASE * counterCents, difference / 2)
+}
+
 /** The rates that one may counter with, lowest first: multiples of the rules, or whole dollars. */
-function ratesBetween({
-  quotedCents,
-  counterCents,
-  lowCents,
-  highCents,
-  roundToCents,
-}: BetweenTerms): number[] {
+function ratesBetween(
+  { quotedCents, lowCents, highCents, roundToCents }: BetweenTerms,
+  leastCents: number,
+): number[] {
   const unit = roundToCents ?? DOLLAR
-  // The limits of the rules are allowed rates; the named and the quoted rate are not.
-  const first = Math.floor(Math.max(counterCents, (lowCents ?? 0) - 1) / unit) + 1
+  // The limits of the rules and the least counter are allowed rates; the quoted rate is not.
+  const first = Math.ceil(Math.max(leastCents, lowCents ?? 0) / unit)
   const last = Math.ceil(Math.min(quotedCents, (highCents ?? Number.POSITIVE_INFINITY) + 1) / unit) - 1
   const step = Math.max(1, Math.ceil((last - first + 1) / RATES_MAX))
   const rates = []
@@ -110,7 +133,8 @@ function ratesBetween({
 
 /**
  * The rate between a counter-offer and the quoted rate with the best expected margin, within the rules if there is one; without
- * a cost, the one in the middle. Null if the two are so close that no rate is between them.
+ * a cost, the one in the middle. It is at least one percent above the named rate, or half of the difference. Null if the two are so
+ * close that no rate between them is worth asking for.
  *
  * @param worth the expected margin of a rate, in cents; null without a cost
  * @example bestBetween(terms, (rate) => chance(rate).probability * (rate - cost)) // 214700
@@ -120,12 +144,12 @@ export function bestBetween(
   worth: ((rateCents: number) => number) | null,
 ): number | null {
   const { quotedCents, counterCents } = terms
+  const least = leastCounter(terms)
+  if (least === null) return null
   const free = { quotedCents, counterCents, lowCents: null, highCents: null }
-  const rates = [
-    ratesBetween(terms),
-    ratesBetween({ ...free, roundToCents: terms.roundToCents }),
-    ratesBetween({ ...free, roundToCents: null }),
-  ].find((found) => found.length > 0)
+  const rates = [terms, { ...free, roundToCents: terms.roundToCents }, { ...free, roundToCents: null }]
+    .map((one) => ratesBetween(one, least))
+    .find((found) => found.length > 0)
   if (rates === undefined) return null
   const middle = (quotedCents + counterCents) / 2
   const value = worth ?? ((rate: number) => -Math.abs(rate - middle))

@@ -75,13 +75,15 @@ describe('advice on a counter-offer: 200', () => {
     })
     const { counter, suggested_rate, best, curve } = body
     expect(counter.rate).toBe(suggested_rate)
-    expect(counter.rate).toBeGreaterThan(2100)
     expect(counter.rate).toBeLessThan(2500)
     expect(counter.expected_margin).toBeCloseTo(counter.win_probability * (counter.rate - 1900), 1)
     expect(best).toBe(counter.expected_margin > 200 ? 'counter' : 'accept')
     expect([curve[0].probability, curve.at(-1).probability]).toEqual([1, 0])
-    // No point of the curve earns more than the suggested rate.
-    for (const { rate, probability } of curve.slice(1))
+    expect(counter.rate).toBeGreaterThanOrEqual(2121)
+    // A cent more than the named rate meets the customers who refuse any increase.
+    expect(curve[1]).toMatchObject({ rate: 2100.01, probability: expect.closeTo(0.75, 2) })
+    // No point of the curve from one percent above the named rate earns more than the suggested rate.
+    for (const { rate, probability } of curve.filter(({ rate }: { rate: number }) => rate >= 2121))
       expect(probability * (rate - 1900)).toBeLessThanOrEqual(counter.expected_margin + 1)
   })
 

@@ -31,6 +31,8 @@ type Choice = CounterAnswer['accept']
 
 /** Points of the curve in the answer: enough for the dashboard to interpolate while a rate is typed. */
 const curvePoints = 25
+/** The chance drops just above the named rate, so the curve has a point there: a cent. */
+const justAboveCents = 1
 const inPlaces = (name: string) => ({ parameter: name })
 
 const cents = (dollars: number | undefined) => (dollars === undefined ? null : centsFromDollars(dollars))
@@ -160,6 +162,15 @@ function sentenceOf(accept: Choice, counter: Choice | null): string {
   return `${first} Countering with ${rate(counter)} ${earns(counter.margin)} if the customer agrees, on average ${words(counter.expected_margin)}.`
 }
 
+/** The rates of the curve: the named rate, a cent above it, and at even distances up to the quoted rate. */
+function curveRates({ quotedCents, counterCents }: Amounts): number[] {
+  const even = Array.from(
+    { length: curvePoints },
+    (_, nth) => counterCents + (nth * (quotedCents - counterCents)) / (curvePoints - 1),
+  )
+  return even.toSpliced(1, 0, Math.min(counterCents + justAboveCents, quotedCents))
+}
+
 async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAnswer> {
   const { caller, params, now } = call
   const { tenant } = caller
@@ -200,8 +211,7 @@ async function counterAnswer(call: CounterCall, parts: Parts): Promise<CounterAn
     curve:
       chances === null
         ? []
-        : Array.from({ length: curvePoints }, (_, nth) => {
-            const rateCents = counterCents + (nth * (quotedCents - counterCents)) / (curvePoints - 1)
+        : curveRates(amounts).map((rateCents) => {
             const { probability, interval80 } = chances(rateCents)
             return { rate: dollarsFromCents(rateCents), probability, interval_80: { ...interval80 } }
           }),
