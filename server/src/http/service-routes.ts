@@ -20,15 +20,35 @@ export const operationPaths = [
   '/docs',
 ] as const
 
+interface Reference {
+  readonly document: ReturnType<typeof openApiDocument>
+  readonly documentBytes: Buffer
+  readonly referenceBytes: Buffer
+}
+
+let written: Reference | null = null
+
+/**
+ * The OpenAPI document and its page. Written once per process, which takes a quarter of a second. Slow readers share the bytes
+ * instead of holding a copy each.
+ */
+function reference(): Reference {
+  if (written !== null) return written
+  const document = openApiDocument(version)
+  written = {
+    document,
+    documentBytes: Buffer.from(JSON.stringify(document)),
+    referenceBytes: Buffer.from(referencePage(document)),
+  }
+  return written
+}
+
 /**
  * The routes for operators and integrators: health, readiness, the OpenAPI document, its reference page, and the
  * problems.
  */
 export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
-  const document = openApiDocument(version)
-  // Serialized once. Slow readers share these bytes instead of holding a copy each.
-  const documentBytes = Buffer.from(JSON.stringify(document))
-  const referenceBytes = Buffer.from(referencePage(document))
+  const { document, documentBytes, referenceBytes } = reference()
   return async (app) => {
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
 

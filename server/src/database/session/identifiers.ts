@@ -42,10 +42,8 @@ function permutation(key: Buffer, purpose: number): Permutation {
   const nonce = Buffer.alloc(16)
   nonce[0] = purpose
   const stream = createCipheriv('aes-256-ctr', key, nonce).update(Buffer.alloc(rounds * (halfMask + 1) * 4))
-  const table = new Uint32Array(stream.buffer, stream.byteOffset, rounds * (halfMask + 1)).map(
-    (word) => word & halfMask,
-  )
-  const roundOf = (round: number, half: number) => table[round * (halfMask + 1) + half] ?? 0
+  const table = new Uint32Array(stream.buffer, stream.byteOffset, rounds * (halfMask + 1))
+  const roundOf = (round: number, half: number) => (table[round * (halfMask + 1) + half] ?? 0) & halfMask
   const halves = (number: number): [left: number, right: number] => {
     if (!Number.isSafeInteger(number) || number < 0 || number > identifierMax) {
       throw new RangeError(`${number} is neither a sequence number nor an identifier.`)
