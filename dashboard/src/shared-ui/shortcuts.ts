@@ -58,10 +58,13 @@ function nameOf({ key, code, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent
   return shiftKey ? `Shift+${key}` : key
 }
 
+const modalIsOpen = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null
+
 function runShortcut(event: KeyboardEvent): void {
   const { target } = event
   if (event.defaultPrevented || !(target instanceof Element)) return
-  if (target.closest('[role="dialog"], [role="menu"]') !== null) return
+  // Also while the focus is behind a dialog: a key that the person means for the dialog must not act on the page.
+  if (target.closest('[role="dialog"], [role="menu"]') !== null || modalIsOpen()) return
   const name = nameOf(event)
   const isCombination = /^(Mod|Alt)\+/.test(name)
   if (!isCombination && target.closest(typingTargets) !== null) return
