@@ -155,6 +155,9 @@ export const replayedEventsMax = 10_000
 export const passwordLengthMin = 15
 export const passwordLengthMax = 128
 
+/** A year: a rate that is valid for longer is a contract. */
+export const validHoursMax = 8_760
+
 export const lanesPerRequestMax = 100
 
 /** Teams of a brokerage, and members and customers of a team. */

@@ -23,7 +23,7 @@ import {
   pendingDaysMax,
   quoteRequestBytesMax,
 } from './limits.ts'
-import { quotedDetails } from './quoted-details.ts'
+import { quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
@@ -98,6 +98,7 @@ export const createQuoteRequest = endpoint({
           }),
         ),
         ...quotedDetails,
+        ...quotedValidity,
         advice: Type.Optional(adviceShown),
       }),
       {
@@ -384,6 +385,7 @@ export const requote = endpoint({
     ...quotedCharges,
     market_rate: Type.Optional(positiveDollars('Current external market rate')),
     ...quotedDetails,
+    ...quotedValidity,
   }),
   status: 201,
   answer: QuotedLane,

@@ -1,9 +1,21 @@
 import Type from 'typebox'
-import { day, oneOf } from './fields.ts'
+import { day, oneOf, wholeNumber } from './fields.ts'
 import { rateTypes } from './lane.ts'
+import { validHoursMax } from './limits.ts'
 
 /** What a quote says about its load beside places and amounts, in pushes, quote requests and requotes. */
 export const quotedDetails = {
   rate_type: Type.Optional(oneOf('Whether the rate is for one load or for a period', rateTypes)),
   pickup_date: Type.Optional(day('Date of pickup')),
+}
+
+/** How long a quote that a person makes is valid. A push states the end instead, as `valid_until`. */
+export const quotedValidity = {
+  valid_hours: Type.Optional(
+    wholeNumber(
+      'For how many hours from now the rate is valid; kept as valid_until. A pricing rule that limits the validity is an upper bound. If absent, the rule says it, or else the quote has no valid_until',
+      1,
+      validHoursMax,
+    ),
+  ),
 }

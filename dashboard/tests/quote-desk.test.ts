@@ -545,11 +545,14 @@ describe('after saving', () => {
     await page.getByRole('textbox', { name: 'Reference (optional)' }).fill('PO-7781')
     await typeLane(page, { rate: '2122' })
     await typedAt(page, '$2,122').waitFor()
+    await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
-    await page.getByRole('combobox', { name: 'Valid for' }).selectOption('72')
-    await page.getByRole('button', { name: 'Copy as e-mail' }).click()
-    const text = String(await page.evaluate('navigator.clipboard.readText()'))
+    const copied = async () => {
+      await page.getByRole('button', { name: 'Copy as e-mail' }).click()
+      return String(await page.evaluate('navigator.clipboard.readText()'))
+    }
+    const text = await copied()
     expect(text).toContain('Dallas, TX → Atlanta, GA, Van (V): $2,122')
     expect(text).toContain('Your reference: PO-7781')
     expect(text).toMatch(/Valid until \w{3} \d+, \d{4}/)
@@ -562,7 +565,48 @@ describe('after saving', () => {
     await page.getByRole('link', { name: /^\d+-1-1$/ }).click()
     const given = page.locator('.quotes-facts > div').filter({ hasText: 'Advice when quoted' })
     await given.waitFor()
+    // The page offers the text again, with the validity that is stored and shown.
+    expect(await copied()).toBe(text)
+    const [, end = ''] = /Valid until (.+)\./.exec(text) ?? []
+    const valid = page.locator('.quotes-facts > div').filter({ hasText: 'Valid until' })
+    expect(await valid.innerText()).toContain(end)
+    const stored = await laneOf(new URL(page.url()).pathname.split('/').at(-1) ?? '')
+    expect(Date.parse(stored.valid_until) - Date.parse(stored.created_at)).toBe(72 * 3_600_000)
     expect(await given.innerText()).toMatch(/win \d+% \(80% range: .+\) · going rate \$2,\d{3} · trust: \w+/)
+  })
+})
+
+const laneOf = async (ref: string) =>
+  (await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })).body
+
+describe('a counter-offer on the desk', () => {
+  test('keeps the text for the customer, and Enter in its dialog begins no quote', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2122' })
+    await typedAt(page, '$2,122').waitFor()
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await page.keyboard.press('c')
+    const dialog = page.getByRole('dialog', { name: 'Counter-offer' })
+    await dialog.getByLabel('The customer says').fill('1,900')
+    await dialog.getByLabel('Valid for').selectOption('4')
+    await dialog.getByLabel('The rate to counter with').fill('2000')
+    await dialog.getByRole('button', { name: 'Counter with $2,000' }).click()
+    await dialog.getByText('Countered with $2,000').waitFor()
+    await dialog.getByRole('button', { name: 'Copy as e-mail' }).click()
+    expect(String(await page.evaluate('navigator.clipboard.readText()'))).toContain('Van (V): $2,000')
+    // The keys of the page do not act behind the dialog, wherever the focus is.
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('w')
+    await dialog.getByRole('button', { name: 'Done' }).focus()
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: '1 lane quoted, 2 offers' }).waitFor()
+    const next = await page.getByRole('link', { name: /^\d+-1-2$/ }).innerText()
+    const { outcome, valid_until, created_at } = await laneOf(next)
+    expect([outcome, Date.parse(valid_until) - Date.parse(created_at)]).toEqual(['pending', 4 * 3_600_000])
   })
 })
 

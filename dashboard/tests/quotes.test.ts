@@ -349,7 +349,7 @@ describe('a requote', () => {
 })
 
 describe('a requote at a rate that nobody would quote', () => {
-  test('says at once why to check it', async () => {
+  test('is asked about before it is saved, beside the rate to quote', async () => {
     const tenant = await makeTenant(app)
     for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
     const lane = await makeLane(app, tenant)
@@ -357,9 +357,21 @@ describe('a requote at a rate that nobody would quote', () => {
     await page.goto(`/quotes/${lane.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
     const dialog = page.getByRole('dialog', { name: 'Requote' })
+    const next = lane.lane_ref.replace(/1$/, '2')
+    const status = async () => (await call(app, 'GET', `/api/lanes/${next}`, { token: tenant.owner })).status
+    await dialog.getByText(/^Rate to quote: \$\d,\d{3}$/).waitFor()
     await dialog.getByLabel('New rate').fill('200')
     await dialog.getByRole('button', { name: 'Requote' }).click()
-    await dialog.getByText(/Check the rate: \$200 is 90% below the going rate/).waitFor()
+    await dialog.getByText(/Is this rate right\? \$200 is 90% below the going rate/).waitFor()
+    expect(await status()).toBe(404)
+    // Another rate is checked again; the same one is saved as typed.
+    await dialog.getByLabel('New rate').fill('210')
+    await dialog.getByRole('button', { name: 'Requote', exact: true }).click()
+    await dialog.getByText(/Is this rate right\? \$210/).waitFor()
+    expect(await status()).toBe(404)
+    await dialog.getByRole('button', { name: 'Requote as typed' }).click()
+    await dialog.getByText(next).waitFor()
+    expect(await status()).toBe(200)
   })
 })
 

@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
-import { type Answer, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, useAnswer, useChange, useSession } from '../api/index.ts'
 import {
   basedOn,
   basisNames,
@@ -18,6 +18,8 @@ import {
   readDollars,
   reasonNames,
   reasons,
+  ValidFor,
+  validityChoices,
 } from '../shared-ui/index.ts'
 import { ChoiceCard } from './counter-card.tsx'
 import { type ChoiceName, choicesAt } from './counter-choices.ts'
@@ -120,6 +122,8 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
   const typed = useTyped(lane)
   const { counterRate, typedCost } = typed
   const { advice, ofRate, error, retry } = useCounterAdvice(lane, typed)
+  const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
+  const [validHours, setValidHours] = useState(usual)
   return (
     <Stack gap="sm">
       <div>
@@ -131,7 +135,7 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
           {advice === null ? '' : `, ${basisNames[advice.basis]}, ${currencyNames[advice.currency]}`}
         </Text>
       </div>
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <TextInput
           label="The customer says"
           leftSection="$"
@@ -152,6 +156,7 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
           error={typed.errors.cost}
           onChange={(event) => typed.setCost(event.currentTarget.value)}
         />
+        <ValidFor hours={validHours} onHours={setValidHours} />
       </SimpleGrid>
       {error !== null && <Failed error={error} title="No advice right now" retry={retry} />}
       <ChoiceCards
@@ -161,6 +166,7 @@ function CounterForm({ lane, onKept }: { lane: Lane; onKept: (kept: Kept) => voi
         advice={advice}
         ofRate={ofRate}
         cost={typedCost}
+        validHours={validHours}
         onKept={onKept}
       />
       {advice !== null && counterRate !== null && <Basis advice={advice} />}
@@ -189,11 +195,18 @@ interface CardsProps {
   /** The choice for a typed rate in between, once the service has checked it. */
   readonly ofRate: Answer<'counter-advice'>['counter']
   readonly cost: number | null
+  /** For how many hours a counter is valid. */
+  readonly validHours: number
   readonly onKept: (kept: Kept) => void
 }
 
 /** What is written when a choice is kept. */
-function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | 'onKept'>) {
+function useKeeping({
+  lane,
+  cost,
+  validHours,
+  onKept,
+}: Pick<CardsProps, 'lane' | 'cost' | 'validHours' | 'onKept'>) {
   const [sent, setSent] = useState<ChoiceName | null>(null)
   const queries = useQueryClient()
   const { requote, send } = useRequote(lane, (made) => onKept({ kind: 'quoted', lane: made }))
@@ -204,6 +217,7 @@ function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | '
     quoted_rate,
     counter_rate,
     ...(cost === null || cost <= 0 ? {} : { estimated_cost: cost }),
+    valid_hours: validHours,
   })
   return {
     sent,
@@ -243,9 +257,9 @@ function useKeeping({ lane, cost, onKept }: Pick<CardsProps, 'lane' | 'cost' | '
   }
 }
 
-function ChoiceCards({ lane, typed, advice, ofRate, cost, onKept }: CardsProps) {
+function ChoiceCards({ lane, typed, advice, ofRate, cost, validHours, onKept }: CardsProps) {
   const [reason, setReason] = useState<Reason>('price')
-  const keeping = useKeeping({ lane, cost, onKept })
+  const keeping = useKeeping({ lane, cost, validHours, onKept })
   const { counterRate, between, setBetween } = typed
   const suggested = advice?.suggested_rate ?? null
   const sent = between === null ? suggested : readDollars(between)

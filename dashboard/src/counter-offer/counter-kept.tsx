@@ -57,7 +57,7 @@ function KeptWords({ kept }: { kept: Kept }) {
         )}{' '}
         The earlier quote keeps the counter-offer in its history and is lost for its price.
       </Text>
-      <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
+      <NewQuote lane={lane} />
     </>
   )
 }

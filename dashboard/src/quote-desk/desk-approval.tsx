@@ -2,8 +2,8 @@ import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { type CallFailed, useChange } from '../api/index.ts'
-import { Failed, TextLink } from '../shared-ui/index.ts'
+import { type CallFailed, useChange, useSession } from '../api/index.ts'
+import { Failed, TextLink, validityChoices } from '../shared-ui/index.ts'
 import { type Draft, requestOf } from './desk-draft.ts'
 
 /** Asks for approval of a draft that the rules did not let through. Nothing is shown for other failures. */
@@ -19,6 +19,7 @@ export function AskApproval({
   const [note, setNote] = useState('')
   const ask = useChange('ask-approval')
   const queries = useQueryClient()
+  const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   if (failure.code !== 'outside-rules') return null
   if (failure.errors.some(({ code }) => code === 'blocked')) {
     return (
@@ -39,7 +40,7 @@ export function AskApproval({
   }
   const send = () => {
     const text = note.trim()
-    const body = { ...requestOf(draft, acceptUnknown), ...(text === '' ? {} : { note: text }) }
+    const body = { ...requestOf(draft, acceptUnknown, usual), ...(text === '' ? {} : { note: text }) }
     ask.mutate({ body }, { onSuccess: () => void queries.invalidateQueries() })
   }
   return (

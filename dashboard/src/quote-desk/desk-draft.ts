@@ -19,6 +19,8 @@ export type LaneField = Exclude<keyof DeskLane, 'id'>
 export interface Draft {
   readonly customer: string
   readonly reference: string
+  /** For how many hours the rates are valid; absent while nobody chose. */
+  readonly validHours?: number
   readonly lanes: readonly DeskLane[]
 }
 
@@ -85,7 +87,7 @@ export function keepDraft(tenantId: number, draft: Draft): void {
 
 function isDraft(kept: unknown): kept is Draft {
   if (typeof kept !== 'object' || kept === null) return false
-  const { customer, reference, lanes } = kept as Partial<Record<keyof Draft, unknown>>
+  const { customer, reference, validHours, lanes } = kept as Partial<Record<keyof Draft, unknown>>
   const isLane = (lane: unknown) =>
     typeof lane === 'object' &&
     lane !== null &&
@@ -95,6 +97,7 @@ function isDraft(kept: unknown): kept is Draft {
   return (
     typeof customer === 'string' &&
     typeof reference === 'string' &&
+    (validHours === undefined || typeof validHours === 'number') &&
     Array.isArray(lanes) &&
     lanes.length > 0 &&
     lanes.every(isLane)
@@ -185,8 +188,16 @@ export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
   return filled.length === 0 ? lanes.slice(0, 1) : filled
 }
 
-/** The API request of a draft without missing fields. */
-export function requestOf(draft: Draft, acceptUnknownPlaces: boolean): Body<'create-quote-request'> {
+/**
+ * The API request of a draft without missing fields.
+ *
+ * @param usualHours for how long quotes of the brokerage are valid if nobody chose
+ */
+export function requestOf(
+  draft: Draft,
+  acceptUnknownPlaces: boolean,
+  usualHours: number,
+): Body<'create-quote-request'> {
   const reference = draft.reference.trim()
   return {
     customer_name: draft.customer.trim(),
@@ -203,6 +214,7 @@ export function requestOf(draft: Draft, acceptUnknownPlaces: boolean): Body<'cre
         ...(market === null ? {} : { market_rate: market }),
         ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
         ...termsBody(lane),
+        valid_hours: draft.validHours ?? usualHours,
       }
     }),
   }

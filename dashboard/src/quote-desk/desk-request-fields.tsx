@@ -2,7 +2,7 @@ import { SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../api/index.ts'
-import { CustomerInput } from '../shared-ui/index.ts'
+import { CustomerInput, ValidFor } from '../shared-ui/index.ts'
 import type { Draft } from './desk-draft.ts'
 import { Suggested } from './desk-rows.tsx'
 import type { DeskSave } from './desk-save.ts'
@@ -36,7 +36,7 @@ export function RequestFields({
     saving.forget(null, field)
   }
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm" px="xs">
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm" px="xs">
       <div>
         <CustomerInput
           label="Customer"
@@ -61,6 +61,10 @@ export function RequestFields({
         value={draft.reference}
         error={errorOf('reference')}
         onChange={(event) => set('reference', event.currentTarget.value)}
+      />
+      <ValidFor
+        hours={draft.validHours ?? null}
+        onHours={(validHours) => onDraft((before) => ({ ...before, validHours }))}
       />
     </SimpleGrid>
   )

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { type Answer, type CallFailed, useChange } from '../api/index.ts'
+import { type Answer, type CallFailed, useChange, useSession } from '../api/index.ts'
+import { validityChoices } from '../shared-ui/index.ts'
 import { type DeskError, type Draft, errorsAt, gapsIn, lanesToSave, requestOf } from './desk-draft.ts'
 import type { CheckedRates } from './desk-lanes-advice.ts'
 
@@ -68,6 +69,7 @@ function isWithoutAnswer({ code, status }: CallFailed): boolean {
 /** Saves the desk as a quote request. Calls during a running save are ignored. */
 export function useDeskSave(): DeskSave {
   const create = useChange('create-quote-request')
+  const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
   const queries = useQueryClient()
   const [errors, setErrors] = useState<readonly DeskError[]>([])
   const [mayBeSaved, setMayBeSaved] = useState(false)
@@ -85,7 +87,7 @@ export function useDeskSave(): DeskSave {
       return
     }
     busy.current = true
-    const request = requestOf(draft, acceptUnknownPlaces)
+    const request = requestOf(draft, acceptUnknownPlaces, usual)
     const rows = lanesToSave(draft)
     const lanes = request.lanes.map((lane, index) => {
       const shown = advice.get(rows[index]?.id ?? -1)

@@ -1,4 +1,4 @@
-import { Button, Group, Kbd, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Kbd, Paper, Stack, Text, Title } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
@@ -10,24 +10,19 @@ import {
   counted,
   DataTable,
   type Decision,
+  emailText,
   equipmentName,
   laneName,
   lostQuote,
+  newestQuotes,
   OutcomeMark,
   ReasonDialog,
+  rateText,
   TextLink,
   useOutcomeMarks,
   useShortcuts,
-} from '../shared-ui/index.ts'
-import {
-  emailText,
-  hasStoredValidity,
-  newestQuotes,
-  rateText,
-  usualValidityHours,
-  validities,
   validUntil,
-} from './desk-quote-text.ts'
+} from '../shared-ui/index.ts'
 
 type Request = Answer<'create-quote-request'>
 
@@ -55,6 +50,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
         <div>
           <Title order={2} size="h4" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
             {counted(request.lanes.length, 'lane')} quoted
+            {lanes.length > request.lanes.length && `, ${counted(lanes.length, 'offer')}`}
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
@@ -247,25 +243,17 @@ function SavedLanes({
 /** The quote as the customer sees it: to copy as an e-mail, or to print. Only this part is printed. */
 function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly lanes: readonly Lane[] } }) {
   const { tenant } = useSession()
-  const [hours, setHours] = useState<number>(usualValidityHours)
   const { lanes, customer_name, reference } = request
-  const isStored = hasStoredValidity(request)
+  const endOf = (lane: Lane) => validUntil(lane, tenant.quote_expiry.valid_days)
+  const ends = [...new Set(lanes.map(endOf))]
   return (
     <section aria-label="For the customer">
-      <Group align="flex-end" gap="sm" className="not-printed">
-        {!isStored && (
-          <NativeSelect
-            label="Valid for"
-            w={140}
-            value={String(hours)}
-            data={validities.map((one) => ({ value: String(one.hours), label: one.label }))}
-            onChange={(event) => setHours(Number(event.currentTarget.value))}
-          />
-        )}
-        <CopyButton text={emailText(request, tenant.name, hours)} what="as e-mail" />
+      <Group gap="sm" className="not-printed">
+        <CopyButton text={emailText(request, tenant)} what="as e-mail" />
         <Button size="compact-xs" variant="default" onClick={() => window.print()}>
           Print
         </Button>
+        {ends.length === 1 && ends[0] != null && <Text size="sm">Valid until {ends[0]}.</Text>}
       </Group>
       <div className="printed-only">
         <Title order={2}>{tenant.name}</Title>
@@ -291,7 +279,7 @@ function ForCustomer({ request }: { request: Omit<Request, 'lanes'> & { readonly
                 <td>{equipmentName(lane.equipment)}</td>
                 <td>{lane.pickup_date ?? ''}</td>
                 <td>{rateText(lane)}</td>
-                <td>{validUntil(request, lane, hours)}</td>
+                <td>{endOf(lane) ?? ''}</td>
                 <td>{lane.lane_ref}</td>
               </tr>
             ))}

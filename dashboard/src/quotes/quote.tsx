@@ -8,6 +8,7 @@ import { LaneChanges } from '../lane-history/index.ts'
 import {
   asLinkToLane,
   asLinkToQuotes,
+  CopyAsEmail,
   CopyButton,
   Failed,
   Loading,
@@ -149,6 +150,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
         View lane
       </Button>
       <CopyButton text={lane.lane_ref} what="lane_ref" />
+      {lane.voided_at === null && <CopyAsEmail lane={lane} />}
       <ReasonDialog
         about={lostQuote(toLose)}
         onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}

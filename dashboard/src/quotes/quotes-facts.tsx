@@ -1,6 +1,7 @@
 import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import { useSession } from '../api/index.ts'
 import {
   basisNames,
   CancelledMark,
@@ -17,6 +18,7 @@ import {
   reasonNames,
   sourcePhrases,
   VoidMark,
+  validUntil,
 } from '../shared-ui/index.ts'
 
 const none = '–'
@@ -75,7 +77,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
           <Fact name="Rep in the other system">{lane.rep_name}</Fact>
         )}
         {lane.external_id !== null && <Fact name="External id">{lane.external_id}</Fact>}
-        {lane.valid_until !== null && <Fact name="Valid until">{moment(lane.valid_until)}</Fact>}
+        <ValidUntil lane={lane} />
         <Fact name="Quoted">{moment(lane.created_at)}</Fact>
         <Fact name="Customer's reference">{lane.reference ?? none}</Fact>
         {quotedCharges !== null && <Fact name="Quoted rate includes">{quotedCharges}</Fact>}
@@ -99,6 +101,18 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Last changed">{moment(lane.updated_at)}</Fact>
       </dl>
     </Paper>
+  )
+}
+
+/** The end that the text for the customer says, and at which the quote expires. */
+function ValidUntil({ lane }: { lane: Lane }) {
+  const end = validUntil(lane, useSession().tenant.quote_expiry.valid_days)
+  if (end === null) return null
+  return (
+    <Fact name="Valid until">
+      {end}
+      {lane.valid_until === null && ', by the default of your brokerage'}
+    </Fact>
   )
 }
 

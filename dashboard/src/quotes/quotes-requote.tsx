@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
 import { sameTerms, termsBehind } from '#engine/rate-basis.ts'
-import { type Answer, useAnswer, useSession } from '../api/index.ts'
+import { type Answer, type Body, useAnswer, useSession } from '../api/index.ts'
 import { useRequote } from '../counter-offer/index.ts'
 import {
   converted,
@@ -28,9 +28,12 @@ import {
   termsErrors,
   termsInWords,
   useRateConversion,
+  ValidFor,
+  validityChoices,
 } from '../shared-ui/index.ts'
 import { RateAdvice } from './quotes-advice.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
+import { useRequoteCheck, useSuggestedRate } from './requote-check.ts'
 
 /** Quotes a lane again at a new rate. The old quote does not change. */
 export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
@@ -56,6 +59,40 @@ function Requote({ lane, onClose }: { lane: Lane; onClose: () => void }) {
   )
 }
 
+/** What was typed for a requote, what it means, and its save. */
+function useRequoteForm(lane: Lane, onMade: (made: Answer<'requote'>) => void) {
+  const [rate, setRate] = useState('')
+  const [cost, setCost] = useState('')
+  const [isAsked, setIsAsked] = useState(false)
+  const [terms, setTerms] = useState(noTerms)
+  const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
+  const [validHours, setValidHours] = useState(usual)
+  const termsWrong = termsErrors(terms)
+  const { requote, send } = useRequote(lane, onMade)
+  const check = useRequoteCheck()
+  const [quotedRate, estimatedCost] = [readDollars(rate), cost.trim() === '' ? null : readDollars(cost)]
+  const wrongCost = cost.trim() !== '' && estimatedCost === null
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setIsAsked(true)
+    if (quotedRate === null || wrongCost || Object.keys(termsWrong).length > 0) return
+    const body: Body<'requote'> = {
+      quoted_rate: quotedRate,
+      ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
+      ...termsBody(terms),
+      valid_hours: validHours,
+    }
+    void check.before(asked, () => send(body))
+  }
+  const lastQuote = quotedMargin(lane)
+  const keptCost = saysTerms(terms) ? null : (lastQuote?.cost ?? null)
+  const asked = { lane, rate: quotedRate, cost: estimatedCost ?? keptCost, terms: termsAfter(lane, terms) }
+  return {
+    ...{ rate, setRate, cost, setCost, terms, setTerms, validHours, setValidHours },
+    ...{ quotedRate, termsWrong, wrongCost, isAsked, asked, requote, check, submit },
+  }
+}
+
 function RequoteForm({
   lane,
   onMade,
@@ -65,41 +102,24 @@ function RequoteForm({
   onMade: (made: Answer<'requote'>) => void
   onClose: () => void
 }) {
-  const [rate, setRate] = useState('')
-  const [cost, setCost] = useState('')
-  const [isAsked, setIsAsked] = useState(false)
-  const [terms, setTerms] = useState(noTerms)
-  const termsWrong = termsErrors(terms)
-  const { requote, send } = useRequote(lane, onMade)
-  const [quotedRate, estimatedCost] = [readDollars(rate), cost.trim() === '' ? null : readDollars(cost)]
-  const wrongCost = cost.trim() !== '' && estimatedCost === null
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setIsAsked(true)
-    if (quotedRate === null || wrongCost || Object.keys(termsWrong).length > 0) return
-    send({
-      quoted_rate: quotedRate,
-      ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
-      ...termsBody(terms),
-    })
-  }
-  const lastQuote = quotedMargin(lane)
-  const keptCost = saysTerms(terms) ? null : (lastQuote?.cost ?? null)
+  const form = useRequoteForm(lane, onMade)
+  const { quotedRate, asked, terms, requote, check } = form
+  const suggested = useSuggestedRate(asked)
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={form.submit} noValidate>
       <Stack gap="sm">
         <LastQuote lane={lane} />
-        <Group align="flex-start" grow>
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
           <TextInput
             label="New rate"
             inputMode="decimal"
             autoComplete="off"
             data-autofocus
             required
-            value={rate}
-            onChange={(event) => setRate(event.currentTarget.value)}
+            value={form.rate}
+            onChange={(event) => form.setRate(event.currentTarget.value)}
             error={
-              isAsked && quotedRate === null
+              form.isAsked && quotedRate === null
                 ? 'Enter an amount in dollars, such as 2,075'
                 : requote.error?.fieldError('/quoted_rate')
             }
@@ -108,30 +128,53 @@ function RequoteForm({
             label="Expected truck cost"
             inputMode="decimal"
             autoComplete="off"
-            placeholder={lastQuote === null ? '' : 'unchanged'}
-            value={cost}
-            onChange={(event) => setCost(event.currentTarget.value)}
+            placeholder={quotedMargin(lane) === null ? '' : 'unchanged'}
+            value={form.cost}
+            onChange={(event) => form.setCost(event.currentTarget.value)}
             error={
-              wrongCost
+              form.wrongCost
                 ? 'Enter an amount in dollars, or leave the field empty'
                 : requote.error?.fieldError('/estimated_cost')
             }
           />
-        </Group>
-        <RequoteTerms lane={lane} terms={terms} errors={termsWrong} onTerms={setTerms} />
-        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? keptCost} terms={terms} />
-        <Advice lane={lane} rate={quotedRate} terms={termsAfter(lane, terms)} />
+          <ValidFor hours={form.validHours} onHours={form.setValidHours} />
+        </SimpleGrid>
+        {suggested !== null && <RateToQuote rate={suggested} onUse={form.setRate} />}
+        <RequoteTerms lane={lane} terms={terms} errors={form.termsWrong} onTerms={form.setTerms} />
+        <NewMargin lane={lane} rate={quotedRate} cost={asked.cost} terms={terms} />
+        <Advice lane={lane} rate={quotedRate} terms={asked.terms} />
+        {check.isAsking(asked) && <ToCheck reasons={check.reasons} />}
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" loading={requote.isPending}>
-            Requote
+          <Button type="submit" loading={requote.isPending || check.isRunning}>
+            {check.isAsking(asked) ? 'Requote as typed' : 'Requote'}
           </Button>
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function RateToQuote({ rate, onUse }: { rate: number; onUse: (rate: string) => void }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm">Rate to quote: {dollars(rate)}</Text>
+      <Button size="compact-xs" variant="default" onClick={() => onUse(String(rate))}>
+        Use {dollars(rate)}
+      </Button>
+    </Group>
+  )
+}
+
+/** Why to check the rate, before it is saved. The next press of the button saves it as typed. */
+function ToCheck({ reasons }: { reasons: readonly string[] }) {
+  return (
+    <Text size="sm" fw={600} className="loss" role="alert">
+      Is this rate right? {reasons.join(' ')}
+    </Text>
   )
 }
 
@@ -293,7 +336,7 @@ function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => v
         {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>. The
         earlier quote did not change.
       </Text>
-      <NewQuote warnings={lane.warnings} lane_ref={lane.lane_ref} />
+      <NewQuote lane={lane} />
       <DoneButtons newRef={lane.lane_ref} onClose={onClose} />
     </Stack>
   )

@@ -1,15 +1,18 @@
-import { Anchor, Text } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
-import { useAnswer } from '../api/index.ts'
+import { useAnswer, useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
+  CopyButton,
   counted,
   DataTable,
   dollars,
+  emailText,
   Failed,
   Loading,
   laneName,
   moment,
+  newestQuotes,
   OutcomeMark,
 } from '../shared-ui/index.ts'
 
@@ -26,6 +29,7 @@ function placeOf(laneRef: string): { number: string; count: string } {
 /** The other lanes and requotes of the same request. */
 export function QuoteSiblings({ lane }: { lane: Lane }) {
   const answer = useAnswer('get-quote-request', { params: { request_id: lane.request_id } })
+  const { tenant } = useSession()
   const { data, error } = answer
   if (data === undefined) {
     return error === null ? (
@@ -42,11 +46,17 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
       </Text>
     )
   }
+  const offered = newestQuotes(data.lanes.filter(({ voided_at }) => voided_at === null))
   return (
     <>
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {summary}: {counted(data.lanes.length, 'quote')}.
-      </Text>
+      <Group gap="sm">
+        <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {summary}: {counted(data.lanes.length, 'quote')}.
+        </Text>
+        {offered.length > 1 && (
+          <CopyButton text={emailText({ ...data, lanes: offered }, tenant)} what="the request as e-mail" />
+        )}
+      </Group>
       <DataTable
         caption="Lanes and requotes of the request"
         rows={data.lanes}

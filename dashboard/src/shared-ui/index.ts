@@ -39,7 +39,7 @@ export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'
-export { DoneButtons, NewQuote } from './new-quote.tsx'
+export { CopyAsEmail, DoneButtons, NewQuote } from './new-quote.tsx'
 export { Notices, useNotice } from './notices.tsx'
 export { type Decision, decisionBefore, failureWords, shownAs, useOutcomeMarks } from './outcome-marks.ts'
 export { lostQuote, ReasonDialog } from './outcome-reason.tsx'
@@ -61,6 +61,14 @@ export { PageTurner } from './page-turner.tsx'
 export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodOf } from './periods.ts'
 export { type Method, methods } from './price-methods.ts'
+export {
+  emailText,
+  newestQuotes,
+  type QuoteForCustomer,
+  rateText,
+  validityChoices,
+  validUntil,
+} from './quote-text.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
 export {
   converted,
@@ -96,6 +104,7 @@ export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
 export { textOfFile } from './text-of-file.ts'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
+export { ValidFor } from './valid-for.tsx'
 export { ViewTabs } from './view-tabs.tsx'
 export { WinCurve } from './win-curve.tsx'
 export { WinRate } from './win-rate.tsx'

@@ -1,10 +1,21 @@
 import { Button, Group, Text } from '@mantine/core'
-import type { Answer } from '../api/index.ts'
+import { useEffect, useRef } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { type Answer, useSession } from '../api/index.ts'
 import { CopyButton } from './copy-button.tsx'
+import { emailText } from './quote-text.ts'
 import { asLinkToQuote } from './quotes-links.tsx'
 
-/** What a person needs of a quote that was just made: the warnings about its rate, and its `lane_ref` to copy. */
-export function NewQuote({ warnings, lane_ref }: Pick<Answer<'requote'>, 'warnings' | 'lane_ref'>) {
+/** Copies the text of an e-mail to the customer about one quote. */
+export function CopyAsEmail({ lane }: { lane: Lane }) {
+  const { tenant } = useSession()
+  const request = { customer_name: lane.quoted_customer_name, reference: lane.reference, lanes: [lane] }
+  return <CopyButton text={emailText(request, tenant)} what="as e-mail" />
+}
+
+/** What a person needs of a quote that was just made: the warnings about its rate, its `lane_ref`, and the text for the customer. */
+export function NewQuote({ lane }: { lane: Answer<'requote'> }) {
+  const { warnings, lane_ref } = lane
   return (
     <>
       {warnings.map(({ code, detail }) => (
@@ -15,6 +26,7 @@ export function NewQuote({ warnings, lane_ref }: Pick<Answer<'requote'>, 'warnin
       <Group gap="xs">
         <Text fw={600}>{lane_ref}</Text>
         <CopyButton text={lane_ref} what="lane_ref" />
+        <CopyAsEmail lane={lane} />
       </Group>
     </>
   )
@@ -22,6 +34,9 @@ export function NewQuote({ warnings, lane_ref }: Pick<Answer<'requote'>, 'warnin
 
 /** The buttons that close a dialog after its work is done. `newRef` is the quote that it made, if any. */
 export function DoneButtons({ newRef, onClose }: { newRef: string | null; onClose: () => void }) {
+  const done = useRef<HTMLButtonElement>(null)
+  // The button that had the focus is gone. Without this, the focus is on the page behind the dialog.
+  useEffect(() => done.current?.focus(), [])
   return (
     <Group justify="flex-end">
       {newRef !== null && (
@@ -29,7 +44,7 @@ export function DoneButtons({ newRef, onClose }: { newRef: string | null; onClos
           Open the new quote
         </Button>
       )}
-      <Button onClick={onClose} data-autofocus>
+      <Button onClick={onClose} ref={done}>
         Done
       </Button>
     </Group>

@@ -20,7 +20,7 @@ const later = quoteFieldsOf('request')
   .filter((name) => name !== 'customer_name')
   .filter((name) => !([...first, ...terms] as readonly string[]).includes(name))
 
-type Lane = Omit<SentQuote<'request'>, 'customer_name'>
+type Lane = Omit<SentQuote<'request'>, 'customer_name'> & { readonly valid_hours?: number | undefined }
 
 function contentOf(lane: Lane): unknown[] {
   const said = terms.map((name) => lane[name] ?? null)
@@ -28,7 +28,9 @@ function contentOf(lane: Lane): unknown[] {
     ...first.map((name) => lane[name] ?? null),
     // Nothing if there are none, so that a lane without them has the digest that it always had.
     ...(said.every((value) => value === null) ? [] : said),
-    ...later.flatMap((name) => (lane[name] === undefined ? [] : [[name, lane[name]]])),
+    ...[...later, 'valid_hours' as const].flatMap((name) =>
+      lane[name] === undefined ? [] : [[name, lane[name]]],
+    ),
   ]
 }
 

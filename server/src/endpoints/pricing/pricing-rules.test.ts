@@ -91,6 +91,41 @@ describe('a rule', () => {
     await removeRule(id)
   })
 
+  test('is an upper bound of the validity that a person chooses, which is stored', async () => {
+    const hoursOf = (lane: { valid_until: string | null; created_at: string }) =>
+      lane.valid_until === null
+        ? null
+        : (Date.parse(lane.valid_until) - Date.parse(lane.created_at)) / 3_600_000
+    const chosen = async (valid_hours?: number) => {
+      const more = valid_hours === undefined ? {} : { valid_hours }
+      const [made] = (await quote('Any', 2500, more)).body.lanes
+      const again = await post(`/api/lanes/${made.lane_ref}/requote`, { quoted_rate: 2450, ...more })
+      expect(hoursOf(again.body)).toBe(hoursOf(made))
+      expect((await call(app, 'GET', `/api/lanes/${made.lane_ref}`, { token: owner })).body.valid_until).toBe(
+        made.valid_until,
+      )
+      return hoursOf(made)
+    }
+    expect([await chosen(), await chosen(4), await chosen(168)]).toEqual([null, 4, 168])
+    const id = await addRule({}, { valid_days: 2 })
+    expect([await chosen(), await chosen(4), await chosen(168)]).toEqual([48, 4, 48])
+    await removeRule(id)
+    for (const valid_hours of [0, 1.5, 8_761, '24']) {
+      const { status, body } = await quote('Any', 2500, { valid_hours })
+      expect([status, body.errors[0].pointer]).toEqual([422, '/lanes/0/valid_hours'])
+    }
+    const key = { request_key: '3c5b5b7e-5a0c-4ac4-a4c3-0a8a4e6fa2d1' }
+    const keyed = (valid_hours: number) =>
+      post('/api/quote-requests', {
+        ...key,
+        customer_name: 'Any',
+        lanes: [{ ...lane, quoted_rate: 2500, valid_hours }],
+      })
+    const [first, second, other] = [await keyed(4), await keyed(4), await keyed(24)]
+    expect(second.body).toEqual(first.body)
+    expect(other.body.code).toBe('request-key-reused')
+  })
+
   test('holds for names that were merged into its customer, and for those that it was merged into', async () => {
     const id = await addRule({ customer: 'Polar Foods' }, { minimum: { margin_pct: 30 }, outside: 'block' })
     await post('/api/customers/merges', { from: 'Polar Foods Inc', into: 'Polar Foods' })

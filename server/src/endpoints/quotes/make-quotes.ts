@@ -107,10 +107,14 @@ function checkVerdicts(
   if (errors.length > 0) throw outsideRules(errors)
 }
 
-/** When a quote ends by the rules; null if they do not say. */
-function validUntil({ appraisal }: CheckedQuote, now: number): Date | null {
+/** When a quote ends: as the person chose, but not after the end that the rules allow; null if neither says it. */
+function validUntil({ appraisal }: CheckedQuote, validHours: number | undefined, now: number): Date | null {
   const { validDays } = appraisal.rules
-  return validDays === null ? null : new Date(now + validDays.value * 86_400_000)
+  const hours = Math.min(
+    validHours ?? Number.POSITIVE_INFINITY,
+    validDays === null ? Number.POSITIVE_INFINITY : validDays.value * 24,
+  )
+  return Number.isFinite(hours) ? new Date(now + hours * 3_600_000) : null
 }
 
 /** The errors of a requote: of the charges that were sent, or of the earlier ones that it keeps. */
@@ -245,7 +249,7 @@ export async function makeQuoteRequest(
         return {
           ...lane,
           ...costExpected(pricing, lane),
-          valid_until: rate === undefined ? null : validUntil(rate, now),
+          valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
         }
       }),
     }
@@ -338,7 +342,7 @@ export async function makeRequote(
           quoted,
           next: {
             ...next,
-            valid_until: validUntil(checked, now),
+            valid_until: validUntil(checked, body.valid_hours, now),
             ...costExpected(pricing, { ...quoted, pickup_date: next.pickup_date }),
             createdBy: userId,
             createdAt: recorded.at,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { emailText, newestQuotes, rateText } from './desk-quote-text.ts'
+import { emailText, newestQuotes, rateText, validityChoices } from './quote-text.ts'
 
 const lane = {
   lane_ref: '48211093754-1-1',
+  created_at: '2026-02-27T16:12:09.000Z',
   origin: 'Dallas, TX',
   destination: 'Atlanta, GA',
   equipment: 'V',
@@ -15,12 +16,19 @@ const lane = {
 const request = {
   customer_name: 'Harvest Table Foods',
   reference: 'PO-7781',
-  created_at: '2026-02-27T16:12:09.000Z',
   lanes: [lane],
 }
 
+const brokerage = (valid_days: number | null = null) => ({
+  name: 'Meridian Fox Freight',
+  quote_expiry: { valid_days },
+})
+
 test('an e-mail names lane, equipment, rate, validity and references, and no cost', () => {
-  const text = emailText(request, 'Meridian Fox Freight', 24)
+  const text = emailText(
+    { ...request, lanes: [{ ...lane, valid_until: '2026-02-28T16:12:09.000Z' }] },
+    brokerage(),
+  )
   expect(text.split('\n').slice(0, 8)).toEqual([
     'Subject: Quote from Meridian Fox Freight: Dallas, TX → Atlanta, GA',
     '',
@@ -42,8 +50,7 @@ test('several lanes have a total', () => {
       reference: null,
       lanes: [lane, { ...lane, lane_ref: '48211093754-2-1', quoted_rate: 1000.5 }],
     },
-    'Meridian Fox Freight',
-    4,
+    brokerage(),
   )
   expect(text).toContain('Subject: Quote from Meridian Fox Freight: 2 lanes')
   expect(text).toContain('Total: $3,150.50')
@@ -79,21 +86,34 @@ test('a rate says what it includes, its charges and its currency', () => {
 
 test('the validity is the stored one, of each lane if they differ', () => {
   const stored = (valid_until: string) => ({ ...lane, valid_until })
-  const one = emailText({ ...request, lanes: [stored('2026-03-01T20:03:00Z')] }, 'Meridian', 24)
+  const one = emailText({ ...request, lanes: [stored('2026-03-01T20:03:00Z')] }, brokerage())
   expect(one).toMatch(/Valid until Mar 1, 2026, \d+:03 [AP]M/)
   expect(one).not.toContain('Feb 28')
   const two = emailText(
     { ...request, lanes: [stored('2026-03-01T20:03:00Z'), stored('2026-03-05T20:04:00Z')] },
-    'Meridian',
-    24,
+    brokerage(),
   )
   expect(two.match(/Valid until/g)).toHaveLength(2)
+})
+
+test('without a stored validity, it is when the brokerage lets the quote expire, or not stated', () => {
+  expect(emailText(request, brokerage(3))).toMatch(/Valid until Mar 2, 2026, \d+:12 [AP]M/)
+  expect(emailText(request, brokerage())).not.toContain('Valid')
+  const stored = { ...lane, lane_ref: '48211093754-2-1', valid_until: '2026-03-01T20:03:00Z' }
+  expect(emailText({ ...request, lanes: [lane, stored] }, brokerage()).match(/Valid until/g)).toHaveLength(1)
+})
+
+test('the usual validity is the default of the brokerage, else 24 hours, and always a choice', () => {
+  expect(validityChoices(null).usual).toBe(24)
+  const { usual, choices } = validityChoices(10)
+  expect(usual).toBe(240)
+  expect(choices.map(({ label }) => label)).toEqual(['4 hours', '24 hours', '3 days', '7 days', '10 days'])
 })
 
 test('amounts in two currencies have no total, and charges are part of one', () => {
   const linehaul = { ...lane, quoted_basis: 'linehaul', quoted_fuel: 350 } as const
   const cad = { ...lane, quoted_currency: 'CAD' } as const
-  const textOf = (...lanes: (typeof lane)[]) => emailText({ ...request, lanes }, 'Meridian', 24)
+  const textOf = (...lanes: (typeof lane)[]) => emailText({ ...request, lanes }, brokerage())
   expect(textOf(lane, cad)).not.toContain('Total')
   expect(textOf(cad, cad)).toContain('Total: $4,300 CAD')
   expect(textOf(lane, linehaul)).toContain('Total: $4,650')

@@ -1,13 +1,13 @@
 import { termsBehind } from '#engine/rate-basis.ts'
-import { dollars, equipmentName, laneName, zonedMoment } from '../shared-ui/index.ts'
+import { dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
 
 /** The lanes of a quote, as the text for the customer needs them. */
-interface QuoteForCustomer {
+export interface QuoteForCustomer {
   readonly customer_name: string
   readonly reference: string | null
-  readonly created_at: string
   readonly lanes: readonly {
     readonly lane_ref: string
+    readonly created_at: string
     readonly origin: string
     readonly destination: string
     readonly equipment: string
@@ -24,13 +24,23 @@ interface QuoteForCustomer {
 }
 
 /** How long a quote is valid, in hours. Spot quotes expire within hours or days. */
-export const validities = [
-  { hours: 4, label: '4 hours' },
-  { hours: 24, label: '24 hours' },
-  { hours: 72, label: '3 days' },
-  { hours: 168, label: '7 days' },
-] as const
-export const usualValidityHours = 24
+const validities = [4, 24, 72, 168] as const
+const usualValidityHours = 24
+
+/** The choices of how long a quote is valid, with the usual one of the brokerage, which is its default expiry or 24 hours. */
+export function validityChoices(expiryDays: number | null): {
+  readonly usual: number
+  readonly choices: readonly { readonly hours: number; readonly label: string }[]
+} {
+  const usual = expiryDays === null ? usualValidityHours : expiryDays * 24
+  const hours = [...new Set([...validities, usual])].sort((one, other) => one - other)
+  return { usual, choices: hours.map((one) => ({ hours: one, label: validityLabel(one) })) }
+}
+
+/** @example validityLabel(72) // '3 days' */
+function validityLabel(hours: number): string {
+  return hours > 24 && hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`
+}
 
 /**
  * The newest quote of each lane, in the order of the lanes. The answer to a counter-offer adds one.
@@ -47,22 +57,19 @@ export function newestQuotes<Quote extends { readonly lane_ref: string }>(quotes
 
 const inZone = (moment: number) => zonedMoment(moment).replace(/:\d\d (?=[AP]M)/, ' ')
 
-/** Whether the end of each quote's validity is stored: the text then says it, and nobody chooses another one. */
-export function hasStoredValidity({ lanes }: Pick<QuoteForCustomer, 'lanes'>): boolean {
-  return lanes.every(({ valid_until }) => (valid_until ?? null) !== null)
-}
-
 /**
- * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is stored, else `hours` after the
- * request.
+ * The end of a quote's validity, with the time zone, because the customer may be in another one: as it is stored, else by the default of
+ * the brokerage; null without either. The quote expires at this time.
+ *
+ * @param expiryDays days after which the brokerage lets a quote expire that says nothing
  */
 export function validUntil(
-  { created_at }: Pick<QuoteForCustomer, 'created_at'>,
-  lane: Pick<QuoteForCustomer['lanes'][number], 'valid_until'>,
-  hours: number,
-): string {
+  lane: Pick<QuoteForCustomer['lanes'][number], 'valid_until' | 'created_at'>,
+  expiryDays: number | null,
+): string | null {
   const stored = lane.valid_until ?? null
-  return inZone(stored === null ? Date.parse(created_at) + hours * 3_600_000 : Date.parse(stored))
+  if (stored !== null) return inZone(Date.parse(stored))
+  return expiryDays === null ? null : inZone(Date.parse(lane.created_at) + expiryDays * 86_400_000)
 }
 
 type QuotedRate = Pick<
@@ -111,23 +118,32 @@ export function rateText(rate: QuotedRate): string {
 
 const cents = (amount: number) => Math.round(amount * 100) / 100
 
+/** The brokerage that quotes: its name, and when its quotes expire that say nothing. */
+export interface QuotingBrokerage {
+  readonly name: string
+  readonly quote_expiry: { readonly valid_days: number | null }
+}
+
 /**
  * The text of an e-mail to the customer: a subject, then lane, equipment, rate, validity and reference. It contains nothing
  * that only the brokerage may know, such as cost, margin or chance.
  */
-export function emailText(request: QuoteForCustomer, brokerage: string, validHours: number): string {
+export function emailText(
+  request: QuoteForCustomer,
+  { name: brokerage, quote_expiry: { valid_days: expiryDays } }: QuotingBrokerage,
+): string {
   const { customer_name, reference, lanes } = request
   const [only] = lanes.length === 1 ? lanes : []
   const subject =
     only === undefined
       ? `Quote from ${brokerage}: ${lanes.length} lanes`
       : `Quote from ${brokerage}: ${laneName(only.origin, only.destination)}`
-  const ends = lanes.map((lane) => validUntil(request, lane, validHours))
+  const ends = lanes.map((lane) => validUntil(lane, expiryDays))
   const sameValidity = ends.every((end) => end === ends[0])
   const lines = lanes.flatMap((lane, nth) => [
     `${laneName(lane.origin, lane.destination)}, ${equipmentName(lane.equipment)}: ${rateText(lane)}`,
     ...(lane.pickup_date === null ? [] : [`  Pickup ${lane.pickup_date}`]),
-    ...(sameValidity ? [] : [`  Valid until ${ends[nth]}`]),
+    ...(sameValidity || ends[nth] == null ? [] : [`  Valid until ${ends[nth]}`]),
     `  Our reference ${lane.lane_ref}`,
   ])
   // Amounts in two currencies, or without charges that are not known, have no sum.
@@ -150,7 +166,7 @@ export function emailText(request: QuoteForCustomer, brokerage: string, validHou
     ...lines,
     ...(lanes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
     '',
-    ...(sameValidity ? [`Valid until ${ends[0]}.`, ''] : []),
+    ...(sameValidity && ends[0] != null ? [`Valid until ${ends[0]}.`, ''] : []),
     brokerage,
   ].join('\n')
 }

@@ -1,0 +1,21 @@
+import { NativeSelect } from '@mantine/core'
+import { useSession } from '../api/index.ts'
+import { validityChoices } from './quote-text.ts'
+
+/**
+ * For how long the rate is valid: kept with the quote, written to the customer, and when it expires.
+ *
+ * @param hours null while nobody chose: then the usual one of the brokerage is shown
+ */
+export function ValidFor({ hours, onHours }: { hours: number | null; onHours: (hours: number) => void }) {
+  const { usual, choices } = validityChoices(useSession().tenant.quote_expiry.valid_days)
+  return (
+    <NativeSelect
+      label="Valid for"
+      data-field="validity"
+      value={String(hours ?? usual)}
+      data={choices.map((one) => ({ value: String(one.hours), label: one.label }))}
+      onChange={(event) => onHours(Number(event.currentTarget.value))}
+    />
+  )
+}
