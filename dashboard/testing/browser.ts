@@ -61,6 +61,11 @@ interface WindowOptions {
   kept?: boolean
   /** Never reuses the window, for changes that cannot be undone, such as scripts that run in every page. */
   alone?: boolean
+  /**
+   * The hook of the test that opens the window. A concurrent test must pass its own: the hook of Vitest belongs to the test that
+   * started last, so the window would close when that other test ends.
+   */
+  onTestFinished?: typeof onTestFinished
   /** Ignores the console errors that browsers write for rejected calls. Those for the status 503 are always ignored. */
   refusalsExpected?: boolean
 }
@@ -77,7 +82,7 @@ export async function openWindow(
   page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-  if (options.kept !== true) endWithTest(browser, url, page, options.alone === true)
+  if (options.kept !== true) endWithTest(browser, url, page, options)
   if (options.person !== undefined) await signIn(context, url, options.person)
   const troubles: string[] = []
   page.on('pageerror', (error) => troubles.push(`${error.name}: ${error.message}`))
@@ -113,10 +118,15 @@ function idleWindow(browser: Browser, url: string): Page | null {
 }
 
 /** Blanks the page after its test, because hidden pages still render and poll. */
-function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean): void {
+function endWithTest(
+  browser: Browser,
+  url: string,
+  page: Page,
+  { alone, onTestFinished: atEnd = onTestFinished }: WindowOptions,
+): void {
   try {
-    onTestFinished(async () => {
-      if (isAlone || page.isClosed()) return page.context().close()
+    atEnd(async () => {
+      if (alone === true || page.isClosed()) return page.context().close()
       await makeBlank(page)
       const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
       idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))

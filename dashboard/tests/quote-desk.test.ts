@@ -439,20 +439,23 @@ describe('lanes', () => {
     expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
   })
 
-  test('pasted into a field are shown as they were read before they are added', async () => {
-    const { page } = await openDesk()
-    await row(page).getByRole('combobox', { name: 'Origin' }).focus()
-    await page.evaluate(
-      `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX 75201\tATL\t2150\nReno NV\tBoise, ID\t1500\n')})`,
-    )
-    await page.keyboard.press('ControlOrMeta+v')
-    // The third column is the rate, although it often is the equipment.
-    await page.getByText('Column 3: rate').waitFor()
-    await page.getByRole('button', { name: 'Add 2 lanes' }).click()
-    await row(page, 2).waitFor()
-    expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
-    expect(await rateOf(page, 2).inputValue()).toBe('1500')
-  })
+  test.each(['Customer', 'Origin'])(
+    'pasted into the field %s are shown as they were read before they are added',
+    async (into) => {
+      const { page } = await openDesk()
+      await page.getByRole('combobox', { name: into }).focus()
+      await page.evaluate(
+        `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX 75201\tATL\t2150\nReno NV\tBoise, ID\t1500\n')})`,
+      )
+      await page.keyboard.press('ControlOrMeta+v')
+      // The third column is the rate, although it often is the equipment.
+      await page.getByText('Column 3: rate').waitFor()
+      await page.getByRole('button', { name: 'Add 2 lanes' }).click()
+      await row(page, 2).waitFor()
+      expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
+      expect(await rateOf(page, 2).inputValue()).toBe('1500')
+    },
+  )
 
   test('are taken from the lane page once; the lane stays in the address', { tags: 'long' }, async () => {
     const { page } = await openDesk()
@@ -775,6 +778,7 @@ describe('saving', () => {
     await page.getByText('Who is the quote for?').waitFor()
     await customer(page).and(page.locator(':focus')).waitFor()
     await customer(page).fill('harvest')
+    await page.getByRole('option', { name: 'New customer “harvest”' }).click()
     await customer(page).press('Tab')
     await page.getByText('A new customer. Did you mean').waitFor()
     await page.getByRole('button', { name: 'Harvest Table Foods' }).click()

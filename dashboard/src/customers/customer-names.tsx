@@ -140,13 +140,7 @@ function MergeForm({ customer: { name } }: { customer: CustomerRecord }) {
     <form onSubmit={submit} aria-label="Merge">
       <Group align="flex-start" gap="xs" wrap="nowrap">
         <div style={{ flexGrow: 1 }}>
-          <CustomerInput
-            takes="known-customer"
-            label="Merge into the customer"
-            value={into}
-            onChange={setInto}
-            error={wrong}
-          />
+          <CustomerInput label="Merge into the customer" value={into} onChange={setInto} error={wrong} />
         </div>
         <Button type="submit" variant="default" mt={25} loading={isPending}>
           Merge

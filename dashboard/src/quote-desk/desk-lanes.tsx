@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useMay } from '../api/index.ts'
-import { counted, dollars, InRed, onOwnTerms, percent, roundDollars } from '../shared-ui/index.ts'
+import { counted, dollars, InRed, onOwnTerms, percent, roundDollars, ValidFor } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, isBlank } from './desk-draft.ts'
 import { bestRateOf, type RowAdvice, totalsOf } from './desk-lanes-advice.ts'
 import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
@@ -111,6 +111,8 @@ export function DeskButtons({
   laneCount,
   isFull,
   isSaving,
+  validHours,
+  onValidHours,
   onAdd,
   onPaste,
   onSave,
@@ -118,6 +120,9 @@ export function DeskButtons({
   laneCount: number
   isFull: boolean
   isSaving: boolean
+  /** Null while nobody chose. */
+  validHours: number | null
+  onValidHours: (hours: number) => void
   onAdd: () => void
   onPaste: () => void
   onSave: () => void
@@ -133,6 +138,10 @@ export function DeskButtons({
           Paste rows
         </Button>
         <div className="desk-hint">{mayQuote && <KeyboardHint />}</div>
+        {/* Here, and not between the reference and the lanes: nobody tabs through it to the origin. */}
+        <div className="desk-validity">
+          <ValidFor hours={validHours} onHours={onValidHours} />
+        </div>
         <Button
           disabled={!mayQuote}
           loading={isSaving}

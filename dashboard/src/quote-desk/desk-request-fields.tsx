@@ -2,7 +2,7 @@ import { SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../api/index.ts'
-import { CustomerInput, ValidFor } from '../shared-ui/index.ts'
+import { CustomerInput } from '../shared-ui/index.ts'
 import type { Draft } from './desk-draft.ts'
 import { Suggested } from './desk-rows.tsx'
 import type { DeskSave } from './desk-save.ts'
@@ -16,10 +16,13 @@ export function RequestFields({
   draft,
   onDraft,
   saving,
+  paste,
 }: {
   draft: Draft
   onDraft: (change: (draft: Draft) => Draft) => void
   saving: DeskSave
+  /** Returns true when the pasted text contains rows of lanes. The field then ignores the paste. */
+  paste: (text: string) => boolean
 }) {
   const [isFresh] = useState(draft.customer === '')
   useEffect(() => {
@@ -36,11 +39,18 @@ export function RequestFields({
     saving.forget(null, field)
   }
   return (
-    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm" px="xs">
+    <SimpleGrid
+      cols={{ base: 1, sm: 2 }}
+      spacing="sm"
+      px="xs"
+      onPaste={(event) => {
+        if (paste(event.clipboardData.getData('text'))) event.preventDefault()
+      }}
+    >
       <div>
         <CustomerInput
           label="Customer"
-          takes="name-as-typed"
+          mayBeNew
           openOnFocus={false}
           data-field="customer"
           value={draft.customer}
@@ -61,10 +71,6 @@ export function RequestFields({
         value={draft.reference}
         error={errorOf('reference')}
         onChange={(event) => set('reference', event.currentTarget.value)}
-      />
-      <ValidFor
-        hours={draft.validHours ?? null}
-        onHours={(validHours) => onDraft((before) => ({ ...before, validHours }))}
       />
     </SimpleGrid>
   )

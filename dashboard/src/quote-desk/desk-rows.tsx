@@ -231,6 +231,8 @@ function RowAdviceLine({
           {own !== null && (
             <UnstyledButton
               className="desk-suggestion"
+              // Appears while the person types on. Alt + U does the same for the lane with the focus.
+              tabIndex={-1}
               aria-label={`Use ${dollars(own)}`}
               onClick={() => onUse(own)}
             >
@@ -388,7 +390,10 @@ function PlaceField({
   )
 }
 
-/** A text with suggestions, each a button that uses it. */
+/**
+ * A text with suggestions, each a button that uses it. They appear while the person types on, so they take no Tab stop: the list
+ * of the field has the same suggestions for the keyboard.
+ */
 export function Suggested({
   text,
   suggestions,
@@ -402,7 +407,7 @@ export function Suggested({
     <>
       {text}{' '}
       {suggestions.map((place) => (
-        <UnstyledButton key={place} className="desk-suggestion" onClick={() => onUse(place)}>
+        <UnstyledButton key={place} className="desk-suggestion" tabIndex={-1} onClick={() => onUse(place)}>
           {place}
         </UnstyledButton>
       ))}

@@ -216,7 +216,7 @@ function Desk(props: DeskProps) {
       <Stack gap="sm">
         <Paper withBorder p="sm">
           <Stack gap="xs">
-            <RequestFields draft={draft} onDraft={onDraft} saving={saving} />
+            <RequestFields draft={draft} onDraft={onDraft} saving={saving} paste={paste} />
             <LaneRows
               {...lanes}
               errors={errorsShown(saving.errors, lanes.active, answer)}
@@ -229,6 +229,8 @@ function Desk(props: DeskProps) {
               laneCount={filled}
               isFull={lanes.isFull}
               isSaving={saving.saving || confirmed.checking}
+              validHours={draft.validHours ?? null}
+              onValidHours={(validHours) => onDraft((before) => ({ ...before, validHours }))}
               onAdd={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
               onPaste={() => setPasted('')}
               onSave={save}

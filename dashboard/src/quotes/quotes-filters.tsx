@@ -163,7 +163,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
   }
   return (
     <form onSubmit={submit} className="quotes-filters" aria-label="Filters">
-      <CustomerInput label="Customer" takes="known-customer" {...typed('customer')} />
+      <CustomerInput label="Customer" {...typed('customer')} />
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />

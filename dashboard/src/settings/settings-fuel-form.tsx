@@ -51,7 +51,6 @@ export function ScheduleForm({
         </Title>
         {owner.kind === 'new customer' && (
           <CustomerInput
-            takes="name-as-typed"
             label="Customer"
             value={customer}
             onChange={setCustomer}

@@ -49,7 +49,6 @@ export function TryFuel() {
               error={error?.fieldError('miles')}
             />
             <CustomerInput
-              takes="name-as-typed"
               label="Customer, if any"
               value={customer}
               onChange={setCustomer}

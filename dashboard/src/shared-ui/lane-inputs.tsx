@@ -49,8 +49,8 @@ export function PlaceInput(props: FieldProps) {
           ...new Set([...(named === null ? [] : [named]), ...data.places.map(({ place }) => place)]),
         ].map((place): Option => ({ value: place }))
         return {
-          options: village === null ? known : [typedOption(village), ...known],
-          taken: named ?? village ?? known[0]?.value ?? null,
+          options: village === null ? known : [...known, typedOption(village)],
+          taken: known[0]?.value ?? village,
         }
       })}
     />
@@ -58,15 +58,13 @@ export function PlaceInput(props: FieldProps) {
 }
 
 /**
- * A customer's name. Earlier names are suggested, so that one customer is not quoted under two spellings.
+ * A customer's name. Earlier names are suggested, and a known one is the default, so that one customer is not quoted under two
+ * spellings.
  *
- * @param takes what Enter and Tab accept when no customer has exactly the typed name. In a quote: the typed name, as a new
- *   customer. In a filter: the first suggested customer, because the filter matches only full names
+ * @param mayBeNew in a quote: another name is a new customer, and nobody gets one by leaving the field. Names that only contain
+ *   the text within a word are then suggested, but not the default: a new "Ace" is not Palace Foods
  */
-export function CustomerInput({
-  takes,
-  ...props
-}: FieldProps & { takes: 'name-as-typed' | 'known-customer' }) {
+export function CustomerInput({ mayBeNew = false, ...props }: FieldProps & { mayBeNew?: boolean }) {
   const asking = useAsking(props.value)
   const customers = useAnswer('suggest-customers', suggestionQuery(asking.asked), {
     enabled: asking.isEntered,
@@ -77,6 +75,7 @@ export function CustomerInput({
   return (
     <TypeAhead
       {...props}
+      acceptsOnLeave={mayBeNew}
       asking={asking}
       suggestions={suggestionsOf(customers, (data) => {
         const known = data.customers.map(
@@ -91,11 +90,20 @@ export function CustomerInput({
         )
         const same = known.find(({ value }) => value.toLowerCase() === typed.toLowerCase())
         if (typed === '' || same !== undefined) return { options: known, taken: same?.value ?? null }
-        if (takes === 'name-as-typed') return { options: [typedOption(typed), ...known], taken: typed }
-        return { options: [...known, typedOption(typed)], taken: known[0]?.value ?? typed }
+        const fitting = known.find(({ value }) => !mayBeNew || hasWordBeginning(value, typed))
+        const other = typedOption(typed)
+        return {
+          options: [...known, mayBeNew ? { ...other, label: `New customer “${typed}”` } : other],
+          taken: fitting?.value ?? typed,
+        }
       })}
     />
   )
+}
+
+/** @example hasWordBeginning('Foxlathe Dairy', 'dai') // true */
+function hasWordBeginning(name: string, text: string): boolean {
+  return ` ${name.toLowerCase()}`.includes(` ${text.toLowerCase()}`)
 }
 
 const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']

@@ -89,12 +89,7 @@ export function WhoFilters(filters: FiltersProps) {
   const equipment = useFilterWhileTyping('equipment', filters)
   return (
     <>
-      <CustomerInput
-        label="Customer"
-        takes="known-customer"
-        {...customer}
-        error={filters.error?.fieldError('customer')}
-      />
+      <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
       <EquipmentInput label="Equipment" {...equipment} error={filters.error?.fieldError('equipment')} />
       <PersonFilter {...filters} name="quoted_by" label="Rep" />
     </>

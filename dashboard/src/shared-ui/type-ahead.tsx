@@ -42,11 +42,13 @@ export interface Option {
   /** The text of the field once the option is accepted. Unique among the options. */
   readonly value: string
   readonly label?: ReactNode
+  /** True for a choice that must be meant, such as a new customer beside known ones: one arrow key never reaches it. */
+  readonly isExplicit?: boolean
 }
 
 /** @example typedOption('Smallville, TX').label // 'Use “Smallville, TX” as typed' */
 export function typedOption(text: string): Option {
-  return { value: text, label: `Use “${text}” as typed` }
+  return { value: text, label: `Use “${text}” as typed`, isExplicit: true }
 }
 
 interface Suggestions {
@@ -96,8 +98,10 @@ export type FieldProps = Omit<InputBaseProps, 'description' | 'rightSection'> &
 interface TypeAheadProps extends FieldProps {
   readonly asking: Asking
   readonly suggestions: Suggestions
-  /** True for a text that can stay as typed without checking the suggestions. Absent where any text is valid. */
+  /** True for a text that can stay as it is without the focus ever being in the field. Absent where any text is valid. */
   readonly isComplete?: (text: string) => boolean
+  /** True if leaving the field in any way accepts what Tab accepts. */
+  readonly acceptsOnLeave?: boolean
   /** Shown when there is no suggestion for the text. */
   readonly emptyText?: string
 }
@@ -115,11 +119,32 @@ interface Wait {
   readonly failuresBefore: number
 }
 
+type Step = 1 | -1
+const noSteps: readonly Step[] = []
+
+/**
+ * The index of the option that arrow keys lead to, from the one that is accepted without them (-1: none). The first key never leads
+ * to an explicit option.
+ *
+ * @example steppedTo([{ value: 'Foxlathe Dairy' }, { value: 'foxl', isExplicit: true }], 0, [1]) // 0
+ */
+export function steppedTo(options: readonly Option[], accepted: number, steps: readonly Step[]): number {
+  const count = options.length
+  if (count === 0) return -1
+  let at = accepted
+  for (const [nth, step] of steps.entries()) {
+    const next = ((at === -1 && step === -1 ? 0 : at) + step + count) % count
+    const isTooSoon = nth === 0 && options[next]?.isExplicit === true && at !== next
+    at = isTooSoon ? Math.max(0, at) : next
+  }
+  return at
+}
+
 /** The state of the field. Every part is valid only for the text that it was set for. */
 function useFieldState(text: string) {
   const [isOpen, setOpen] = useState(false)
   const [decision, setDecision] = useState<Decision | null>(null)
-  const [pointed, setPointed] = useState<{ text: string; index: number } | null>(null)
+  const [stepped, setStepped] = useState<{ text: string; steps: readonly Step[] } | null>(null)
   const [wait, setWait] = useState<Wait | null>(null)
   const [failure, setFailure] = useState<{ text: string; words: string } | null>(null)
   const [acceptedLate, setAcceptedLate] = useState('')
@@ -128,9 +153,11 @@ function useFieldState(text: string) {
     setOpen,
     decision: decision?.text === text ? decision : null,
     decide: (final: string, isMade: boolean) => setDecision({ text: final.trim(), isMade }),
-    /** The index of the option that the arrow keys moved to. */
-    pointed: pointed?.text === text ? pointed.index : null,
-    point: (index: number | null) => setPointed(index === null ? null : { text, index }),
+    /** The arrow keys that were pressed, perhaps before the options were there: they apply as soon as they are. */
+    steps: stepped?.text === text ? stepped.steps : noSteps,
+    step: (by: Step) =>
+      setStepped((before) => ({ text, steps: [...(before?.text === text ? before.steps : noSteps), by] })),
+    forgetSteps: () => setStepped(null),
     wait: wait?.text === text ? wait : null,
     setWait,
     failedWords: failure?.text === text ? failure.words : null,
@@ -158,15 +185,17 @@ function useWait(id: string, isWaiting: boolean, onRender: () => void, onTimeout
 function useChoice(id: string, { value, onChange, onDone, asking, suggestions, isComplete }: TypeAheadProps) {
   const text = value.trim()
   const state = useFieldState(text)
-  const { decision, wait, decide, setWait, setOpen } = state
+  const { decision, wait, decide, setWait, setOpen, steps } = state
   const { options } = suggestions
   const isCurrent = asking.asked === text && suggestions.state === 'current'
   const hasFailed = asking.asked === text && suggestions.state === 'failed'
   const mayStay = isComplete === undefined || isComplete(text)
   const isDecided = text === '' || (decision === null ? mayStay : decision.isMade)
   const accepted = options.findIndex((option) => option.value === suggestions.taken)
+  // What Enter and Tab accept from suggestions for this text, also for keys that were pressed before they arrived.
+  const pointed = steps.length === 0 ? accepted : steppedTo(options, isDecided ? -1 : accepted, steps)
   // Suggestions for an older text are never highlighted.
-  const active = !isCurrent ? -1 : (state.pointed ?? (isDecided ? -1 : accepted))
+  const active = !isCurrent || (steps.length === 0 && isDecided) ? -1 : pointed
   const finish = (final: string) => {
     decide(final, true)
     setWait(null)
@@ -178,6 +207,10 @@ function useChoice(id: string, { value, onChange, onDone, asking, suggestions, i
     finish(option)
   }
   const giveUp = (why: string) => {
+    if (isComplete?.(text) === true) {
+      finish(value)
+      return
+    }
     setWait(null)
     decide(text, false)
     state.setFailedWords(`${why} “${text}” stays as typed.`)
@@ -185,7 +218,7 @@ function useChoice(id: string, { value, onChange, onDone, asking, suggestions, i
   const endWait = () => {
     if (wait === null) fieldSettled(id)
     else if (isCurrent) {
-      const option = options[accepted]
+      const option = options[pointed]
       if (option === undefined) finish(value)
       else {
         take(option.value)
@@ -196,46 +229,62 @@ function useChoice(id: string, { value, onChange, onDone, asking, suggestions, i
     }
   }
   useWait(id, wait !== null, endWait, () => giveUp('Suggestions took too long.'))
-  return { ...state, text, isCurrent, hasFailed, mayStay, isDecided, active, finish, take }
+  const isSettled = isCurrent || (isDecided && steps.length === 0)
+  return { ...state, text, isCurrent, hasFailed, mayStay, isDecided, isSettled, active, finish, take }
 }
 
 type Choice = ReturnType<typeof useChoice>
 
+/**
+ * Accepts the highlighted option, keeps a text that is decided, or begins to wait for the suggestions. Returns whether the field
+ * now waits.
+ */
+function settle({ value, asking, suggestions }: TypeAheadProps, id: string, choice: Choice): boolean {
+  const { text, hasFailed, active } = choice
+  const option = suggestions.options[active]
+  if (option !== undefined) choice.take(option.value)
+  else if (choice.isSettled) choice.finish(value)
+  else {
+    if (hasFailed) suggestions.retry()
+    asking.hurry(text)
+    fieldWaits(id)
+    choice.setWait({ text, failuresBefore: hasFailed ? suggestions.failures : -1 })
+    choice.setFailedWords(null)
+    return true
+  }
+  return false
+}
+
 /** The keys of the field: arrows move the highlight, Enter and Tab accept, Escape closes the list. */
 function keyHandler(
   id: string,
-  { value, asking, suggestions, isComplete, onKeyDown }: TypeAheadProps,
+  props: TypeAheadProps,
   choice: Choice,
 ): (event: KeyboardEvent<HTMLInputElement>) => void {
-  const { text, isOpen, isCurrent, hasFailed, active, wait } = choice
-  const { options } = suggestions
+  const { value, asking, suggestions, onKeyDown } = props
+  const { text, isOpen, isCurrent, active, wait } = choice
   const accept = (event: KeyboardEvent) => {
     const isPlainEnter = event.key === 'Enter' && !event.ctrlKey && !event.metaKey
     if (wait !== null) {
       if (isPlainEnter) event.preventDefault()
       return
     }
-    const option = options[active]
-    if (option !== undefined) {
-      // The same key can also save the page or submit the form. The handlers must then see the accepted text.
-      flushSync(() => choice.take(option.value))
-      if (isPlainEnter && option.value !== value) event.preventDefault()
-    } else if (choice.isDecided || isComplete?.(text) === true || isCurrent) {
-      if (event.key === 'Enter') flushSync(() => choice.finish(value))
-    } else {
-      if (hasFailed) suggestions.retry()
-      asking.hurry(text)
-      fieldWaits(id)
-      choice.setWait({ text, failuresBefore: hasFailed ? suggestions.failures : -1 })
-      choice.setFailedWords(null)
-      if (isPlainEnter) event.preventDefault()
-    }
+    const option = suggestions.options[active]
+    // The loss of the focus finishes the text.
+    if (event.key === 'Tab' && option === undefined && choice.isSettled) return
+    // The same key can also save the page or submit the form. The handlers must then see the accepted text.
+    const waits = flushSync(() => settle(props, id, choice))
+    if (isPlainEnter && (waits || (option !== undefined && option.value !== value))) event.preventDefault()
   }
-  const move = (step: 1 | -1) => {
+  const move = (step: Step) => {
     choice.setOpen(true)
-    if (!isOpen || !isCurrent || options.length === 0) return
-    const from = active === -1 && step === -1 ? 0 : active
-    choice.point((from + step + options.length) % options.length)
+    if (wait !== null) return
+    if (isCurrent) {
+      if (isOpen && suggestions.options.length > 0) choice.step(step)
+    } else if (text !== '') {
+      asking.hurry(text)
+      choice.step(step)
+    }
   }
   return (event) => {
     onKeyDown?.(event)
@@ -246,7 +295,7 @@ function keyHandler(
     } else if (event.key === 'Escape' && (isOpen || wait !== null)) {
       choice.setOpen(false)
       choice.setWait(null)
-      choice.point(null)
+      choice.forgetSteps()
       choice.decide(text, true)
     } else if (event.key === 'Enter' || event.key === 'Tab') accept(event)
   }
@@ -255,19 +304,30 @@ function keyHandler(
 function typeText(typed: string, { onChange }: TypeAheadProps, choice: Choice): void {
   choice.decide(typed, false)
   choice.setWait(null)
-  choice.point(null)
+  choice.forgetSteps()
   choice.setAcceptedLate('')
   choice.setOpen(true)
   onChange(typed)
 }
 
 /** The focus leaves the field. While the field waits for suggestions, its text is not final yet. */
-function leave({ value, onDone }: TypeAheadProps, choice: Choice): void {
+function leave(
+  props: TypeAheadProps,
+  id: string,
+  choice: Choice,
+  { currentTarget }: FocusEvent<HTMLInputElement>,
+): void {
   choice.setOpen(false)
-  choice.point(null)
   if (choice.wait !== null) return
+  // Another window or tab has the focus now; this field gets it back.
+  const isAway = document.activeElement === currentTarget
+  if (props.acceptsOnLeave === true && !choice.isDecided && !isAway) {
+    settle(props, id, choice)
+    return
+  }
+  choice.forgetSteps()
   if (choice.mayStay) choice.decide(choice.text, true)
-  onDone?.(value)
+  props.onDone?.(props.value)
 }
 
 /** The note in the list, and the status that screen readers announce. */
@@ -299,8 +359,8 @@ function wordsOf({ suggestions, emptyText }: TypeAheadProps, choice: Choice) {
  * A text field that suggests values while the user types. All such fields of the dashboard use this component.
  *
  * Enter and Tab do the same: they accept the highlighted option, but only from suggestions for the text that is now in
- * the field. If those suggestions have not arrived, the field waits for them, even after the focus has moved on. Typing
- * again cancels the wait, and a failure leaves the text as typed. Suggestions for an older text are dimmed and none is
+ * the field. If those suggestions have not arrived, the field waits for them, even after the focus has moved on, and applies
+ * the arrow keys that were pressed meanwhile. Typing again cancels the wait, and a failure leaves the text as typed. Suggestions for an older text are dimmed and none is
  * highlighted, but a click accepts exactly the clicked option.
  */
 export function TypeAhead(props: TypeAheadProps) {
@@ -312,6 +372,7 @@ export function TypeAhead(props: TypeAheadProps) {
     asking,
     suggestions,
     isComplete: _isComplete,
+    acceptsOnLeave: _acceptsOnLeave,
     emptyText: _emptyText,
     onFocus,
     onKeyDown: _onKeyDown,
@@ -364,7 +425,7 @@ export function TypeAhead(props: TypeAheadProps) {
             onFocus?.(event)
           }}
           onClick={() => setOpen(true)}
-          onBlur={() => leave(props, choice)}
+          onBlur={(event) => leave(props, id, choice, event)}
           onKeyDown={keyHandler(id, props, choice)}
         />
       </Combobox.Target>

@@ -165,7 +165,6 @@ function CustomersField({
       <Group align="flex-start" gap="xs" wrap="nowrap" maw={560}>
         <div style={{ flexGrow: 1 }}>
           <CustomerInput
-            takes="known-customer"
             label="Add a customer that only this team sees"
             value={typed}
             onChange={setTyped}
