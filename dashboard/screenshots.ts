@@ -59,7 +59,7 @@ const pictures: readonly Picture[] = [
   { name: 'quotes', path: pagePaths.quotes },
   { name: 'shipments', path: pagePaths.shipments },
   { name: 'lane', path: pagePaths.lane, prepare: openBusiestLane },
-  { name: 'performance', path: pagePaths.performance },
+  { name: 'results', path: pagePaths.results },
   { name: 'integration', path: pagePaths.integration },
   { name: 'imports', path: pagePaths.imports },
   { name: 'team', path: pagePaths.team },

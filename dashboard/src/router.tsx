@@ -87,9 +87,9 @@ const lane = createRoute({
   path: pagePaths.lane,
   component: lazyRouteComponent(fetched(() => import('./lane/index.ts'))),
 })
-const performance = createRoute({
+const results = createRoute({
   getParentRoute: () => signedIn,
-  path: pagePaths.performance,
+  path: pagePaths.results,
   component: lazyRouteComponent(fetched(() => import('./performance/index.ts'))),
 })
 const customers = createRoute({
@@ -100,12 +100,34 @@ const customers = createRoute({
 const market = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.market,
-  component: lazyRouteComponent(fetched(() => import('./market/index.ts'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./market/index.ts')),
+    'MarketPage',
+  ),
+})
+const marketRates = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.marketRates,
+  component: lazyRouteComponent(
+    fetched(() => import('./market/index.ts')),
+    'MarketSourcesPage',
+  ),
 })
 const rules = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.rules,
-  component: lazyRouteComponent(fetched(() => import('./rules/index.ts'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./rules/index.ts')),
+    'RulesPage',
+  ),
+})
+const approvals = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.approvals,
+  component: lazyRouteComponent(
+    fetched(() => import('./rules/index.ts')),
+    'ApprovalsPage',
+  ),
 })
 const integration = createRoute({
   getParentRoute: () => signedIn,
@@ -130,7 +152,26 @@ const audit = createRoute({
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.settings,
-  component: lazyRouteComponent(fetched(() => import('./settings/index.ts'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./settings/index.ts')),
+    'CompanyPage',
+  ),
+})
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.account,
+  component: lazyRouteComponent(
+    fetched(() => import('./settings/index.ts')),
+    'AccountPage',
+  ),
+})
+const fuel = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.fuel,
+  component: lazyRouteComponent(
+    fetched(() => import('./settings/index.ts')),
+    'FuelPage',
+  ),
 })
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -166,15 +207,19 @@ export const router = createRouter({
       quote,
       shipments,
       lane,
-      performance,
+      results,
       customers,
       market,
+      marketRates,
       rules,
+      approvals,
       integration,
       imports,
       team,
       audit,
       settings,
+      account,
+      fuel,
     ]),
     signIn,
     signUp,

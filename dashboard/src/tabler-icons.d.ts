@@ -7,15 +7,13 @@ declare module 'virtual:tabler-icons' {
 
   export const IconAlertCircle: Icon
   export const IconAlertTriangle: Icon
-  export const IconApi: Icon
   export const IconArrowsExchange: Icon
+  export const IconAward: Icon
   export const IconBan: Icon
-  export const IconBook: Icon
   export const IconBookmark: Icon
   export const IconBuilding: Icon
   export const IconBulb: Icon
   export const IconChartBar: Icon
-  export const IconChartLine: Icon
   export const IconRuler: Icon
   export const IconCheck: Icon
   export const IconChevronDown: Icon
@@ -35,7 +33,6 @@ declare module 'virtual:tabler-icons' {
   export const IconCopy: Icon
   export const IconCopyPlus: Icon
   export const IconDownload: Icon
-  export const IconFileImport: Icon
   export const IconFileSpreadsheet: Icon
   export const IconFilter: Icon
   export const IconFlag: Icon
@@ -55,12 +52,9 @@ declare module 'virtual:tabler-icons' {
   export const IconRoute: Icon
   export const IconSearch: Icon
   export const IconSettings: Icon
-  export const IconShieldCheck: Icon
   export const IconSignature: Icon
   export const IconSun: Icon
   export const IconTrash: Icon
-  export const IconTruckDelivery: Icon
   export const IconUpload: Icon
-  export const IconUsers: Icon
   export const IconWebhook: Icon
 }

@@ -85,7 +85,7 @@ async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
 
 async function openLog(person: { email: string; password: string } = tenant, words = '', more = {}) {
   const window = await openWindow(browser, app.url, { person, ...more })
-  await window.page.goto(`/audit${words}`)
+  await window.page.goto(`/settings/audit${words}`)
   await window.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
   return window
 }
@@ -174,7 +174,7 @@ describe('the log', () => {
       url.searchParams.set('limit', '3')
       return route.continue({ url: url.href })
     })
-    await page.goto('/audit?what=people')
+    await page.goto('/settings/audit?what=people')
     await page.getByText('Page 1: 3 events').waitFor()
     const first = await eventNumbers(page)
     expect(first).toHaveLength(3)
@@ -207,10 +207,10 @@ describe('access to the log', () => {
       const { page, troubles } = await openWindow(browser, app.url, { person })
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-      await page.goto('/team')
-      await page.getByRole('link', { name: 'Settings' }).waitFor()
+      await page.goto('/settings/people')
+      await page.getByRole('navigation', { name: 'Settings' }).waitFor()
       expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
-      await page.goto('/audit')
+      await page.goto('/settings/audit')
       await page.getByText('Only admins and owners can read the audit log.').waitFor()
       await page.getByText(`Your role is ${role}`).waitFor()
       await page.waitForLoadState('networkidle')
@@ -224,7 +224,7 @@ describe('access to the log', () => {
   test('an admin sees it in the menu', async () => {
     const admin = await makePerson(app, await makeTenant(app), 'admin')
     const { page } = await openWindow(browser, app.url, { person: admin })
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByRole('link', { name: 'Audit log' }).click()
     await rowOf(page, 'accepted the invitation').waitFor()
   })
@@ -294,7 +294,7 @@ describe('a failure', () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     let isDown = true
     await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))
-    await page.goto('/audit')
+    await page.goto('/settings/audit')
     await page.getByText('The audit log could not be loaded').waitFor()
     expect(await page.getByRole('button', { name: 'Export CSV' }).isDisabled()).toBe(true)
     isDown = false
@@ -304,7 +304,7 @@ describe('a failure', () => {
 
   test('an invalid cursor is reported', { tags: 'long' }, async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/audit?cursor=nonsense')
+    await page.goto('/settings/audit?cursor=nonsense')
     await page
       .getByRole('alert')
       .getByText(/cursor must be/)
@@ -322,7 +322,7 @@ describe('a failure', () => {
       await new Promise((resolve) => setTimeout(resolve, 400))
       await route.continue()
     })
-    await page.goto('/audit')
+    await page.goto('/settings/audit')
     await page.getByRole('status', { name: 'Loading the audit log' }).waitFor()
     await rowOf(page, 'created the service token').waitFor()
     await page.waitForLoadState('networkidle')
@@ -342,7 +342,7 @@ describe('accessibility', () => {
     await rowOf(page, 'W'.repeat(90)).getByText('Details', { exact: true }).click()
     expect(await accessibilityProblems(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.goto('/audit?what=tenant-suspended')
+    await page.goto('/settings/audit?what=tenant-suspended')
     await page.getByText('No events match the filters').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
   })

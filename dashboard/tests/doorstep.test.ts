@@ -33,15 +33,15 @@ describe('sign-in', () => {
   test('returns to the requested page, and reports failures', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByLabel('Email').fill(tenant.email)
     await page.getByRole('textbox', { name: 'Password' }).fill('not the password at all')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('Not signed in').waitFor()
     await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/team')
+    await page.getByRole('heading', { name: 'People and teams', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/settings/people')
   })
 
   test('never redirects to another site, whatever the address contains', async () => {
@@ -96,9 +96,9 @@ describe('the keyboard', () => {
     await page.keyboard.press('Tab')
     const focused = () => page.evaluate<string>('document.activeElement.textContent')
     expect(await focused()).toBe('Skip to main content')
-    await page.getByRole('link', { name: 'Team' }).focus()
+    await page.getByRole('link', { name: 'Customers' }).focus()
     await page.keyboard.press('Enter')
-    const heading = page.getByRole('heading', { name: 'Team', level: 1 })
+    const heading = page.getByRole('heading', { name: 'Customers', level: 1 })
     // The link has the same text, so it is the element that tells them apart.
     await heading.and(page.locator(':focus')).waitFor()
   })
@@ -113,12 +113,12 @@ describe('a session that ends while a page is open', () => {
     // The last link of the menu is there when all answers have arrived.
     await page.getByRole('link', { name: /Get started/ }).waitFor()
     await context.clearCookies()
-    await page.getByRole('link', { name: 'Team' }).click()
+    await page.getByRole('link', { name: 'Customers' }).click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
-    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
   })
 })
 
@@ -137,6 +137,8 @@ describe('pages', () => {
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/')
     await page.getByRole('link', { name: 'Quotes' }).waitFor()
-    expect(await page.getByRole('link', { name: 'Integration' }).count()).toBe(0)
+    for (const name of ['Settings', 'Pricing rules']) {
+      expect(await page.getByRole('link', { name, exact: true }).count()).toBe(0)
+    }
   })
 })

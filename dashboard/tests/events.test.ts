@@ -21,7 +21,7 @@ test('an admin adds an endpoint, sees its deliveries, and resends an event', {
       person: tenant,
       refusalsExpected: true,
     })
-    await page.goto('/integration?tab=events')
+    await page.goto('/settings/developers?tab=events')
     await page.getByText('No addresses yet').waitFor()
     const address = page.getByLabel('Endpoint URL')
     await address.fill('https://10.0.0.1/')

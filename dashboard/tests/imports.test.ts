@@ -47,7 +47,7 @@ describe('a file', () => {
   }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const row = (rate: string, fuel: string) =>
       `"Dallas, TX","Atlanta, GA",Van,${rate},${fuel},3/1/2026,Won\n`
     const file = `Ship From,Ship To,Equip,Linehaul,FSC,Quote Date,Status\n${row('1700', '350')}${row('1800', '')}`
@@ -70,7 +70,7 @@ describe('a file', () => {
   test('with unusual headers is mapped manually, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const odd = `"City","City","a=b, ""c""",Rate,Quote Date,${'x'.repeat(300)}\n`
     const good = `"Dallas, TX","Atlanta, GA",Van,"$2,150.00",3/1/2026,1\n`
     const bad = `"Dallas, TX","Macon, GA",Van,=cmd,3/1/2026,2\n`
@@ -108,7 +108,7 @@ describe('a file', () => {
   test('shows won, lost and pending, warns without lost quotes, and asks about a status column', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const row = (day: number, cancelled: string) =>
       `"Dallas, TX","Atlanta, GA",Van,2150,3/${day}/2026,Won,${cancelled}\n`
     await choose(
@@ -139,7 +139,7 @@ describe('a file', () => {
     const file = (rate: string, status: string) =>
       `Load ID,${header}L1,${rowTo('Atlanta', rate).replace('Won', status)}L2,${rowTo('Macon', '1800')}`
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     await choose(page, file('2150.00', 'Open'))
     await check(page)
     await page.getByRole('button', { name: 'Import 2 rows' }).click()
@@ -173,7 +173,7 @@ describe('a file', () => {
   test('with the example is valid, also compressed', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const example = await saved(page, 'Download example CSV')
     await choose(page, gzipSync(example), 'example.csv.gz')
     await page.getByText('Dallas, TX · Chicago, IL · Savannah, GA').waitFor()
@@ -186,7 +186,7 @@ describe('a file', () => {
   test('that is not CSV is rejected before the upload, with what to do', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     await choose(page, Buffer.from('PK\u0003\u0004rest of a workbook'), 'loads.xlsx')
     await page.getByText(/Save the sheet as "CSV UTF-8"/).waitFor()
     await choose(page, '')
@@ -199,7 +199,7 @@ describe('a file', () => {
   test('can be dropped on the page', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     await page.getByText('Drop a CSV file here').waitFor()
     await page.evaluate(`
       const carried = new DataTransfer()
@@ -213,7 +213,7 @@ describe('a file', () => {
   test('with hostile column names runs no script', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant, width: 390 })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const name = `${naughty} ${'long'.repeat(60)}`
     const quoted = `"${name.replaceAll('"', '""')}"`
     await choose(
@@ -237,7 +237,7 @@ describe('a failure', () => {
   test('keeps the file selected for another try', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     await choose(page, header + rowTo('Atlanta'))
     let answers = ['full', 'offline']
     await page.route('**/api/imports?*', (route) => {
@@ -268,7 +268,7 @@ describe('a failure', () => {
   test('shows the service’s message about the file', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const bytes = Buffer.from(`${header}"Montr\xe9al, QC","Macon, GA",Van,1,3/1/2026,Won\n`, 'latin1')
     await choose(page, bytes)
     await page.getByRole('button', { name: 'Check the file' }).click()
@@ -279,7 +279,7 @@ describe('a failure', () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.route('**/api/imports', (route) => route.abort('connectionreset'))
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     const again = page.getByRole('button', { name: 'Try again' })
     await again.waitFor()
     await page.unroute('**/api/imports')
@@ -291,13 +291,13 @@ describe('a failure', () => {
 test('a running import is shown again after a reload, and stopped', async () => {
   const tenant = await makeTenant(app)
   const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-  await page.goto('/imports')
+  await page.goto('/settings/imports')
   const rows = Array.from({ length: 30_000 }, (_, at) => rowTo('Atlanta', (1_000 + at / 100).toFixed(2)))
   await choose(page, header + rows.join(''))
   await check(page)
   await page.getByRole('button', { name: 'Import 30,000 rows' }).click()
   await page.getByRole('progressbar').waitFor()
-  await page.goto('/imports')
+  await page.goto('/settings/imports')
   await page.getByText(/rows? read, \d+% of the file/).waitFor()
   await page.getByText(/continues when you leave this page/).waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
@@ -320,7 +320,7 @@ test('a viewer sees imports but cannot import or undo; a member cannot undo', { 
   })
   for (const person of [viewer, member]) {
     const { page } = await openWindow(browser, app.url, { person })
-    await page.goto('/imports?import=1')
+    await page.goto('/settings/imports?import=1')
     await page.getByText('An admin or owner can undo this import.').waitFor()
     await page.getByRole('link', { name: 'march.csv' }).waitFor()
     expect(await page.getByRole('button', { name: /Undo/ }).count()).toBe(0)
@@ -332,7 +332,7 @@ test('a viewer sees imports but cannot import or undo; a member cannot undo', { 
 test('the import works by keyboard', async () => {
   const tenant = await makeTenant(app)
   const { page } = await openWindow(browser, app.url, { person: tenant })
-  await page.goto('/imports')
+  await page.goto('/settings/imports')
   await page.getByText('No imports yet.').waitFor()
   const [picker] = await Promise.all([
     page.waitForEvent('filechooser'),
@@ -367,7 +367,7 @@ describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, wid
       const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
       expect(scrolls, `${at} scrolls sideways`).toBe(false)
     }
-    await page.goto('/imports')
+    await page.goto('/settings/imports')
     await page.getByText('No imports yet.').waitFor()
     await look('empty')
     const bad = Array.from({ length: 40 }, () => rowTo('Macon', 'x')).join('')

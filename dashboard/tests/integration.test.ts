@@ -29,8 +29,8 @@ async function openIntegration(
   options: Partial<Parameters<typeof openWindow>[2]> = {},
 ) {
   const window = await openWindow(browser, app.url, { ...options, person })
-  await window.page.goto(`/integration${words}`)
-  await window.page.getByRole('heading', { name: 'Integration', level: 1 }).waitFor()
+  await window.page.goto(`/settings/developers${words}`)
+  await window.page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor()
   return window
 }
 
@@ -359,7 +359,7 @@ describe('the request log', () => {
     const integration = await makeIntegration(app)
     const { page } = await openWindow(browser, app.url, { person: integration.tenant, alone: true })
     await page.clock.install()
-    await page.goto('/integration?tab=log')
+    await page.goto('/settings/developers?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
     let requests = 0
     page.on('request', (request) => {

@@ -19,7 +19,7 @@ async function signUp(page: Page): Promise<void> {
 
 /** Quotes one lane on the desk and returns the lane_ref that the desk shows. */
 async function quoteALane(page: Page): Promise<string> {
-  await page.getByRole('link', { name: 'Quote desk', exact: true }).click()
+  await page.getByRole('link', { name: 'Quote', exact: true }).click()
   await page.getByRole('combobox', { name: 'Customer' }).fill('Harvest Table Foods')
   const lane = page.getByRole('group', { name: 'Lane 1', exact: true })
   await lane.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
@@ -55,7 +55,8 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   await page.keyboard.press('w')
   await row.getByText('Won').first().waitFor()
 
-  await page.getByRole('link', { name: 'Integration', exact: true }).click()
+  await page.getByRole('link', { name: 'Settings', exact: true }).click()
+  await page.getByRole('link', { name: 'Developers', exact: true }).click()
   await page.getByLabel(/name/i).first().fill('McLeod production')
   await page.getByRole('checkbox', { name: /integrations:write/ }).check()
   const token = await plaintextOf(page, /create.*token/i, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)
@@ -71,7 +72,9 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   }
   expect((await pushUpdate(app, { token, secret }, booked)).status).toBe(200)
 
+  await page.getByRole('link', { name: 'Quotes', exact: true }).first().click()
   await page.getByRole('link', { name: 'Shipments', exact: true }).click()
+  await page.getByRole('heading', { name: 'Shipments', level: 1 }).waitFor()
   const shipment = page.getByRole('row').filter({ hasText: laneRef })
   await shipment.waitFor()
   const text = await shipment.innerText()

@@ -86,7 +86,7 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
   tags: 'long',
 }, async () => {
   const { page } = await openWindow(browser, app.url, { person: ours.tenant })
-  await page.goto('/market?view=rates&origin=Chicago, IL&destination=Memphis, TN')
+  await page.goto('/settings/market?origin=Chicago, IL&destination=Memphis, TN')
   const form = page.getByRole('form', { name: 'Enter a market rate' })
   await form.getByRole('textbox', { name: 'Rate' }).fill('2.51')
   await form.getByLabel('Source').fill('Phone')
@@ -105,7 +105,7 @@ test('a rate is entered by hand, a wrong one names its field, and a source is er
 
 test('an admin sets and removes the key of a provider, which is never shown', { tags: 'long' }, async () => {
   const { page, troubles } = await openWindow(browser, app.url, { person: ours.tenant })
-  await page.goto('/market?view=rates')
+  await page.goto('/settings/market')
   const form = page.getByRole('form', { name: 'Key for Greenscreens' })
   await form.getByLabel('Client id').fill('our-id')
   await form.getByRole('textbox', { name: 'Client secret' }).fill('our-secret')

@@ -123,6 +123,20 @@ const press = (name: string) => (page: Page) => button(page, name).click()
 const tab = (page: Page, name: string) => page.getByRole('tab', { name })
 const passwordField = (page: Page) => page.getByLabel(/assword/).and(page.getByRole('textbox'))
 
+/** A page that is left through the menu. */
+const left = (address: string, content: Visit['content']): Visit => ({
+  address: () => address,
+  content,
+  field: null,
+  type: async () => {},
+  send: (page) =>
+    page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: 'Quotes', exact: true })
+      .click(),
+  done: (page) => heading(page, 'Quotes'),
+})
+
 const visits: Record<keyof typeof pagePaths, Visit> = {
   desk: {
     address: () => '/',
@@ -201,12 +215,16 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     send: press('Show lane'),
     done: (page) => page.getByRole('slider').first(),
   },
-  performance: {
-    address: () => '/performance',
-    content: (page) => page.getByRole('table').first(),
+  approvals: left('/approvals', (page) => page.getByText('No requests.')),
+  market: left('/market', (page) => page.getByText('No quote has a market rate')),
+  account: left('/settings/account', null),
+  fuel: left('/settings/fuel', (page) => page.getByRole('heading', { level: 2 }).first()),
+  results: {
+    address: () => '/results',
+    content: (page) => page.getByLabel('Overview of the selection').getByText('Win rate'),
     field: null,
     type: async () => {},
-    send: (page) => tab(page, 'Calibration').click(),
+    send: (page) => tab(page, 'Forecast quality').click(),
     done: (page) => page.getByText(/decided quotes/).first(),
   },
   customers: {
@@ -230,8 +248,8 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     send: press('Save rule'),
     done: (page) => page.getByRole('region', { name: /^Rule \d+$/ }),
   },
-  market: {
-    address: () => '/market?view=rates&origin=Chicago, IL&destination=Memphis, TN',
+  marketRates: {
+    address: () => '/settings/market?origin=Chicago, IL&destination=Memphis, TN',
     content: (page) => page.getByRole('form', { name: 'Enter a market rate' }),
     field: (page) =>
       page.getByRole('form', { name: 'Enter a market rate' }).getByRole('textbox', { name: 'Source' }),
@@ -244,7 +262,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     done: (page) => page.getByRole('table', { name: 'Sources of market rates' }),
   },
   integration: {
-    address: () => '/integration',
+    address: () => '/settings/developers',
     content: (page) => page.getByText('No service tokens yet').or(page.getByText('McLeod')).first(),
     field: (page) => page.getByLabel('Name of the new token'),
     type: fill((page) => page.getByLabel('Name of the new token'), 'McLeod'),
@@ -253,7 +271,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     outlivesSession: true,
   },
   imports: {
-    address: () => '/imports',
+    address: () => '/settings/imports',
     content: (page) => button(page, /^Choose a/),
     field: null,
     type: async (page) => {
@@ -270,7 +288,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     done: (page) => heading(page, 'Result of the check'),
   },
   team: {
-    address: () => '/team',
+    address: () => '/settings/people',
     content: (page) => page.getByLabel('Role of Olive Quay'),
     field: (page) => page.getByRole('dialog').getByLabel('Name'),
     type: async (page) => {
@@ -283,7 +301,7 @@ const visits: Record<keyof typeof pagePaths, Visit> = {
     done: (page) => page.getByRole('dialog', { name: 'Invitation for Ana Ortiz' }),
   },
   audit: {
-    address: () => '/audit',
+    address: () => '/settings/audit',
     content: (page) => page.getByRole('table').first(),
     field: null,
     type: async () => {},

@@ -69,9 +69,37 @@ const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasT
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
 const query = (page: Page) => new URL(page.url()).searchParams
 
+describe('the overview', () => {
+  test('has four figures against the period before, the trend, and the largest leak with its quotes', async () => {
+    const { page, troubles } = await open('/results')
+    const overview = page.getByRole('region', { name: 'Overview of the selection' })
+    await overview
+      .getByText(/against the period before|nothing to compare/)
+      .first()
+      .waitFor()
+    for (const words of ['Margin %', 'Win rate', 'Quotes']) await overview.getByText(words).waitFor()
+    await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
+    const leak = page.getByText(/^Largest leak:/)
+    await leak.getByText(/earned \$\d+ less than quoted/).waitFor()
+    await leak.getByRole('link').click()
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    expect(query(page).get('origin')).toBe('Dallas, TX')
+    expect(troubles).toEqual([])
+  })
+
+  test('a period that is chosen on one page is that of the other pages, too', async () => {
+    const { page } = await open('/results')
+    await page.getByLabel('Quoted in').selectOption('This year')
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Lanes' }).click()
+    await page.getByRole('link', { name: 'Market', exact: true }).click()
+    await page.getByRole('heading', { name: 'Market', level: 1 }).waitFor()
+    expect(await page.getByLabel('Quoted in').inputValue()).toBe('this-year')
+  })
+})
+
 describe('the money', () => {
-  test('is the first tab: what was lost by carrier, and the quotes behind each amount', async () => {
-    const { page, troubles } = await open('/performance')
+  test('shows what was lost by carrier, and the quotes behind each amount', async () => {
+    const { page, troubles } = await open('/results?view=money')
     const money = page.getByRole('region', { name: 'Money of the selection' })
     await money.getByText('▼ −$550').waitFor()
     const header = await money.innerText()
@@ -115,7 +143,7 @@ describe('the money', () => {
     })
     await page.goto('/settings')
     await loaded(page)
-    const heading = page.getByRole('heading', { name: 'Settings', level: 1 })
+    const heading = page.getByRole('heading', { name: 'Company', level: 1 })
     const before = await heading.boundingBox()
     announce()
     const notice = page.getByRole('region', { name: 'Bookings at a loss' })
@@ -135,7 +163,7 @@ describe('the money', () => {
 
 describe('win rate and margin', () => {
   test('by month add up to the totals, in the table and in the charts', async () => {
-    const { page, troubles } = await open('/performance?view=month')
+    const { page, troubles } = await open('/results?view=month')
     const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
     const { totals: all, rows } = answer.body
     expect(all).toMatchObject({ quotes: 6, won: 4, decided: 5, margin: 650, landed_vs_quoted: -550 })
@@ -153,9 +181,9 @@ describe('win rate and margin', () => {
     expect(troubles).toEqual([])
   })
 
-  test('by customer, rep and equipment are in tabs, with sort and filters in the address', async () => {
-    const { page, troubles } = await open('/performance?view=month')
-    await page.getByRole('tab', { name: 'Customers' }).click()
+  test('by customer, rep and equipment are one click away, with sort and filters in the address', async () => {
+    const { page, troubles } = await open('/results?view=month')
+    await page.getByRole('button', { name: 'By customer' }).click()
     await rowOf(page, 'Harvest Table Foods').waitFor()
     await rowOf(page, customers[1] ?? '').waitFor()
     expect(query(page).get('view')).toBe('customer')
@@ -166,7 +194,7 @@ describe('win rate and margin', () => {
     await page.reload()
     await rowOf(page, 'Harvest Table Foods').waitFor()
     expect(await page.getByRole('row').nth(1).innerText()).toContain('Harvest Table Foods')
-    await page.getByRole('tab', { name: 'Equipment' }).click()
+    await page.getByRole('button', { name: 'By equipment' }).click()
     await rowOf(page, 'Reefer (R)').waitFor()
     expect(query(page).has('sort')).toBe(false)
     await page.getByRole('combobox', { name: 'Customer' }).fill('harvest table foods')
@@ -175,7 +203,7 @@ describe('win rate and margin', () => {
     await totals(page).getByText('2 of 3 decided').waitFor()
     await page.getByRole('combobox', { name: 'Customer' }).fill('')
     await totals(page).getByText('4 of 5 decided').waitFor()
-    await page.getByRole('tab', { name: 'Reps' }).click()
+    await page.getByRole('button', { name: 'By rep' }).click()
     await rowOf(page, 'Olive Quay').waitFor()
     await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
     await page.waitForURL(/equipment=R/)
@@ -185,7 +213,7 @@ describe('win rate and margin', () => {
   })
 
   test('link a lane to its shipments, quotes and page, with the same filters', async () => {
-    const { page } = await open('/performance?view=lane&period=this-year')
+    const { page } = await open('/results?view=lane&period=this-year')
     const row = rowOf(page, 'Dallas, TX → Atlanta, GA')
     await row.waitFor()
     const address = async (name: string) => {
@@ -210,9 +238,11 @@ describe('win rate and margin', () => {
   test('tell a new brokerage what is missing', { tags: 'long' }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/performance')
+    await page.goto('/results')
     await page.getByText('No quotes in this selection').waitFor()
-    await page.getByRole('tab', { name: 'Below the quote' }).click()
+    await page.getByRole('tab', { name: 'Where margin goes' }).click()
+    await page.getByText('No quotes in this selection').waitFor()
+    await page.getByRole('button', { name: 'Lost after booking' }).click()
     await page.getByText('Nothing to compare in this selection').waitFor()
   })
 
@@ -225,7 +255,7 @@ describe('win rate and margin', () => {
     await page.route('**/api/performance?**', (route) =>
       isDown ? route.fulfill({ status: 500, body: 'no' }) : route.continue(),
     )
-    await page.goto('/performance?view=month')
+    await page.goto('/results?view=month')
     await page.getByText('The figures could not be loaded').waitFor()
     isDown = false
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -235,7 +265,7 @@ describe('win rate and margin', () => {
 
 describe('margins below the quote', () => {
   test('are listed largest first, each with its reason and a link to the quote', async () => {
-    const { page } = await open('/performance?view=gaps')
+    const { page } = await open('/results?view=gaps')
     await page.getByText('3 of 4 compared shipments').waitFor()
     const rows = page.getByRole('row')
     const first = await rows.nth(1).innerText()
@@ -259,7 +289,7 @@ describe('margins below the quote', () => {
 
 describe('the calibration of the advice', () => {
   test('shows how many quotes are needed while there are too few', { tags: 'long' }, async () => {
-    const { page } = await open('/performance?view=calibration')
+    const { page } = await open('/results?view=calibration')
     await page.getByText('Too few quotes to test the advice').waitFor()
     await page
       .getByText(/There are too few quotes to test the estimate on: 5 decided quotes, and \d+ are needed/)
@@ -275,7 +305,7 @@ describe('the calibration of the advice', () => {
         json: asked++ === 0 ? { status: 'running', progress: 0.4 } : getBacktest.examples?.answer,
       }),
     )
-    await page.goto('/performance?view=calibration')
+    await page.goto('/results?view=calibration')
     await page.getByRole('status').getByText('40% done').waitFor()
     await page
       .getByRole('img', { name: /^Reliability diagram: forecast 30%, won 31% \(529 of 1707\)/ })
@@ -308,7 +338,7 @@ describe('missed margin', () => {
     await page.route('**/api/performance/missed-margin/quotes?*', (route) =>
       route.fulfill({ json: listMissedQuotes.examples?.answer }),
     )
-    await page.goto('/performance?view=missed&by=customer')
+    await page.goto('/results?view=missed&by=customer')
     await page.getByRole('status').getByText('40% done').waitFor()
     await page.getByText('80% range $1,650 to $4,590').waitFor()
     await page.getByText('1,604 won or pending quotes of the last 90 days judged').waitFor()
@@ -324,17 +354,20 @@ describe('missed margin', () => {
 
 describe('accessibility', () => {
   test.each(looks)('$colorScheme, $width pixels wide', { tags: 'long' }, async ({ colorScheme, width }) => {
-    const { page } = await open('/performance', { colorScheme, width })
+    const { page } = await open('/results', { colorScheme, width })
+    await page.getByText(/^Largest leak:/).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Where margin goes' }).click()
     await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('tab', { name: 'Months' }).click()
+    await page.getByRole('button', { name: 'By month' }).click()
     await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('tab', { name: 'Months' }).focus()
-    await page.keyboard.press('ArrowRight')
+    await page.getByRole('button', { name: 'By lane' }).focus()
+    await page.keyboard.press('Enter')
     await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('tab', { name: 'Below the quote' }).click()
+    await page.getByRole('button', { name: 'Lost after booking' }).click()
     await rowOf(page, refs[0] ?? '').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)

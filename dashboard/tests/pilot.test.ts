@@ -55,7 +55,7 @@ afterAll(async () => {
 
 test('the pilot shows its scores; an experiment starts, changes the rate on the desk, and ends', async () => {
   const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
-  await page.goto('/performance?view=pilot')
+  await page.goto('/results?view=pilot')
   await page.getByText('48 forecasts recorded, 46 quotes scored').waitFor()
   await page.getByText('Not scored: 2 undecided.').waitFor()
   const scores = page.getByRole('table', { name: 'Scores of the recorded forecasts' })
@@ -67,7 +67,7 @@ test('the pilot shows its scores; an experiment starts, changes the rate on the 
   await page.goto('/?origin=Dallas,+TX&destination=Atlanta,+GA&equipment=V')
   await page.getByText("the experiment's rate for this lane today, nearly as good as the best one").waitFor()
 
-  await page.goto('/performance?view=pilot')
+  await page.goto('/results?view=pilot')
   await page.getByRole('button', { name: 'End the experiment' }).click()
   await page.getByRole('button', { name: 'End it' }).click()
   await page.getByText('The last one was ended early, so it has no result.').waitFor()

@@ -280,7 +280,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('There is no advice yet').waitFor()
     expect(await page.getByRole('slider').count()).toBe(0)
     await advice(page).getByRole('link', { name: 'Import past quotes' }).click()
-    await page.waitForURL('**/imports')
+    await page.waitForURL('**/settings/imports')
   })
 
   test('on an unknown place shows an error at its field, with suggestions', async () => {

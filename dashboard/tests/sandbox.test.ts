@@ -10,7 +10,7 @@ test('an admin creates the test brokerage, enters it, creates a test token, and 
   const tenant = await makeTenant(app)
   await makeLane(app, tenant, { rate: 1900, outcome: 'won' })
   const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-  await page.goto('/integration?tab=test')
+  await page.goto('/settings/developers?tab=test')
   await page.getByRole('button', { name: 'Create the test brokerage' }).click()
   await page.getByText('Test Brokers (test)').waitFor()
   expect(await accessibilityProblems(page)).toEqual([])

@@ -9,7 +9,7 @@ describe('the team page', () => {
   test('an invitation is shown once, and opening it signs the person in', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByRole('button', { name: 'Invite a person' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Sam Reyes')
@@ -50,7 +50,7 @@ describe('the team page', () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: tenant })
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByLabel('Role of A member').selectOption('admin')
     await page.getByText('A member is now admin.').waitFor()
     const users = await call(app, 'GET', '/api/users', { token: tenant.owner })
@@ -65,7 +65,7 @@ describe('the team page', () => {
     const admin = await makePerson(app, tenant, 'admin')
     await makeServiceToken(app, admin.token)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByRole('button', { name: 'Remove A admin' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
@@ -81,7 +81,7 @@ describe('the team page', () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: member })
-    await page.goto('/team')
+    await page.goto('/settings/people')
     await page.getByRole('row', { name: /Olive Quay/ }).waitFor()
     expect(await page.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0)
     expect(await page.getByLabel(/^Role of/).count()).toBe(0)
@@ -110,14 +110,14 @@ describe('the settings page', () => {
     expect(me.body.tenant.floors).toEqual({ margin_pct: 8, margin: null, rate_per_mile: 1.9 })
     expect(me.body.tenant.win_probability_method).toBe('literal')
     expect(me.body.tenant.time_zone).toBe('America/Los_Angeles')
-    await page.goto('/performance')
+    await page.goto('/results')
     await page.getByText('Days and months are in the time zone America/Los_Angeles.').waitFor()
   })
 
   test('changes the password of a user who knows the current one', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/settings')
+    await page.goto('/settings/account')
     await page.getByLabel('Current password').fill('something else entirely')
     await page.getByLabel('New password').fill('seven quiet trucks at dawn')
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -136,7 +136,7 @@ describe('the fuel settings', () => {
   }, async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-    await page.goto('/settings?view=fuel')
+    await page.goto('/settings/fuel')
     const prices = page.getByRole('form', { name: 'Load diesel prices' })
     const week = (days: number) => new Date(app.now - days * 86_400_000).toISOString().slice(0, 10)
     const load = async (...rows: string[]) => {
@@ -188,7 +188,7 @@ describe('the fuel settings', () => {
 
     const member = await makePerson(app, tenant, 'member')
     const other = await openWindow(browser, app.url, { person: member, refusalsExpected: true })
-    await other.page.goto('/settings?view=fuel')
+    await other.page.goto('/settings/fuel')
     const load780 = other.page.getByRole('form', { name: 'Surcharge of a load' })
     await load780.getByLabel('Loaded miles').fill('many')
     await load780.getByRole('button', { name: 'Compute the surcharge' }).click()
@@ -208,10 +208,10 @@ describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, wid
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     for (const path of [
-      '/team',
-      '/audit',
+      '/settings/people',
+      '/settings/audit',
       '/settings',
-      '/settings?view=fuel',
+      '/settings/fuel',
       '/sign-in',
       '/sign-up',
       '/invitation',
@@ -234,7 +234,7 @@ test('a team hides its customers from others, says who sees what, and names wron
       ({ name }: { name: string }) => name,
     )
   const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
-  await page.goto('/team')
+  await page.goto('/settings/people')
   await page.getByText('There are no teams, so everybody sees and edits all customers.').waitFor()
   await page.getByRole('button', { name: 'Add a team' }).click()
   const form = page.getByRole('form', { name: 'New team' })

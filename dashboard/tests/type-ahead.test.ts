@@ -512,6 +512,6 @@ describe('every typed city is accepted correctly', () => {
       }
       await page.close()
     }
-    await Promise.all(['/quotes', '/shipments', '/performance'].map(typeSome))
+    await Promise.all(['/quotes', '/shipments', '/results'].map(typeSome))
   })
 })

@@ -35,10 +35,7 @@ function KeptWords({ kept }: { kept: Kept }) {
     return (
       <Text>
         Approval {kept.approvalId} is requested for <b>{dollars(kept.rate)}</b>. The quote is made when
-        somebody approves it.{' '}
-        <TextLink to={pagePaths.rules} query={{ view: 'approvals' }}>
-          Approvals
-        </TextLink>
+        somebody approves it. <TextLink to={pagePaths.approvals}>Approvals</TextLink>
       </Text>
     )
   }

@@ -37,7 +37,7 @@ export default function ImportPage() {
   }
   return (
     <Page
-      title="Import"
+      title="Import and export"
       hint="Import past quotes and bookings from a spreadsheet or another system. Advice uses them at once."
     >
       {mayImport ? (
@@ -51,7 +51,7 @@ export default function ImportPage() {
       ) : (
         <Alert color="gray" variant="outline" title="Your role is viewer">
           You can see past imports. To import a file, you need the role member, which an owner or admin can
-          assign on the Team page.
+          assign on the page People and teams.
         </Alert>
       )}
       {shownId !== null && (

@@ -32,7 +32,7 @@ const tabs = [
 export default function IntegrationPage() {
   const mayConnect = useMay('admin')
   return (
-    <Page title="Integration" hint="Connect your TMS, load board or quoting tool.">
+    <Page title="Developers" hint="Connect your TMS, load board or quoting tool.">
       {mayConnect ? (
         <Connecting />
       ) : (

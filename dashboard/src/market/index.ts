@@ -1,2 +1,2 @@
-/** Market: the brokerage's rates against the market, and the market rates of each source. */
-export { default } from './market.tsx'
+/** The brokerage's rates against the market, and the market rates of each source. */
+export { MarketPage, MarketSourcesPage } from './market.tsx'

@@ -53,7 +53,7 @@ export function MarketStanding({
   search: AddressParams
   change: (params: AddressParams) => void
 }) {
-  const period = usePeriod(search, 'last-12-months')
+  const period = usePeriod(search)
   const show = showOf(search)
   const query = {
     show,
@@ -108,9 +108,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
         A quote is compared with the market rate of its lane on the day of the quote.{' '}
         {counted(data.without_market.loads, 'load')} of this period{' '}
         {data.without_market.loads === 1 ? 'has' : 'have'} none. Enter rates under{' '}
-        <TextLink to={pagePaths.market} query={{ view: 'rates' }}>
-          Market rates
-        </TextLink>
+        <TextLink to={pagePaths.marketRates}>Market rates</TextLink>
         .
         <Apart data={data} />
       </Nothing>

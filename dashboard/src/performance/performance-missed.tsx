@@ -315,7 +315,7 @@ function groupColumns(kind: Kind, by: keyof typeof groupings, search: AddressPar
       cell: (row) => (
         <>
           <TextLink
-            to={pagePaths.performance}
+            to={pagePaths.results}
             query={quotesOf(row)}
             label={`${roundDollars(row.amount)}: the quotes of ${row.label}`}
           >

@@ -8,28 +8,51 @@ export type PerformanceRow = Answer<'get-performance'>['rows'][number]
 export type GroupingView = Exclude<Grouping, 'carrier'>
 
 const groupingNames: Readonly<Record<GroupingView, string>> = {
-  month: 'Months',
-  lane: 'Lanes',
-  customer: 'Customers',
-  rep: 'Reps',
-  equipment: 'Equipment',
+  month: 'By month',
+  lane: 'By lane',
+  customer: 'By customer',
+  rep: 'By rep',
+  equipment: 'By equipment',
 }
 
-export type View = 'money' | 'missed' | GroupingView | 'gaps' | 'calibration' | 'pilot'
-
-export const viewNames: Readonly<Record<View, string>> = {
-  money: 'Money',
+/** The views of “Where margin goes”. */
+export const marginNames = {
+  money: 'Booked against quoted',
   missed: 'Missed margin',
+  gaps: 'Lost after booking',
   ...groupingNames,
-  gaps: 'Below the quote',
-  calibration: 'Calibration',
-  pilot: 'Pilot',
+} as const
+/** The views of “Forecast quality”. */
+export const forecastNames = { calibration: 'Calibration', pilot: 'Pilot and experiment' } as const
+
+export type MarginView = keyof typeof marginNames
+export type ForecastView = keyof typeof forecastNames
+export type View = 'overview' | MarginView | ForecastView
+
+/** The tabs of the page. Each has one or several views. */
+export const tabNames = {
+  overview: 'Overview',
+  margin: 'Where margin goes',
+  forecast: 'Forecast quality',
+} as const
+export type Tab = keyof typeof tabNames
+
+/** The view that a tab opens with. */
+export const firstViewOf: Readonly<Record<Tab, View>> = {
+  overview: 'overview',
+  margin: 'money',
+  forecast: 'calibration',
 }
 
 export function viewOf(search: AddressParams): View {
   const view = search.view ?? ''
-  return Object.hasOwn(viewNames, view) ? (view as View) : 'money'
+  return Object.hasOwn(marginNames, view) || Object.hasOwn(forecastNames, view) ? (view as View) : 'overview'
 }
+
+export const isForecast = (view: View): view is ForecastView => Object.hasOwn(forecastNames, view)
+
+export const tabOf = (view: View): Tab =>
+  view === 'overview' ? 'overview' : isForecast(view) ? 'forecast' : 'margin'
 
 export function isGrouping(view: View): view is GroupingView {
   return Object.hasOwn(groupingNames, view)
@@ -110,11 +133,11 @@ export const rowWords: Readonly<Record<Grouping, { readonly one: string; readonl
  * The figures by a grouping, one page of rows. `data` is null while only the kept answer of another grouping is known: it
  * would show lanes as months for a moment. `totals` are the same for all groupings, so they may be those of the kept answer.
  */
-export function useFigures(query: Query<'get-performance'>, { cursor }: AddressParams) {
+export function useFigures(query: Query<'get-performance'>, { cursor }: AddressParams, enabled = true) {
   const { data, error, isPlaceholderData, refetch } = useAnswer(
     'get-performance',
     { query: { ...query, ...(cursor === undefined ? {} : { cursor }) } },
-    { keeps: true },
+    { keeps: true, enabled },
   )
   return {
     data: data?.by === query.by ? data : null,

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../api/index.ts'
@@ -24,14 +24,23 @@ import {
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
 import { Money } from './performance-money.tsx'
+import { Overview } from './performance-overview.tsx'
 import {
+  type ForecastView,
+  firstViewOf,
+  forecastNames,
   type GroupingView,
+  isForecast,
   isGrouping,
+  type MarginView,
+  marginNames,
   orderOf,
   rowWords,
   selectionOf,
+  tabNames,
+  tabOf,
   useFigures,
-  viewNames,
+  type View,
   viewOf,
 } from './performance-query.ts'
 import { PerformanceTable } from './performance-table.tsx'
@@ -41,57 +50,77 @@ const Calibration = lazy(() => import('./performance-calibration.tsx'))
 const MissedMargin = lazy(() => import('./performance-missed.tsx'))
 const Pilot = lazy(() => import('./performance-pilot.tsx'))
 
-const fallback = 'last-12-months'
 const monthsMax = 200
 
-/** Money lost, win rates and margins by month, lane, customer, rep and equipment, and the calibration of the advice. */
-export default function Performance() {
-  const { search, change } = useAddress(pagePaths.performance)
-  const period = usePeriod(search, fallback)
+/** Removed from the address when another view is chosen. */
+const paramsOfView = ['sort', 'order', 'by', 'rows', 'origin', 'destination'] as const
+
+/** What was quoted, won and earned; where margin goes; and whether the forecasts hold. */
+export default function Results() {
+  const { search, change } = useAddress(pagePaths.results)
+  const period = usePeriod(search)
   const view = viewOf(search)
   const selection = selectionOf(search, period)
+  const open = (next: View) =>
+    change({ ...Object.fromEntries(paramsOfView.map((name) => [name, undefined])), view: next })
   return (
     <Page
-      title="Performance"
+      title="Results"
       hint={`Lanes count in the period in which they were quoted. Days and months are in the time zone ${shownZone()}.`}
     >
-      <ViewTabs
-        names={viewNames}
-        view={view}
-        onView={(next) =>
-          change({
-            view: next,
-            sort: undefined,
-            order: undefined,
-            by: undefined,
-            rows: undefined,
-            origin: undefined,
-            destination: undefined,
-          })
-        }
-      >
-        {view === 'calibration' ? (
-          <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
-            <Calibration />
-          </Suspense>
-        ) : view === 'missed' ? (
-          <Stack gap="md">
-            <FilterRow label="Filters">
-              <WhoFilters search={search} change={change} error={null} />
-            </FilterRow>
-            <Suspense fallback={<Loading label="Loading the missed margin" rows={8} />}>
-              <MissedMargin search={search} change={change} />
-            </Suspense>
-          </Stack>
-        ) : view === 'pilot' ? (
-          <Suspense fallback={<Loading label="Loading the pilot" rows={6} />}>
-            <Pilot />
-          </Suspense>
+      <ViewTabs names={tabNames} view={tabOf(view)} onView={(tab) => open(firstViewOf[tab])}>
+        {isForecast(view) ? (
+          <Forecasts view={view} open={open} />
         ) : (
-          <Figures view={view} period={period} selection={selection} search={search} change={change} />
+          <Figures
+            view={view}
+            open={open}
+            period={period}
+            selection={selection}
+            search={search}
+            change={change}
+          />
         )}
       </ViewTabs>
     </Page>
+  )
+}
+
+/** A choice between the views of a tab. */
+function ViewChoice<Name extends View>({
+  names,
+  view,
+  open,
+}: {
+  names: Readonly<Record<Name, string>>
+  view: Name
+  open: (view: View) => void
+}) {
+  return (
+    <Group gap="xs" role="group" aria-label="Show">
+      {(Object.entries<string>(names) as [Name, string][]).map(([name, label]) => (
+        <Button
+          key={name}
+          size="compact-sm"
+          variant={name === view ? 'light' : 'default'}
+          aria-pressed={name === view}
+          onClick={() => open(name)}
+        >
+          {label}
+        </Button>
+      ))}
+    </Group>
+  )
+}
+
+function Forecasts({ view, open }: { view: ForecastView; open: (view: View) => void }) {
+  return (
+    <Stack gap="md">
+      <ViewChoice names={forecastNames} view={view} open={open} />
+      <Suspense fallback={<Loading label="Loading the forecasts" rows={8} />}>
+        {view === 'pilot' ? <Pilot /> : <Calibration />}
+      </Suspense>
+    </Stack>
   )
 }
 
@@ -102,26 +131,38 @@ interface FiguresProps {
   readonly change: (params: AddressParams, options?: { replace?: boolean }) => void
 }
 
-function Figures({ view, ...props }: FiguresProps & { view: 'money' | GroupingView | 'gaps' }) {
+function Figures({
+  view,
+  open,
+  ...props
+}: FiguresProps & { view: 'overview' | MarginView; open: (view: View) => void }) {
   const { period, search, change } = props
   const [today] = useState(() => new Date())
   const isPossible = !isBackwards(period)
+  const empty = (
+    <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
+  )
   return (
     <Stack gap="md">
+      {view !== 'overview' && <ViewChoice names={marginNames} view={view} open={open} />}
       <FilterRow label="Filters">
-        <PeriodInput period={period} query={search} onChange={change} />
+        {view !== 'missed' && <PeriodInput period={period} query={search} onChange={change} />}
         <WhoFilters search={search} change={change} error={null} />
       </FilterRow>
+      {isPossible && view === 'overview' && <Overview {...props} today={today} empty={empty} />}
       {isPossible && view === 'money' && (
         <Money
           selection={props.selection}
-          search={{ ...search, period: search.period ?? fallback }}
+          search={{ ...search, period: search.period ?? period.choice }}
           today={today}
           change={change}
-          empty={
-            <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
-          }
+          empty={empty}
         />
+      )}
+      {view === 'missed' && (
+        <Suspense fallback={<Loading label="Loading the missed margin" rows={8} />}>
+          <MissedMargin search={search} change={change} />
+        </Suspense>
       )}
       {isPossible && view === 'gaps' && <MarginGaps {...props} />}
       {isPossible && isGrouping(view) && <Grouped by={view} {...props} />}
@@ -150,7 +191,7 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
           <PerformanceTable
             by={by}
             rows={data.rows}
-            search={{ ...search, period: search.period ?? fallback }}
+            search={{ ...search, period: search.period ?? period.choice }}
             order={order}
             onOrder={(next) => change({ ...next })}
           />

@@ -32,9 +32,7 @@ export function AskApproval({
     return (
       <Text size="sm" role="status">
         Approval {ask.data.approval_id} is requested. The quote is made when somebody approves it.{' '}
-        <TextLink to={pagePaths.rules} query={{ view: 'approvals' }}>
-          Approvals
-        </TextLink>
+        <TextLink to={pagePaths.approvals}>Approvals</TextLink>
       </Text>
     )
   }

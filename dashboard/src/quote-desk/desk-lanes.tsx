@@ -154,7 +154,7 @@ export function DeskButtons({
       {!mayQuote && (
         <Text size="sm">
           Your role, viewer, can get advice but cannot save quotes. An owner or admin can change your role on
-          the Team page.
+          the page People and teams.
         </Text>
       )}
     </>

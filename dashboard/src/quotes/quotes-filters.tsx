@@ -26,7 +26,7 @@ const draftNames = [
   'to',
 ] as const
 
-/** The quotes behind a figure of Performance. */
+/** The quotes behind a figure of Results. */
 const findingNames = {
   lost_to_cost: 'Lost to cost',
   lost_to_rate: 'Lost to rate',

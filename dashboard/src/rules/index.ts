@@ -1,2 +1,3 @@
-/** Rules: the pricing rules of the brokerage, and the quotes outside them that need approval. */
-export { default } from './rules.tsx'
+/** The pricing rules of the brokerage, and the quotes outside them that need approval. */
+export { ApprovalsPage } from './approvals.tsx'
+export { RulesPage } from './rules.tsx'

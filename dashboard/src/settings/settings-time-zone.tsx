@@ -34,7 +34,7 @@ export function TimeZoneInput({
   return (
     <Select
       label="Time zone"
-      description={`Days, months and times on all pages, and months of Performance. Your browser is in ${viewerZone()}.`}
+      description={`Days, months and times on all pages, and months of Results. Your browser is in ${viewerZone()}.`}
       maw={420}
       searchable
       allowDeselect={false}

@@ -1,36 +1,16 @@
-import { Stack } from '@mantine/core'
-import { pagePaths } from '#contract/pages.ts'
 import { useMay, useSession, useSessionCheck } from '../api/index.ts'
-import { Failed, Loading, moment, Page, Section, useAddress, ViewTabs } from '../shared-ui/index.ts'
+import { Failed, Loading, moment, Page, Section } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
 
-const views = { general: 'Brokerage and account', fuel: 'Fuel' } as const
-
-export default function SettingsPage() {
-  const { search, change } = useAddress(pagePaths.settings)
-  const view = search.view === 'fuel' ? 'fuel' : 'general'
-  return (
-    <Page title="Settings">
-      <ViewTabs
-        label="Settings of"
-        names={views}
-        view={view}
-        onView={(next) => change({ view: next === 'fuel' ? next : undefined })}
-      >
-        {view === 'fuel' ? <FuelSettings /> : <GeneralSettings />}
-      </ViewTabs>
-    </Page>
-  )
-}
-
-function GeneralSettings() {
-  const { user, tenant, expires_at } = useSession()
+/** The settings of the brokerage. */
+export function CompanyPage() {
+  const { tenant } = useSession()
   const { isCurrent, failure, again } = useSessionCheck()
   const mayChange = useMay('admin')
   return (
-    <Stack>
+    <Page title="Company">
       <Section
         title="Brokerage"
         hint={
@@ -47,12 +27,30 @@ function GeneralSettings() {
           <Failed error={failure} title="The settings could not be loaded" retry={again} />
         )}
       </Section>
+    </Page>
+  )
+}
+
+/** The account of the signed-in person. */
+export function AccountPage() {
+  const { user, expires_at } = useSession()
+  return (
+    <Page title="Your account">
       <Section
-        title="Your account"
-        hint={`${user.name}, ${user.email}, ${user.role}. This session ends ${moment(expires_at)}.`}
+        title={user.name}
+        hint={`${user.email}, ${user.role}. This session ends ${moment(expires_at)}.`}
       >
         <PasswordForm />
       </Section>
-    </Stack>
+    </Page>
+  )
+}
+
+/** Fuel schedules, diesel prices and exchange rates. */
+export function FuelPage() {
+  return (
+    <Page title="Fuel and currency">
+      <FuelSettings />
+    </Page>
   )
 }

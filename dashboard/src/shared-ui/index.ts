@@ -9,7 +9,7 @@ export { basedOn, type CurvePoint, range, readCurve } from './curve-reading.ts'
 export { type Column, DataTable } from './data-table.tsx'
 export { Difference } from './difference.tsx'
 export { ExportLink } from './export-link.tsx'
-export { Figures } from './figures.tsx'
+export { type Figure, Figures } from './figures.tsx'
 export { FileForm } from './file-form.tsx'
 export {
   calendarDay,
@@ -59,7 +59,7 @@ export {
 export { Page } from './page.tsx'
 export { PageTurner } from './page-turner.tsx'
 export { PeriodInput, usePeriod } from './period.tsx'
-export { daysOf, isBackwards, monthWithin, type Period, periodOf } from './periods.ts'
+export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf } from './periods.ts'
 export { type Method, methods } from './price-methods.ts'
 export {
   emailText,

@@ -112,7 +112,7 @@ export function MarketReferences({
       )}
       {market === null && others.length === 0 && (
         <Text size="xs">
-          <TextLink to={pagePaths.market} query={{ view: 'rates', ...lane }}>
+          <TextLink to={pagePaths.marketRates} query={lane}>
             Enter a market rate
           </TextLink>
         </Text>

@@ -12,10 +12,26 @@ import {
   periodOf,
 } from './periods.ts'
 
-/** The period in the address, relative to the day on which the page was opened. */
-export function usePeriod(query: PeriodParams, fallback: PeriodName): Period {
+/** The period that all pages show until another one is chosen. */
+const periodAtFirst: PeriodName = 'last-12-months'
+
+/** The named period that was chosen last in this tab, on any page. */
+let chosen: PeriodName = periodAtFirst
+
+/**
+ * The period of the product: that of the address, or the one that was chosen last on any page. It is relative to the day on
+ * which the page was opened.
+ *
+ * @param own the period of a page that does not follow the other pages
+ */
+export function usePeriod(query: PeriodParams, own?: PeriodName): Period {
   const [today] = useState(() => new Date())
-  return periodOf(query, fallback, today)
+  const [shared] = useState(chosen)
+  return periodOf(query, own ?? shared, today)
+}
+
+function rememberPeriod(choice: string): void {
+  if (choice !== 'custom' && Object.hasOwn(periodNames, choice)) chosen = choice as PeriodName
 }
 
 /**
@@ -41,12 +57,10 @@ export function PeriodInput({
       <NativeSelect
         label={label}
         value={period.choice}
-        onChange={(event) =>
-          onChange({
-            period: event.currentTarget.value,
-            ...(event.currentTarget.value === 'custom' ? days : { from: '', to: '' }),
-          })
-        }
+        onChange={({ currentTarget: { value } }) => {
+          rememberPeriod(value)
+          onChange({ period: value, ...(value === 'custom' ? days : { from: '', to: '' }) })
+        }}
         data={[
           ...Object.entries(periodNames).map(([value, label]) => ({ value, label })),
           ...(isMonth(period.choice)

@@ -99,6 +99,21 @@ function edges(
   }
 }
 
+/**
+ * The period before a period, as long as the part of it that has passed; null if it has no beginning or no end.
+ *
+ * @example periodBefore({ from: '2026-02-01T00:00:00.000Z', to: '2026-03-01T00:00:00.000Z' }, new Date('2026-02-11'))
+ *   // 10 days: { from: '2026-01-22T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }
+ */
+export function periodBefore(
+  { from, to }: Pick<Period, 'from' | 'to'>,
+  now: Date,
+): { from: string; to: string } | null {
+  if (from === undefined || to === undefined) return null
+  const passedMs = Math.min(Date.parse(to), now.getTime()) - Date.parse(from)
+  return passedMs <= 0 ? null : { from: new Date(Date.parse(from) - passedMs).toISOString(), to: from }
+}
+
 function customPeriod(params: PeriodParams): Period {
   const from = midnightOf(params.from, 0)
   const to = midnightOf(params.to, 1)

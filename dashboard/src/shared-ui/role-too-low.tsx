@@ -10,7 +10,7 @@ export function RoleTooLow({ children }: { children: ReactNode }) {
   return (
     <Nothing title="Your role does not allow this">
       {children} Your role is {user.role}. An owner or admin of your brokerage can change your role on the{' '}
-      <TextLink to={pagePaths.team}>Team page</TextLink>.
+      <TextLink to={pagePaths.team}>page People and teams</TextLink>.
     </Nothing>
   )
 }

@@ -30,7 +30,8 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
 /** What the user can do about a failure. The service's message says what went wrong. */
 const remedies: Partial<Record<CallFailed['code'], (error: CallFailed) => string>> = {
   unavailable: () => 'Nothing was lost. This usually takes only seconds. Try again.',
-  'role-required': () => 'An owner or admin of your brokerage can change your role on the Team page.',
+  'role-required': () =>
+    'An owner or admin of your brokerage can change your role on the page People and teams.',
   internal: () => 'Try again. If it happens again, report it with the request ID below.',
 }
 

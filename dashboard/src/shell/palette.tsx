@@ -9,7 +9,7 @@ import { builtInViews } from '#contract/quote-views.ts'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { useAnswer, useSession } from '../api/index.ts'
 import { counted, dollars, laneName, outcomeNames, showShortcuts } from '../shared-ui/index.ts'
-import { navigation } from './navigation.ts'
+import { pagesOfPlaces } from './navigation.ts'
 
 const [store, palette] = createSpotlight()
 
@@ -60,7 +60,7 @@ export function Palette() {
   const fits = ({ label, needs }: { label: string; needs: Role }) =>
     roleAtLeast(user.role, needs) && label.toLowerCase().includes(folded)
   const actions = commands.filter(fits)
-  const pages = navigation.filter(fits)
+  const pages = pagesOfPlaces.filter(fits)
   const go = (path: string, query: Readonly<Record<string, string>> = {}) =>
     void navigate({ to: path, search: query as never })
   return (

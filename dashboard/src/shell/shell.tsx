@@ -1,4 +1,4 @@
-import { IconBook, IconBulb, IconChevronDown, IconFlag, IconMoon, IconSun } from 'virtual:tabler-icons'
+import { IconBulb, IconChevronDown, IconFlag, IconMoon, IconSun } from 'virtual:tabler-icons'
 import {
   ActionIcon,
   AppShell,
@@ -18,7 +18,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useEffect } from 'react'
-import { pageNames, pagePaths } from '#contract/pages.ts'
+import { isAt, type NamedPage, type Place, pageNames, pagePaths, places } from '#contract/pages.ts'
 import {
   type Answer,
   forgetSession,
@@ -32,15 +32,16 @@ import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
 import { BookedLosses } from './booked-losses.tsx'
 import { ExpiringTokens } from './expiring-tokens.tsx'
 import { useStartHidden } from './first-steps-hidden.ts'
-import { navigation } from './navigation.ts'
+import { firstPageOf, iconOf } from './navigation.ts'
 import { PageShortcuts, PaletteButton } from './page-shortcuts.tsx'
 import { SampleData } from './sample-data.tsx'
+import { SectionLinks } from './section-links.tsx'
 import { SessionKeeper } from './session-keeper.tsx'
 import { TestBrokerage } from './test-brokerage.tsx'
 
-const forEveryone = navigation.filter(({ needs }) => needs === 'viewer')
-const forAdmins = navigation.filter(({ needs }) => needs === 'admin')
-const startLink = { path: pagePaths.start, label: pageNames[pagePaths.start], icon: IconFlag } as const
+const forEveryone = places.filter(({ needs }) => needs === 'viewer')
+const forAdmins = places.filter(({ needs }) => needs === 'admin')
+const nameOfPage = new Map<string, string>(Object.entries(pageNames))
 
 /**
  * The frame around every page: header with the brokerage's name, navigation, and the user's menu. It is there before the
@@ -83,12 +84,12 @@ export function Shell() {
 function PageOutline() {
   const { error, refetch } = useQuery(sessionQuery)
   const { pathname } = useLocation()
-  const here = [...navigation, startLink].find(({ path }) => path === pathname)
+  const name = nameOfPage.get(pathname)
   return (
     <Stack gap="lg">
-      {here !== undefined && (
+      {name !== undefined && (
         <Title order={1} size="h2">
-          {here.label}
+          {name}
         </Title>
       )}
       {error === null || error.status === 401 ? (
@@ -140,46 +141,55 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         <ScrollArea type="auto">
-          {forEveryone.map((link) => (
-            <PageLink key={link.path} {...link} />
+          {forEveryone.map((place) => (
+            <PlaceLink key={place.label} place={place} />
           ))}
-          <NavLink
-            href="/docs/"
-            target="_blank"
-            rel="noreferrer"
-            label="API reference"
-            leftSection={<IconBook size={18} aria-hidden />}
-          />
           {session !== undefined && <OwnLinks />}
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+        {/* Until the role is known, the links that everyone sees. The others are at the end. */}
+        <SectionLinks role={session?.user.role ?? 'viewer'} />
         {children}
       </AppShell.Main>
     </AppShell>
   )
 }
 
+/** The link to a place. It is active on each page of the place. */
+function PlaceLink({ place }: { place: Place }) {
+  return (
+    <PageLink
+      path={firstPageOf(place)}
+      pages={place.pages.map(({ path }) => path)}
+      label={place.label}
+      icon={iconOf(place)}
+    />
+  )
+}
+
 function PageLink({
   path,
+  pages = [path],
   label,
   icon: Icon,
   badge,
 }: {
-  path: (typeof navigation)[number]['path'] | typeof startLink.path
+  path: NamedPage
+  pages?: readonly string[]
   label: string
   icon: typeof IconFlag
   badge?: ReactNode
 }) {
   const { pathname } = useLocation()
-  const active = path === '/' ? pathname === '/' : pathname === path || pathname.startsWith(`${path}/`)
+  const active = pages.some((page) => isAt(page, pathname))
   return (
     <NavLink
       component={Link}
       to={path}
       label={label}
       active={active}
-      aria-current={active ? 'page' : undefined}
+      aria-current={pathname === path ? 'page' : active ? 'true' : undefined}
       leftSection={<Icon size={18} aria-hidden />}
       rightSection={badge}
     />
@@ -194,10 +204,12 @@ function OwnLinks() {
   const [isStartHidden] = useStartHidden()
   return (
     <>
-      {mayConnect && forAdmins.map((link) => <PageLink key={link.path} {...link} />)}
+      {mayConnect && forAdmins.map((place) => <PlaceLink key={place.label} place={place} />)}
       {left > 0 && !isStartHidden && (
         <PageLink
-          {...startLink}
+          path={pagePaths.start}
+          label={pageNames[pagePaths.start]}
+          icon={IconFlag}
           badge={
             <Badge size="sm" variant="default" aria-label={`${left} steps left`}>
               {left}
@@ -227,6 +239,8 @@ function ColorSchemeButton() {
 
 function PersonMenu() {
   const { user } = useSession()
+  // Admins have it in the menu.
+  const isAdmin = useMay('admin')
   const signOut = useChange('sign-out')
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -261,8 +275,16 @@ function PersonMenu() {
           <br />
           Role: {user.role}
         </Menu.Label>
-        <Menu.Item component={Link} to={pagePaths.settings}>
-          Settings and password
+        <Menu.Item component={Link} to={pagePaths.account}>
+          Your account
+        </Menu.Item>
+        {!isAdmin && (
+          <Menu.Item component={Link} to={pagePaths.settings}>
+            Settings
+          </Menu.Item>
+        )}
+        <Menu.Item component="a" href="/docs/" target="_blank" rel="noreferrer">
+          API reference
         </Menu.Item>
         <Menu.Item onClick={() => leave(false)}>Sign out</Menu.Item>
         <Menu.Item onClick={() => leave(true)}>Sign out everywhere</Menu.Item>

@@ -33,7 +33,7 @@ const noFilters = { customer: '', origin: '', destination: '', equipment: '', qu
 /** Booked lanes with their rates, costs and margins, the totals of a period, and the record of each shipment. */
 export default function Shipments() {
   const { search, change } = useAddress(pagePaths.shipments)
-  const period = usePeriod(search, 'last-90-days')
+  const period = usePeriod(search)
   const selection = selectionOf(search, period)
   const cursor = search.cursor
   const queries = useQueryClient()

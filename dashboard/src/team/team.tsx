@@ -20,7 +20,7 @@ export default function TeamPage() {
   const [removing, setRemoving] = useState<Person | null>(null)
   return (
     <Page
-      title="Team"
+      title="People and teams"
       hint={
         mayManage
           ? 'A new role takes effect with the person’s next request.'

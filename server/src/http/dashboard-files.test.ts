@@ -25,11 +25,29 @@ describe('200', () => {
   test('a page begins with an outline of its frame and heading; a page without a frame and an unknown one do not', async () => {
     const outlined = async (path: string) =>
       (await (await get(path, asBrowser)).text()).split('id="outline"')[1]
-    expect(await outlined('/team')).toContain('<div class="outline-heading">Team</div>')
+    expect(await outlined('/settings/people')).toContain(
+      '<div class="outline-heading">People and teams</div>',
+    )
     expect(await outlined('/quotes/48211093754-1-1')).toContain('<div class="active">Quotes</div>')
     expect(await outlined('/quotes/48211093754-1-1')).not.toContain('outline-heading')
     for (const path of ['/sign-in', '/sign-up', '/invitation', '/no-such-page'])
       expect(await outlined(path), path).toBeUndefined()
+  })
+
+  test('addresses of earlier versions lead to the pages that took their place, with their query', async () => {
+    for (const [from, to] of [
+      ['/performance?view=month&period=all', '/results?view=month&period=all'],
+      ['/team', '/settings/people'],
+      ['/imports?import=1', '/settings/imports?import=1'],
+      ['/integration?tab=log', '/settings/developers?tab=log'],
+      ['/audit', '/settings/audit'],
+      ['/settings?view=fuel', '/settings/fuel'],
+      ['/rules?view=approvals', '/approvals'],
+      ['/market?view=rates', '/settings/market'],
+    ] as const) {
+      const answer = await fetch(`${app.url}${from}`, { headers: asBrowser, redirect: 'manual' })
+      expect([from, answer.status, answer.headers.get('Location')]).toEqual([from, 301, to])
+    }
   })
 
   test('the page has no inline script, and only its own scripts may run', async () => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { pagePaths } from '#contract/pages.ts'
+import { movedPages, pagePaths } from '#contract/pages.ts'
 import { withOutline } from './page-outline.ts'
 
 /** The output folder of the dashboard's build. */
@@ -59,7 +59,15 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
     sendPage,
     async routes(app) {
       for (const path of Object.values(pagePaths)) {
-        app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), (_request, reply) => sendPage(reply, path))
+        app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, reply) => {
+          const moved = newAddressOf(request.url)
+          return moved === null ? sendPage(reply, path) : reply.redirect(moved, 301)
+        })
+      }
+      const pages: ReadonlySet<string> = new Set(Object.values(pagePaths))
+      for (const from of new Set(movedPages.map((moved) => moved.from))) {
+        if (pages.has(from)) continue
+        app.get(from, (request, reply) => reply.redirect(newAddressOf(request.url) ?? pagePaths.desk, 301))
       }
       await app.register(files, {
         root: `${folder}assets`,
@@ -72,6 +80,21 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
       })
     },
   }
+}
+
+/**
+ * The address that took the place of one of an earlier version, with its query; null if the address is current.
+ *
+ * @example newAddressOf('/settings?view=fuel') // '/settings/fuel'
+ */
+export function newAddressOf(address: string): string | null {
+  const { pathname, searchParams } = new URL(address, 'http://localhost')
+  const moved = movedPages.find(
+    ({ from, view }) => from === pathname && (view === undefined || view === searchParams.get('view')),
+  )
+  if (moved === undefined) return null
+  if (moved.view !== undefined) searchParams.delete('view')
+  return searchParams.size === 0 ? moved.to : `${moved.to}?${searchParams}`
 }
 
 /** True when a browser requests a page; false when a program requests data. */

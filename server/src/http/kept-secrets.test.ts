@@ -126,7 +126,15 @@ describe('a token and a secret', () => {
       await ask('GET', '/api/integrations/secrets', owner)
       await ask('GET', `/api/me?token=${token}&secret=${secret}`, { Cookie: `__Host-lanewise=${token}` })
     }
-    for (const page of ['/', '/sign-in', '/start', '/integration', '/team', '/no/such/page', '/docs/']) {
+    for (const page of [
+      '/',
+      '/sign-in',
+      '/start',
+      '/settings/developers',
+      '/settings/people',
+      '/no/such/page',
+      '/docs/',
+    ]) {
       await ask('GET', page, { Accept: 'text/html', Cookie: `__Host-lanewise=${tenant.owner}` })
     }
     const audit = await ask('GET', '/api/audit', owner)

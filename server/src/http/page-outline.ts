@@ -1,24 +1,12 @@
-import { pageNames, pagePaths } from '#contract/pages.ts'
+import { isAt, pageNames, pagePaths, placeOf, places } from '#contract/pages.ts'
 
 const placeOfOutline = '<!--outline-->'
 
 /** The pages without the frame of the dashboard: nobody is signed in yet. */
 const unframed: ReadonlySet<string> = new Set([pagePaths.signIn, pagePaths.signUp, pagePaths.invitation])
 
-/** The links that everyone sees, in the order of the menu. The other links of the menu follow below them. */
-const links = [
-  pagePaths.desk,
-  pagePaths.quotes,
-  pagePaths.shipments,
-  pagePaths.lane,
-  pagePaths.performance,
-  pagePaths.customers,
-  pagePaths.market,
-  pagePaths.rules,
-  pagePaths.imports,
-  pagePaths.team,
-  pagePaths.settings,
-] as const
+/** The places that everyone sees, in the order of the menu. The other links of the menu follow below them. */
+const everyones = places.filter(({ needs }) => needs === 'viewer')
 
 /**
  * The HTML of the dashboard for a path of `pagePaths`, with an outline of the frame: menu, and heading of the page. The
@@ -34,15 +22,17 @@ export function withOutline(html: string, path: string | null): string {
 
 function outline(path: string): string {
   const name = new Map<string, string>(Object.entries(pageNames)).get(path)
-  const isActive = (link: string) => link === path || (link !== pagePaths.desk && path.startsWith(`${link}/`))
-  const menu = [
-    ...links.map((link) => `<div${isActive(link) ? ' class="active"' : ''}>${pageNames[link]}</div>`),
-    '<div>API reference</div>',
-  ]
+  const menu = everyones.map(({ label, pages }) => {
+    const isActive = pages.some((page) => isAt(page.path, path))
+    return `<div${isActive ? ' class="active"' : ''}>${label}</div>`
+  })
+  const sections = (placeOf(path)?.pages ?? []).filter(({ needs }) => needs === 'viewer')
+  const links = sections.map((page) => `<span>${pageNames[page.path]}</span>`)
   return [
     '<div id="outline" aria-hidden="true">',
     '<div class="outline-header"><b>Lanewise</b></div>',
     `<div class="outline-menu">${menu.join('')}</div>`,
+    sections.length < 2 ? '' : `<div class="outline-sections">${links.join('')}</div>`,
     name === undefined ? '' : `<div class="outline-heading">${name}</div>`,
     '</div>',
   ].join('')
