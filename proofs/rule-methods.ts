@@ -13,7 +13,7 @@ export const ruleMethods: Readonly<Record<string, Method>> = {
     pricingRules.saveRules(transaction, tenant, []),
   ),
   'approvals.listApprovals': returnsCanary(({ transaction, tenant }) =>
-    approvals.listApprovals(transaction, tenant, 50),
+    approvals.listApprovals(transaction, tenant, { limit: 50, since: null }),
   ),
   'approvals.findApproval': returnsCanary(({ transaction, tenant, ids }) =>
     approvals.findApproval(transaction, tenant, ids.import, { lock: true }),

@@ -41,6 +41,11 @@ export const Approval = Type.Object({
       equipment: Type.String(),
       rate: Type.Number(),
       counter_rate: nullable(Type.Number()),
+      estimated_cost: {
+        ...nullable(Type.Number()),
+        description:
+          'The truck cost that the requester entered, in the currency and on the basis of the rate',
+      },
       quoted_basis: shownBasis('rate and counter_rate'),
       quoted_currency: shownCurrency('rate and counter_rate'),
     }),
@@ -75,6 +80,7 @@ export const exampleApproval = {
       equipment: 'V',
       rate: 1900,
       counter_rate: null,
+      estimated_cost: 1850,
       quoted_basis: null,
       quoted_currency: null,
     },
@@ -105,9 +111,17 @@ export const listApprovals = endpoint({
   description: `The newest ${approvalsListedMax} requests for approval, newest first.`,
   tag: 'Rules',
   who: asks,
+  query: Type.Object({
+    recent: Type.Optional(
+      oneOf(
+        `true leaves out requests that were decided or expired more than ${approvalHours} hours ago. For a page that asks every few seconds`,
+        ['true', 'false'],
+      ),
+    ),
+  }),
   status: 200,
   answer: Type.Object({ approvals: Type.Array(Approval) }),
-  examples: { answer: { approvals: [exampleApproval] } },
+  examples: { query: { recent: 'true' }, answer: { approvals: [exampleApproval] } },
 })
 
 export const askApproval = endpoint({

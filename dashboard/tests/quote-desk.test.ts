@@ -478,6 +478,41 @@ describe('lanes', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
+  test('of a link begin an empty form, and so does N; each draft stays as typed', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2100' })
+    await page.waitForURL(({ searchParams }) => searchParams.get('rate') === '2100')
+    await page.goto('/?origin=Reno%2C+NV&destination=Boise%2C+ID&equipment=V')
+    await row(page).waitFor()
+    expect(await customer(page).inputValue()).toBe('')
+    expect(await row(page, 2).count()).toBe(0)
+    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
+    const drafts = page.getByRole('group', { name: 'Drafts' })
+    await drafts
+      .getByRole('button', { name: 'Harvest Table Foods: Dallas, TX → Atlanta, GA', exact: true })
+      .click()
+    expect(await rateOf(page).inputValue()).toBe('2100')
+    await page.reload()
+    await row(page).waitFor()
+    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).click()
+    await page.keyboard.press('n')
+    await customer(page).and(page.locator(':focus')).waitFor()
+    expect([await customer(page).inputValue(), await rateOf(page).inputValue()]).toEqual(['', ''])
+    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(3)
+    // From another page, too. A blank form is no draft.
+    await page.goto('/quotes')
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await page.keyboard.press('n')
+    await customer(page).and(page.locator(':focus')).waitFor()
+    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(3)
+    await drafts.getByRole('button', { name: /^Discard the draft Harvest/ }).click()
+    expect(await drafts.getByRole('button', { name: /^Discard/ }).count()).toBe(2)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+  })
+
   test('are read as users type them, and an invalid rate is reported', { tags: 'long' }, async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
@@ -498,8 +533,10 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('2100')
     await page.getByRole('button', { name: 'Remove lane 1' }).click()
     expect(await row(page, 2).count()).toBe(0)
-    await page.getByRole('button', { name: 'Clear lane 1' }).click()
+    await customer(page).fill('Harvest Table Foods')
+    await page.getByRole('button', { name: 'Clear the form' }).click()
     expect(await rateOf(page).inputValue()).toBe('')
+    expect(await customer(page).inputValue()).toBe('')
   })
 
   test('survive a reload', { tags: 'long' }, async () => {

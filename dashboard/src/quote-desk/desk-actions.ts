@@ -12,6 +12,11 @@ export function focusLane(id: number, field: LaneField = 'origin'): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
 
+/** Moves the focus to the customer, where a quote begins. */
+export function focusCustomer(): void {
+  setTimeout(() => document.querySelector<HTMLElement>('[data-field="customer"]')?.focus(), 0)
+}
+
 /** Ctrl or ⌘ + Enter saves, from every field of the desk. */
 export function onSaveKey(event: KeyboardEvent, save: () => void): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -67,9 +72,17 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
 }
 
 /** The shortcuts of the desk. Its fields handle Enter and Ctrl (or ⌘) + Enter themselves. */
-export function useDeskKeys(takeBest: (() => void) | null, lanes: readonly DeskLane[]) {
+export function useDeskKeys(takeBest: (() => void) | null, begin: () => void) {
   useShortcuts('Quote desk', [
-    { keys: ['N'], does: 'Go to the first lane', on: ['n'], run: () => focusLane(lanes[0]?.id ?? 1) },
+    {
+      keys: ['N'],
+      does: 'New quote; this one stays as a draft',
+      on: ['n'],
+      run: () => {
+        begin()
+        focusCustomer()
+      },
+    },
     { keys: ['Enter'], does: 'Next lane, from the last field of a lane' },
     { keys: ['Ctrl or ⌘', 'Enter'], does: 'Save' },
     { keys: ['Alt', 'U'], does: 'Use the rate to quote', on: ['Alt+KeyU'], run: () => takeBest?.() },

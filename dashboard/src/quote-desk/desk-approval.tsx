@@ -1,9 +1,8 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { pagePaths } from '#contract/pages.ts'
 import { type CallFailed, useChange, useSession } from '../api/index.ts'
-import { Failed, TextLink, validityChoices } from '../shared-ui/index.ts'
+import { Failed, validityChoices } from '../shared-ui/index.ts'
 import { type Draft, requestOf } from './desk-draft.ts'
 
 /** Asks for approval of a draft that the rules did not let through. Nothing is shown for other failures. */
@@ -11,10 +10,12 @@ export function AskApproval({
   failure,
   draft,
   acceptUnknown,
+  onAsked,
 }: {
   failure: CallFailed
   draft: Draft
   acceptUnknown: boolean
+  onAsked: () => void
 }) {
   const [note, setNote] = useState('')
   const ask = useChange('ask-approval')
@@ -28,21 +29,24 @@ export function AskApproval({
       </Text>
     )
   }
-  if (ask.data !== undefined) {
-    return (
-      <Text size="sm" role="status">
-        Approval {ask.data.approval_id} is requested. The quote is made when somebody approves it.{' '}
-        <TextLink to={pagePaths.approvals}>Approvals</TextLink>
-      </Text>
-    )
-  }
   const send = () => {
     const text = note.trim()
     const body = { ...requestOf(draft, acceptUnknown, usual), ...(text === '' ? {} : { note: text }) }
-    ask.mutate({ body }, { onSuccess: () => void queries.invalidateQueries() })
+    ask.mutate(
+      { body },
+      {
+        onSuccess: () => {
+          void queries.invalidateQueries()
+          onAsked()
+        },
+      },
+    )
   }
   return (
     <>
+      <Text size="sm" role="alert">
+        This quote needs an approval before it is made.
+      </Text>
       <Group gap="xs" align="flex-end">
         <TextInput
           label="Note for the approver (optional)"

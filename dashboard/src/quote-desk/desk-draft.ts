@@ -65,27 +65,8 @@ export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskL
   return [...kept, ...added.map((lane, index) => ({ ...lane, id: from + index }))]
 }
 
-const draftKey = (tenantId: number) => `lanewise-desk-${tenantId}`
-
-/** The draft from before a reload; a blank draft if there is none. */
-export function keptDraft(tenantId: number): Draft {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(draftKey(tenantId)) ?? 'null')
-    return isDraft(kept) ? kept : blankDraft()
-  } catch {
-    return blankDraft()
-  }
-}
-
-export function keepDraft(tenantId: number, draft: Draft): void {
-  try {
-    sessionStorage.setItem(draftKey(tenantId), JSON.stringify(draft))
-  } catch {
-    // Without browser storage, the draft is lost on reload.
-  }
-}
-
-function isDraft(kept: unknown): kept is Draft {
+/** True for a stored draft of this version. */
+export function isDraft(kept: unknown): kept is Draft {
   if (typeof kept !== 'object' || kept === null) return false
   const { customer, reference, validHours, lanes } = kept as Partial<Record<keyof Draft, unknown>>
   const isLane = (lane: unknown) =>

@@ -129,8 +129,11 @@ export function useRateCheck(): (draft: Draft) => Promise<CheckedRates> {
         return lane === undefined || result.status !== 200 ? [] : [{ lane, result }]
       })
       return {
-        toConfirm: answered.flatMap(({ lane, result: { warnings } }) =>
-          warnings.length === 0 ? [] : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
+        // What a rule refuses is not asked about here: the service refuses it, and the desk offers to ask for approval.
+        toConfirm: answered.flatMap(({ lane, result: { warnings, outside_rules: refused } }) =>
+          warnings.length === 0 || refused.length > 0
+            ? []
+            : [{ lane, reasons: warnings.map(({ detail }) => detail) }],
         ),
         isUnchecked: false,
         advice: new Map(

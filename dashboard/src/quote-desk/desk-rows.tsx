@@ -321,7 +321,7 @@ function RowActions({
       </ActionIcon>
       <ActionIcon
         variant="subtle"
-        aria-label={only ? `Clear lane ${number}` : `Remove lane ${number}`}
+        aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
         title={only ? 'Clear' : 'Remove'}
         onClick={() => on.remove(lane)}
       >

@@ -5,9 +5,16 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useMay, useSession } from '../api/index.ts'
+import { useMay } from '../api/index.ts'
 import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
-import { focusLane, onSaveKey, useConfirmedSave, useDeskKeys, usePricing } from './desk-actions.ts'
+import {
+  focusCustomer,
+  focusLane,
+  onSaveKey,
+  useConfirmedSave,
+  useDeskKeys,
+  usePricing,
+} from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
 import { useDeskAnswer } from './desk-answer.ts'
 import { AskApproval } from './desk-approval.tsx'
@@ -21,56 +28,48 @@ import {
   errorsAt,
   hasState,
   isBlank,
-  keepDraft,
-  keptDraft,
   type LaneField,
   laneFromAddress,
   nextId,
   unreadableIn,
   withLanes,
 } from './desk-draft.ts'
+import { DraftTabs } from './desk-draft-tabs.tsx'
+import { isBlankDraft } from './desk-drafts.ts'
 import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
 import { useLanesAdvice } from './desk-lanes-advice.ts'
+import { MyApprovals } from './desk-my-approvals.tsx'
 import { PasteDialog } from './desk-paste-dialog.tsx'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
 import { useComparedLane } from './desk-terms.ts'
+import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
-  const { tenant } = useSession()
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
-  const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneFromAddress(search)))
   const saving = useDeskSave()
+  const drafts = useDrafts(saving)
   const { saved } = saving
-  useEffect(() => keepDraft(tenant.id, saved === null ? draft : blankDraft()), [tenant.id, draft, saved])
-  const navigate = useNavigate()
-  useEffect(() => {
-    // A reload after the save must not offer the same lane again.
-    if (saved !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true, resetScroll: false })
-  }, [saved, navigate])
-  const begin = () => {
-    setDraft(blankDraft())
-    saving.reset()
-  }
   return (
     <Page title="Quote desk">
       {saved === null ? (
-        <Desk draft={draft} onDraft={setDraft} saving={saving} />
+        <>
+          <MyApprovals isFormBlank={isBlankDraft(drafts.draft)} />
+          <DraftTabs {...drafts} />
+          <Desk
+            key={drafts.drafts.openId}
+            draft={drafts.draft}
+            onDraft={drafts.onDraft}
+            saving={saving}
+            drafts={drafts}
+          />
+        </>
       ) : (
-        <Saved request={saved} onNew={begin} />
+        <Saved request={saved} onNew={saving.reset} />
       )}
     </Page>
   )
-}
-
-/** Puts the lane from the address first, unless the draft has the lane already or is full. */
-function draftWith(draft: Draft, lane: Omit<DeskLane, 'id'> | null): Draft {
-  const isThere = lane !== null && draft.lanes.some((one) => isSameLane(one, lane))
-  if (lane === null || isThere || draft.lanes.length >= lanesPerRequestMax) return draft
-  const lanes = withLanes(draft.lanes, [lane])
-  return { ...draft, lanes: [...lanes.slice(-1), ...lanes.slice(0, -1)] }
 }
 
 type Places = Pick<DeskLane, 'origin' | 'destination' | 'equipment'>
@@ -84,7 +83,7 @@ function isSameLane(one: Places, other: Places): boolean {
 const addressPauseMs = 300
 
 /** Keeps the active lane in the address, so that a reload, a bookmark or a colleague opens the same lane. */
-function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane) {
+function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, draftId: number) {
   const navigate = useNavigate()
   const isComplete = hasState(origin) && hasState(destination)
   const address = JSON.stringify(
@@ -92,14 +91,21 @@ function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane) {
   )
   const [settled] = useDebouncedValue(address, addressPauseMs)
   useEffect(() => {
-    void navigate({ to: pagePaths.desk, search: JSON.parse(settled), replace: true, resetScroll: false })
-  }, [settled, navigate])
+    void navigate({
+      to: pagePaths.desk,
+      search: JSON.parse(settled),
+      replace: true,
+      resetScroll: false,
+      state: deskEntry({ deskDraft: draftId }),
+    })
+  }, [settled, navigate, draftId])
 }
 
 interface DeskProps {
   readonly draft: Draft
   readonly onDraft: (change: (draft: Draft) => Draft) => void
   readonly saving: DeskSave
+  readonly drafts: DraftActions
 }
 
 /** The lanes of a draft, and the actions on them. */
@@ -158,11 +164,16 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       for (const id of rates.keys()) saving.forget(id, 'rate')
     },
     remove: (lane: DeskLane) => {
+      if (lanes.length === 1) {
+        // The form is as empty as at the start, without the customer, too.
+        onDraft(() => ({ ...blankDraft(), lanes: [blankLane(nextId(lanes))] }))
+        focusCustomer()
+        return
+      }
       const at = lanes.indexOf(lane)
       const left = lanes.filter(({ id }) => id !== lane.id)
-      const kept = left.length === 0 ? [blankLane(nextId(lanes))] : left
-      setLanes(() => kept)
-      go((kept[at] ?? kept.at(-1) ?? lane).id)
+      setLanes(() => left)
+      go((left[at] ?? left.at(-1) ?? lane).id)
     },
     add: (added: readonly Omit<DeskLane, 'id'>[]) => {
       const all = withLanes(lanes, added)
@@ -190,11 +201,11 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, custom
 }
 
 function Desk(props: DeskProps) {
-  const { draft, onDraft, saving } = props
+  const { draft, onDraft, saving, drafts } = props
   const lanes = useLanes(props)
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
-  useLaneInAddress(lanes.active)
+  useLaneInAddress(lanes.active, drafts.drafts.openId)
   const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
   const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
@@ -202,7 +213,7 @@ function Desk(props: DeskProps) {
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), lanes.lanes)
+  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), drafts.begin)
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
@@ -302,10 +313,12 @@ function SaveProblems({
   saving,
   retry,
   draft,
+  drafts,
   acceptUnknown,
   onAcceptUnknown,
 }: {
   draft: Draft
+  drafts: DraftActions
   saving: DeskSave
   retry: () => void
   acceptUnknown: boolean
@@ -322,7 +335,16 @@ function SaveProblems({
       )}
       {saving.failure !== null && <SaveFailed saving={saving} retry={retry} />}
       {saving.failure !== null && (
-        <AskApproval failure={saving.failure} draft={draft} acceptUnknown={acceptUnknown} />
+        <AskApproval
+          failure={saving.failure}
+          draft={draft}
+          acceptUnknown={acceptUnknown}
+          onAsked={() => {
+            // What was asked for is no draft any more. Its state is above the form.
+            drafts.discard(drafts.drafts.openId)
+            focusCustomer()
+          }}
+        />
       )}
     </>
   )
@@ -369,7 +391,7 @@ function notIn(shown: readonly DeskError[], found: readonly DeskError[]): DeskEr
 
 function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) {
   const { failure, errors } = saving
-  if (failure === null) return null
+  if (failure === null || failure.code === 'outside-rules') return null
   if (failure.status === 422 && failure.errors.length > 0) {
     return errors.length === 0 ? null : (
       <Text size="sm" role="alert" style={{ color: 'var(--mantine-color-error)' }}>

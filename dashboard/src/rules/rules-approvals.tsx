@@ -1,8 +1,9 @@
 import { Badge, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type RefObject, useRef, useState } from 'react'
 import { termsBehind } from '#engine/rate-basis.ts'
-import { type Answer, type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
+import { type Body, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
+import { type Approval, useRecentApprovals } from '../approvals/index.ts'
 import {
   CopyButton,
   dollars,
@@ -14,19 +15,66 @@ import {
   readDollars,
   TextLink,
   useNotice,
+  useShortcuts,
 } from '../shared-ui/index.ts'
+import { ApprovalFacts } from './rules-approval-facts.tsx'
 
-type Approval = Answer<'list-approvals'>['approvals'][number]
 type ApprovalLane = Approval['lanes'][number]
 type Decision = Body<'decide-approval'>['decision']
 
 const termsOf = ({ quoted_basis, quoted_currency }: ApprovalLane) =>
   termsBehind({ basis: quoted_basis, currency: quoted_currency })
 
-/** Requests for approval, newest first. */
-export function Approvals() {
+const isOpen = ({ state }: Approval) => state === 'waiting' || state === 'countered'
+
+/** The requests that the person can decide with the keyboard, and the chosen one. The first one is chosen at the start. */
+function useChosen(approvals: readonly Approval[]) {
+  const isApprover = useMay('admin')
+  const { user } = useSession()
+  const others = isApprover
+    ? approvals.filter((one) => isOpen(one) && one.requested_by.user_id !== user.id)
+    : []
+  const [chosenId, choose] = useState<number | null>(null)
+  const at = Math.max(
+    0,
+    others.findIndex(({ approval_id }) => approval_id === chosenId),
+  )
+  const chosen = others[at] ?? null
+  const move = (step: 1 | -1) => () => {
+    const next = others[Math.min(others.length - 1, Math.max(0, at + step))]
+    if (next === undefined) return false
+    choose(next.approval_id)
+    document.getElementById(cardId(next))?.focus()
+    return true
+  }
+  useShortcuts('Approvals', [
+    { keys: ['↓'], does: 'Next request', on: ['ArrowDown', 'j'], run: move(1) },
+    { keys: ['↑'], does: 'Previous request', on: ['ArrowUp', 'k'], run: move(-1) },
+  ])
+  return { chosenId: chosen?.approval_id ?? null, choose }
+}
+
+const cardId = ({ approval_id }: Pick<Approval, 'approval_id'>) => `approval-${approval_id}`
+
+/** Requests for approval, newest first: those of the last day as the frame of the pages last read them. */
+function useAllApprovals() {
   const mayAsk = useMay('member')
   const { data, error, refetch } = useAnswer('list-approvals', {}, { enabled: mayAsk })
+  const recent = useRecentApprovals()
+  const older = data?.approvals.filter(
+    ({ approval_id }) => !recent.some((one) => one.approval_id === approval_id),
+  )
+  const all =
+    older === undefined
+      ? undefined
+      : [...recent, ...older].toSorted((one, other) => other.approval_id - one.approval_id)
+  return { mayAsk, data: all === undefined ? undefined : { approvals: all }, error, refetch }
+}
+
+/** Requests for approval, newest first. */
+export function Approvals() {
+  const { mayAsk, data, error, refetch } = useAllApprovals()
+  const { chosenId, choose } = useChosen(data?.approvals ?? [])
   if (error !== null) {
     return <Failed error={error} title="The approvals could not be loaded" retry={() => void refetch()} />
   }
@@ -38,16 +86,68 @@ export function Approvals() {
         <Text size="sm">No requests. The quote desk asks for approval when a rule needs it.</Text>
       )}
       {data?.approvals.map((approval) => (
-        <ApprovalCard key={approval.approval_id} approval={approval} />
+        <ApprovalCard
+          key={approval.approval_id}
+          approval={approval}
+          isChosen={approval.approval_id === chosenId}
+          onChoose={() => choose(approval.approval_id)}
+        />
       ))}
+      {chosenId !== null && (
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          Up and Down choose a request. A: approve. R: reject. O: another rate.
+        </Text>
+      )}
     </Stack>
   )
 }
 
-function ApprovalCard({ approval }: { approval: Approval }) {
+/** The lanes of a request with their rates. */
+function AskedLanes({ lanes }: { lanes: readonly ApprovalLane[] }) {
+  return lanes.map((lane, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
+    <Text size="sm" key={at}>
+      {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
+      <b>
+        {dollars(lane.rate)}
+        {termsOf(lane)}
+      </b>
+      {lane.counter_rate !== null && (
+        <>
+          , countered with{' '}
+          <b>
+            {dollars(lane.counter_rate)}
+            {termsOf(lane)}
+          </b>
+        </>
+      )}
+    </Text>
+  ))
+}
+
+function ApprovalCard({
+  approval,
+  isChosen,
+  onChoose,
+}: {
+  approval: Approval
+  isChosen: boolean
+  onChoose: () => void
+}) {
+  const isApprover = useMay('admin')
   const { approval_id, state, customer_name, lanes, reasons, lane_refs, email } = approval
   return (
-    <Paper withBorder p="sm" component="section" aria-label={`Approval ${approval_id}`}>
+    <Paper
+      withBorder
+      p="sm"
+      component="section"
+      id={cardId(approval)}
+      tabIndex={-1}
+      className="approval-card"
+      data-chosen={isChosen || undefined}
+      aria-label={`Approval ${approval_id}`}
+      onFocus={onChoose}
+    >
       <Stack gap={4} style={{ overflowWrap: 'anywhere' }}>
         <Group gap="xs">
           <Text fw={600}>
@@ -57,25 +157,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             {state}
           </Badge>
         </Group>
-        {lanes.map((lane, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two lanes can be equal
-          <Text size="sm" key={at}>
-            {laneName(lane.origin, lane.destination)}, {equipmentName(lane.equipment)}:{' '}
-            <b>
-              {dollars(lane.rate)}
-              {termsOf(lane)}
-            </b>
-            {lane.counter_rate !== null && (
-              <>
-                , countered with{' '}
-                <b>
-                  {dollars(lane.counter_rate)}
-                  {termsOf(lane)}
-                </b>
-              </>
-            )}
-          </Text>
-        ))}
+        <AskedLanes lanes={lanes} />
         <Text size="sm" c="dimmed">
           {lanes.some(({ quoted_currency }) => quoted_currency === 'CAD') && 'In US dollars: '}
           {reasons.join(' ')}
@@ -95,7 +177,8 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             Quote {ref}
           </TextLink>
         ))}
-        <Actions approval={approval} />
+        {isApprover && isOpen(approval) && <ApprovalFacts approval={approval} />}
+        <Actions approval={approval} isChosen={isChosen} />
         <div>
           <CopyButton
             text={`${email.subject}\n\n${email.text}`}
@@ -107,7 +190,31 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   )
 }
 
-function Actions({ approval: { approval_id, state, lanes, requested_by } }: { approval: Approval }) {
+/** A approves, R rejects and O goes to the field for another rate, for the chosen request. */
+function useDecisionKeys(
+  isOn: boolean,
+  decide: (decision: Decision) => void,
+  otherRate: RefObject<HTMLInputElement | null>,
+) {
+  useShortcuts(
+    'Chosen request',
+    isOn
+      ? [
+          { keys: ['A'], does: 'Approve', on: ['a'], run: () => decide('approve') },
+          { keys: ['R'], does: 'Reject', on: ['r'], run: () => decide('reject') },
+          {
+            keys: ['O'],
+            does: 'Another rate',
+            on: ['o'],
+            run: () => (otherRate.current === null ? false : otherRate.current.focus()),
+          },
+        ]
+      : [],
+  )
+}
+
+function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean }) {
+  const { approval_id, state, lanes, requested_by } = approval
   const { user } = useSession()
   const isApprover = useMay('admin')
   const isOwn = requested_by.user_id === user.id
@@ -115,7 +222,7 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
   const change = useChange('decide-approval')
   const queries = useQueryClient()
   const notify = useNotice()
-  if (state !== 'waiting' && state !== 'countered') return null
+  const otherRate = useRef<HTMLInputElement>(null)
   const decide = (decision: Decision, rates?: number[]) =>
     change.mutate(
       {
@@ -137,6 +244,8 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
       },
     )
   const [onlyLane] = lanes.length === 1 ? lanes : []
+  useDecisionKeys(isChosen && !change.isPending, decide, otherRate)
+  if (!isOpen(approval)) return null
   return (
     <Stack gap="xs">
       {isApprover && (
@@ -148,7 +257,7 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
             Reject
           </Button>
           {onlyLane !== undefined && (
-            <OtherRate lane={onlyLane} counter={(rate) => decide('counter', [rate])} />
+            <OtherRate lane={onlyLane} field={otherRate} counter={(rate) => decide('counter', [rate])} />
           )}
           <TextInput
             label="Note (optional)"
@@ -159,7 +268,7 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
           />
         </Group>
       )}
-      {(isOwn || isApprover) && (
+      {isOwn && (
         <RequesterActions
           counter={state === 'countered' ? lanes.flatMap(({ counter_rate }) => counter_rate ?? []) : null}
           isPending={change.isPending}
@@ -172,18 +281,30 @@ function Actions({ approval: { approval_id, state, lanes, requested_by } }: { ap
 }
 
 /** The field for another rate, in the currency and on the basis of the lane. */
-function OtherRate({ lane, counter }: { lane: ApprovalLane; counter: (rate: number) => void }) {
+function OtherRate({
+  lane,
+  field,
+  counter,
+}: {
+  lane: ApprovalLane
+  field: RefObject<HTMLInputElement | null>
+  counter: (rate: number) => void
+}) {
   const [text, setText] = useState('')
   const rate = readDollars(text)
   const terms = termsOf(lane)
   return (
     <>
       <TextInput
+        ref={field}
         label={`Other rate, $${terms}`}
         size="xs"
         w={terms === '' ? 110 : 180}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && rate !== null) counter(rate)
+        }}
       />
       <Button
         size="compact-md"

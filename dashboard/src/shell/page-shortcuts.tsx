@@ -1,9 +1,8 @@
 import { IconSearch } from 'virtual:tabler-icons'
 import { Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { pagePaths } from '#contract/pages.ts'
 import { showShortcuts, useShortcutKeys, useShortcuts } from '../shared-ui/index.ts'
-import { openPalette, Palette } from './palette.tsx'
+import { newQuote, openPalette, Palette } from './palette.tsx'
 import { ShortcutsList } from './shortcuts-list.tsx'
 
 /** The search field of the page, if it has one that is visible. */
@@ -35,7 +34,7 @@ export function PageShortcuts() {
           else field.select()
         },
       },
-      { keys: ['N'], does: 'New quote', on: ['n'], run: () => void navigate({ to: pagePaths.desk }) },
+      { keys: ['N'], does: 'New quote', on: ['n'], run: () => void navigate(newQuote) },
       { keys: ['?'], does: 'Show these shortcuts', on: ['?'], run: () => showShortcuts(true) },
     ],
     { isEverywhere: true },

@@ -16,6 +16,9 @@ const [store, palette] = createSpotlight()
 /** Opens the command palette. */
 export const openPalette = palette.open
 
+/** Opens the desk with an empty form. A draft there stays beside it. */
+export const newQuote = { to: pagePaths.desk, search: {}, state: { deskBegins: true } as never } as const
+
 interface Command {
   readonly label: string
   readonly needs: Role
@@ -82,7 +85,11 @@ export function Palette() {
         {actions.length > 0 && (
           <Spotlight.ActionsGroup label="Actions">
             {actions.map(({ label, path, query }) => (
-              <Spotlight.Action key={label} label={label} onClick={() => go(path, query)} />
+              <Spotlight.Action
+                key={label}
+                label={label}
+                onClick={() => (path === pagePaths.desk ? void navigate(newQuote) : go(path, query))}
+              />
             ))}
             {'keyboard shortcuts'.includes(folded) && (
               <Spotlight.Action label="Keyboard shortcuts" onClick={() => showShortcuts(true)} />

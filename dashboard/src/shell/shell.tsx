@@ -28,6 +28,7 @@ import {
   useMay,
   useSession,
 } from '../api/index.ts'
+import { AnswersBadge, ToDecideBadge } from '../approvals/index.ts'
 import { Failed, Loading, showTimeZone, useNotice } from '../shared-ui/index.ts'
 import { BookedLosses } from './booked-losses.tsx'
 import { ExpiringTokens } from './expiring-tokens.tsx'
@@ -142,7 +143,7 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
       <AppShell.Navbar p="xs" aria-label="Pages">
         <ScrollArea type="auto">
           {forEveryone.map((place) => (
-            <PlaceLink key={place.label} place={place} />
+            <PlaceLink key={place.label} place={place} hasBadge={session !== undefined} />
           ))}
           {session !== undefined && <OwnLinks />}
         </ScrollArea>
@@ -156,14 +157,21 @@ function Layout({ session, children }: { session: Answer<'me'> | undefined; chil
   )
 }
 
+/** What waits for the signed-in person, beside the place where it is. */
+const badges: Readonly<Partial<Record<NamedPage, ReactNode>>> = {
+  [pagePaths.desk]: <AnswersBadge />,
+  [pagePaths.approvals]: <ToDecideBadge />,
+}
+
 /** The link to a place. It is active on each page of the place. */
-function PlaceLink({ place }: { place: Place }) {
+function PlaceLink({ place, hasBadge = false }: { place: Place; hasBadge?: boolean }) {
   return (
     <PageLink
       path={firstPageOf(place)}
       pages={place.pages.map(({ path }) => path)}
       label={place.label}
       icon={iconOf(place)}
+      badge={hasBadge ? badges[firstPageOf(place)] : undefined}
     />
   )
 }

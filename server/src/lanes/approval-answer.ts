@@ -37,7 +37,7 @@ type Terms = Partial<Pick<LaneRow, 'quoted_basis' | 'quoted_currency'>>
 
 interface AskedLane {
   readonly lane: ShownLane
-  readonly said: Terms & { readonly quoted_rate: number }
+  readonly said: Terms & { readonly quoted_rate: number; readonly estimated_cost?: number }
   /** The terms of the quote that is quoted again. */
   readonly before: Terms
 }
@@ -45,6 +45,8 @@ interface AskedLane {
 interface AskedRate {
   readonly lane: ShownLane
   readonly rateCents: number
+  /** As it was entered; null without one. */
+  readonly costCents: number | null
   readonly terms: QuotedTerms
 }
 
@@ -57,6 +59,7 @@ export function askedRates(request: AskedQuote): AskedRate[] {
   return asked.map(({ lane, said, before }: AskedLane) => ({
     lane,
     rateCents: centsFromDollars(said.quoted_rate) ?? 0,
+    costCents: said.estimated_cost === undefined ? null : centsFromDollars(said.estimated_cost),
     terms: {
       basis: said.quoted_basis ?? before.quoted_basis ?? null,
       currency: said.quoted_currency ?? before.quoted_currency ?? null,
@@ -68,11 +71,12 @@ export function askedRates(request: AskedQuote): AskedRate[] {
 export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, string>, now: number): Approval {
   const request = askedQuote(row)
   const nameOf = (id: number) => names.get(id) ?? `person ${id}`
-  const shown = askedRates(request).map(({ lane, rateCents, terms }, index) => ({
+  const shown = askedRates(request).map(({ lane, rateCents, costCents, terms }, index) => ({
     origin: lane.origin,
     destination: lane.destination,
     equipment: lane.equipment,
     rateCents,
+    costCents,
     counterCents: row.counter_cents?.[index] ?? null,
     terms,
   }))
@@ -93,12 +97,13 @@ export function approvalAnswer(row: ApprovalRow, names: ReadonlyMap<number, stri
     state: told.state,
     customer_name: told.customerName,
     lane_ref: request.kind === 'quote' ? null : request.laneRef,
-    lanes: shown.map(({ rateCents, counterCents, terms, ...lane }) => ({
+    lanes: shown.map(({ rateCents, costCents, counterCents, terms, ...lane }) => ({
       ...lane,
       quoted_basis: terms.basis,
       quoted_currency: terms.currency,
       rate: dollarsFromCents(rateCents),
       counter_rate: dollarsIfKnown(counterCents),
+      estimated_cost: dollarsIfKnown(costCents),
     })),
     reasons: row.reasons,
     note: row.note,

@@ -197,6 +197,40 @@ describe('an approval', () => {
     expect((await decide(id, { decision: 'approve' })).body.detail).toContain('expired')
   })
 
+  test('is recent while it waits, and for a day after its end', async () => {
+    const recent = async (query = '?recent=true') =>
+      (await call(app, 'GET', `/api/approvals${query}`, { token: rep.token })).body.approvals.map(
+        (one: { approval_id: number }) => one.approval_id,
+      )
+    const { approval_id: waiting } = await ask()
+    const { approval_id: decidedNow } = await ask()
+    await decide(decidedNow, { decision: 'reject' })
+    const { approval_id: ended } = await ask()
+    await endNow(ended)
+    const { approval_id: decidedBefore } = await ask()
+    await decide(decidedBefore, { decision: 'reject' })
+    await decidedAt(decidedBefore, app.now - 24.1 * 3_600_000)
+    expect((await recent()).slice(0, 2)).toEqual([decidedNow, waiting])
+    for (const old of [ended, decidedBefore]) expect(await recent()).not.toContain(old)
+    expect((await recent('')).slice(0, 4)).toEqual([decidedBefore, ended, decidedNow, waiting])
+    expect((await recent('?recent=false')).length).toBe((await recent('')).length)
+    await decidedAt(decidedBefore, app.now - 23.9 * 3_600_000)
+    expect(await recent()).toContain(decidedBefore)
+    await app.expireQuotes()
+  })
+
+  test('says the cost that was entered', async () => {
+    const asked = async (path: string, body: object) => (await post(path, body, rep.token)).body
+    const body = { customer_name: 'Harvest', lanes: [{ ...lane, quoted_rate: 1000, estimated_cost: 850 }] }
+    expect((await asked('/api/approvals', body)).lanes).toMatchObject([{ estimated_cost: 850 }])
+    expect((await ask()).lanes).toMatchObject([{ estimated_cost: null }])
+    const [first] = (await asked('/api/quote-requests', quoted(2000))).lanes
+    const again = { quoted_rate: 1100, estimated_cost: 900.5 }
+    expect((await asked(`/api/lanes/${first.lane_ref}/approvals`, again)).lanes).toMatchObject([
+      { estimated_cost: 900.5 },
+    ])
+  })
+
   test('is an event when it is requested, decided and expires', async () => {
     const types = { url: 'https://hooks.example.com/', event_types: ['approval.changed'] }
     expect((await post('/api/event-endpoints', types)).status).toBe(201)
@@ -231,6 +265,15 @@ describe('an approval', () => {
     ])
   })
 
+  const decidedAt = (id: number, at: number) =>
+    app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      transaction
+        .updateTable('approvals')
+        .set({ decided_at: new Date(at) })
+        .where('tenant_id', '=', tenant.id)
+        .where('approval_id', '=', id)
+        .execute(),
+    )
   const endNow = (id: number) =>
     app.database.inTenant(tenantId(tenant.id), (transaction) =>
       transaction

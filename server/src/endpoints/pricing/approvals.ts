@@ -294,9 +294,10 @@ async function makeApproved(call: DecideCall, row: ApprovalRow, parts: Parts): P
 }
 
 export const approvalEndpoints: ServedEndpoint[] = [
-  serve(contract.listApprovals, ({ caller: { tenant }, now }, { database }) =>
+  serve(contract.listApprovals, ({ caller: { tenant }, query, now }, { database }) =>
     database.inTenant(tenant, async (transaction) => {
-      const rows = await approvals.listApprovals(transaction, tenant, approvalsListedMax)
+      const since = query.recent === 'true' ? new Date(now - approvalHours * hourMs) : null
+      const rows = await approvals.listApprovals(transaction, tenant, { limit: approvalsListedMax, since })
       const names = await namesOf(transaction, tenant)
       return { approvals: rows.map((row) => approvalAnswer(row, names, now)) }
     }),

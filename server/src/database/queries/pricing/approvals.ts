@@ -28,19 +28,30 @@ export async function insertApproval(
     .execute()
 }
 
-/** The newest approvals, newest first. */
+/**
+ * The newest approvals, newest first.
+ *
+ * @param since leaves out those that were decided or expired before. Only the newest `limit` are looked at, by their key, so that
+ *   this is fast at any number of approvals
+ */
 export async function listApprovals(
   transaction: TenantTransaction,
   tenant: TenantId,
-  limit: number,
+  { limit, since }: { readonly limit: number; readonly since: Date | null },
 ): Promise<ApprovalRow[]> {
-  return transaction
+  const newest = transaction
     .selectFrom('approvals')
     .selectAll()
     .where('tenant_id', '=', tenant)
     .where(seenByViewer(tenant, customerKey))
     .orderBy('approval_id', 'desc')
     .limit(limit)
+  if (since === null) return newest.execute()
+  return transaction
+    .selectFrom(newest.as('newest'))
+    .selectAll()
+    .where(sql<boolean>`coalesce(decided_at, expires_at) > ${since}`)
+    .orderBy('approval_id', 'desc')
     .execute()
 }
 

@@ -1,0 +1,57 @@
+import { useLocalStorage } from '@mantine/hooks'
+import { type Answer, useAnswer, useMay, useSession } from '../api/index.ts'
+
+export type Approval = Answer<'list-approvals'>['approvals'][number]
+
+/** A badge is there within five seconds of a request or a decision. */
+const everyMs = 4_000
+
+/**
+ * Requests for approval that wait, or that were decided within a day, newest first.
+ *
+ * @param polls asks again every few seconds. The frame of all pages does; the pages read what it got
+ */
+export function useRecentApprovals({ polls = false }: { polls?: boolean } = {}): readonly Approval[] {
+  const mayAsk = useMay('member')
+  const { data } = useAnswer(
+    'list-approvals',
+    { query: { recent: 'true' } },
+    { enabled: mayAsk, staleMs: everyMs, ...(polls ? { everyMs } : {}) },
+  )
+  return data?.approvals ?? []
+}
+
+/** The number of requests that the signed-in person can decide. Their own are for others. */
+export function useToDecide({ polls = false }: { polls?: boolean } = {}): number {
+  const { user } = useSession()
+  const isApprover = useMay('admin')
+  const recent = useRecentApprovals({ polls })
+  if (!isApprover) return 0
+  return recent.filter(({ state, requested_by }) => state === 'waiting' && requested_by.user_id !== user.id)
+    .length
+}
+
+/** More than one person reads in a day. */
+const dismissedMax = 200
+const keyOf = ({ approval_id, state }: Approval) => `${approval_id} ${state}`
+
+/** The recent requests of the signed-in person, except withdrawn ones and answers that they dismissed in this browser. */
+export function useMyApprovals(): {
+  readonly mine: readonly Approval[]
+  readonly dismiss: (approval: Approval) => void
+} {
+  const { tenant, user } = useSession()
+  const [dismissed, setDismissed] = useLocalStorage<readonly string[]>({
+    key: `lanewise-approvals-${tenant.id}-${user.id}`,
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  })
+  const recent = useRecentApprovals()
+  return {
+    mine: recent.filter(
+      (one) =>
+        one.requested_by.user_id === user.id && one.state !== 'withdrawn' && !dismissed.includes(keyOf(one)),
+    ),
+    dismiss: (one) => setDismissed([...dismissed.slice(1 - dismissedMax), keyOf(one)]),
+  }
+}

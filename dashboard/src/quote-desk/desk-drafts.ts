@@ -1,0 +1,106 @@
+import { blankDraft, type DeskLane, type Draft, isBlank, isDraft } from './desk-draft.ts'
+
+/** The drafts of a browser tab, one of which is open. Each link and each N begins an empty one. */
+export interface Drafts {
+  readonly all: readonly KeptDraft[]
+  readonly openId: number
+}
+
+interface KeptDraft {
+  readonly id: number
+  readonly draft: Draft
+}
+
+/** More drafts than a person keeps in mind. The oldest one is dropped then. */
+const draftsMax = 8
+
+const one = (draft: Draft): Drafts => ({ all: [{ id: 1, draft }], openId: 1 })
+
+export function openDraft({ all, openId }: Drafts): Draft {
+  return all.find(({ id }) => id === openId)?.draft ?? blankDraft()
+}
+
+/** True when nothing is typed in a draft. */
+export function isBlankDraft({ customer, reference, lanes }: Draft): boolean {
+  return customer.trim() === '' && reference.trim() === '' && lanes.every(isBlank)
+}
+
+/** Begins a draft beside the others. A blank open draft becomes it. */
+export function withNew(drafts: Drafts, draft: Draft = blankDraft()): Drafts {
+  const { all, openId } = drafts
+  if (isBlankDraft(openDraft(drafts)) && isBlankDraft(draft)) return drafts
+  const id = Math.max(0, ...all.map((kept) => kept.id)) + 1
+  const kept = all.filter((each) => !(each.id === openId && isBlankDraft(each.draft)))
+  return { all: [...kept.slice(1 - draftsMax), { id, draft }], openId: id }
+}
+
+/** Opens the draft that has only this lane, or begins it: a link never adds to another draft. */
+export function withLane(drafts: Drafts, lane: Omit<DeskLane, 'id'>): Drafts {
+  const draft: Draft = { ...blankDraft(), lanes: [{ ...lane, id: 1 }] }
+  const same = drafts.all.find((kept) => isSameLaneOnly(kept.draft, lane))
+  if (same === undefined) return withNew(drafts, draft)
+  return same.id === drafts.openId ? drafts : { ...drafts, openId: same.id }
+}
+
+function isSameLaneOnly({ customer, reference, lanes }: Draft, lane: Omit<DeskLane, 'id'>): boolean {
+  const [only] = lanes.length === 1 ? lanes : []
+  if (only === undefined || customer.trim() !== '' || reference.trim() !== '') return false
+  const { id: _, ...typed } = only
+  return JSON.stringify(typed) === JSON.stringify(lane)
+}
+
+/** Opens another draft. A blank one that is left is dropped. */
+export function withOpen(drafts: Drafts, openId: number): Drafts {
+  const { all } = drafts
+  if (openId === drafts.openId || !all.some(({ id }) => id === openId)) return drafts
+  return { all: all.filter(({ id, draft }) => id === openId || !isBlankDraft(draft)), openId }
+}
+
+export function withDraft({ all, openId }: Drafts, id: number, change: (draft: Draft) => Draft): Drafts {
+  return {
+    all: all.map((kept) => (kept.id === id ? { id, draft: change(kept.draft) } : kept)),
+    openId,
+  }
+}
+
+/** Removes a draft. If it was open, a blank one is open after it. */
+export function without(drafts: Drafts, id: number): Drafts {
+  const left = { ...drafts, all: drafts.all.filter((kept) => kept.id !== id) }
+  if (id !== drafts.openId) return left
+  // An id that no draft had, so that the form begins anew.
+  const next = Math.max(...drafts.all.map((kept) => kept.id)) + 1
+  return { all: [...left.all, { id: next, draft: blankDraft() }], openId: next }
+}
+
+const storedUnder = (tenantId: number) => `lanewise-desk-${tenantId}`
+
+/** The drafts from before a reload; a blank one if there is none. Each tab of the browser has its own. */
+export function keptDrafts(tenantId: number): Drafts {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(storedUnder(tenantId)) ?? 'null')
+    // An earlier version kept one draft.
+    if (isDraft(kept)) return one(kept)
+    return isDrafts(kept) ? kept : one(blankDraft())
+  } catch {
+    return one(blankDraft())
+  }
+}
+
+export function keepDrafts(tenantId: number, drafts: Drafts): void {
+  try {
+    sessionStorage.setItem(storedUnder(tenantId), JSON.stringify(drafts))
+  } catch {
+    // Without browser storage, the drafts are lost on reload.
+  }
+}
+
+function isDrafts(kept: unknown): kept is Drafts {
+  if (typeof kept !== 'object' || kept === null) return false
+  const { all, openId } = kept as Partial<Record<keyof Drafts, unknown>>
+  return (
+    Array.isArray(all) &&
+    all.length > 0 &&
+    all.every(({ id, draft }) => typeof id === 'number' && isDraft(draft)) &&
+    all.some(({ id }) => id === openId)
+  )
+}

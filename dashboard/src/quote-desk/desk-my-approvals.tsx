@@ -1,0 +1,141 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type Answer, type Body, useAnswer, useChange, useSession } from '../api/index.ts'
+import { type Approval, useMyApprovals } from '../approvals/index.ts'
+import { CopyButton, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
+
+/**
+ * The requests for approval of the person at the desk: that they wait, the answer, and after an approval the text for the customer.
+ * A request that is new or answered is announced.
+ */
+export function MyApprovals({ isFormBlank }: { isFormBlank: boolean }) {
+  const { mine, dismiss } = useMyApprovals()
+  return (
+    <Stack gap="xs" role="status" aria-label="Your requests for approval" className="desk-approvals">
+      {mine.map((approval) => (
+        <MyApproval
+          key={approval.approval_id}
+          approval={approval}
+          isTextOpen={isFormBlank}
+          onDone={() => dismiss(approval)}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+const made = (state: Approval['state']) => state === 'approved' || state === 'accepted'
+
+function MyApproval({
+  approval,
+  isTextOpen,
+  onDone,
+}: {
+  approval: Approval
+  isTextOpen: boolean
+  onDone: () => void
+}) {
+  const { state, customer_name, lanes, decided_by, decision_note } = approval
+  const [first] = lanes
+  const open = state === 'waiting' || state === 'countered'
+  return (
+    <Paper withBorder p="xs" data-state={state} className="desk-approval">
+      <Group gap="xs" justify="space-between">
+        <Text size="sm" style={{ overflowWrap: 'anywhere', flex: '1 1 18rem' }}>
+          <b>{stateWords(approval)}</b> {customer_name}
+          {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
+          {lanes.length > 1 ? ` and ${counted(lanes.length - 1, 'more lane')}` : ''} at{' '}
+          {lanes
+            .map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate))
+            .join(', ')}
+          {decided_by !== null && `, ${decided_by.name}`}
+          {decision_note !== null && `: ${decision_note}`}
+        </Text>
+        {open ? (
+          <Answers approval={approval} />
+        ) : (
+          <Button size="compact-sm" variant="default" onClick={onDone}>
+            Done
+          </Button>
+        )}
+      </Group>
+      {made(state) && <ApprovedText approval={approval} isOpen={isTextOpen} />}
+    </Paper>
+  )
+}
+
+function stateWords({ state, lanes }: Approval): string {
+  switch (state) {
+    case 'waiting':
+      return 'Waiting for approval:'
+    case 'countered':
+      return `Would be approved at ${lanes.map(({ counter_rate }) => dollars(counter_rate)).join(', ')}:`
+    case 'approved':
+    case 'accepted':
+      return 'Approved: send this.'
+    case 'rejected':
+      return 'Rejected:'
+    case 'expired':
+      return 'Nobody decided within a day:'
+    case 'withdrawn':
+      return 'Withdrawn:'
+  }
+}
+
+/** What the person who asked can do before the end: accept the other rates, or withdraw. */
+function Answers({ approval: { approval_id, state, lanes } }: { approval: Approval }) {
+  const change = useChange('decide-approval')
+  const queries = useQueryClient()
+  const decide = (body: Body<'decide-approval'>) =>
+    change.mutate({ params: { approval_id }, body }, { onSettled: () => void queries.invalidateQueries() })
+  const counter = lanes.flatMap(({ counter_rate }) => counter_rate ?? [])
+  return (
+    <>
+      <Group gap="xs">
+        {state === 'countered' && (
+          <Button
+            size="compact-sm"
+            loading={change.isPending}
+            onClick={() => decide({ decision: 'accept', rates: counter })}
+          >
+            Accept {counter.map((rate) => dollars(rate)).join(', ')}
+          </Button>
+        )}
+        <Button size="compact-sm" variant="default" onClick={() => decide({ decision: 'withdraw' })}>
+          Withdraw
+        </Button>
+      </Group>
+      {change.error !== null && <Failed error={change.error} title="Nothing was changed" />}
+    </>
+  )
+}
+
+/** The text for the customer of quotes that were approved. While somebody types the next quote, it is closed, so that nothing moves. */
+function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval; isOpen: boolean }) {
+  const { tenant } = useSession()
+  const [requestId = ''] = (lane_refs[0] ?? '').split('-')
+  const { data, error, refetch } = useAnswer(
+    'get-quote-request',
+    { params: { request_id: Number(requestId) } },
+    { staleMs: 60_000, enabled: requestId !== '' },
+  )
+  if (error !== null) {
+    return <Failed error={error} title="The text could not be loaded" retry={() => void refetch()} />
+  }
+  if (data === undefined) return null
+  const text = emailText(ofRefs(data, lane_refs), tenant)
+  return (
+    <Group gap="xs" mt={4} align="flex-start">
+      <CopyButton text={text} what="as e-mail" />
+      <details open={isOpen} style={{ minWidth: 0 }}>
+        <summary className="desk-why">Text for the customer</summary>
+        <pre className="desk-customer-text">{text}</pre>
+      </details>
+    </Group>
+  )
+}
+
+/** The quotes that were approved: a requote is one of several in its request. */
+function ofRefs(request: Answer<'get-quote-request'>, refs: readonly string[]) {
+  return { ...request, lanes: request.lanes.filter(({ lane_ref }) => refs.includes(lane_ref)) }
+}

@@ -1,0 +1,83 @@
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { useSession } from '../api/index.ts'
+import { type Draft, laneFromAddress } from './desk-draft.ts'
+import {
+  type Drafts,
+  keepDrafts,
+  keptDrafts,
+  openDraft,
+  withDraft,
+  withLane,
+  withNew,
+  withOpen,
+  without,
+} from './desk-drafts.ts'
+import type { DeskSave } from './desk-save.ts'
+
+/** What the history entry of the desk keeps beside its address. */
+interface EntryState {
+  /** The draft whose lane is in the address: a reload or Back opens it again. A link from elsewhere has none. */
+  readonly deskDraft?: number
+  /** Set by N and "New quote" on other pages. */
+  readonly deskBegins?: boolean
+}
+
+export const deskEntry = (state: EntryState) => state as never
+
+/** The drafts after the page was opened at an address: a link begins a draft with its lane, N an empty one. */
+function opened(
+  drafts: Drafts,
+  { deskDraft, deskBegins }: EntryState,
+  search: Readonly<Record<string, string>>,
+): Drafts {
+  if (deskBegins === true) return withNew(drafts)
+  const lane = laneFromAddress(search)
+  if (lane === null) return drafts
+  const isKept = drafts.all.some(({ id }) => id === deskDraft)
+  return isKept && deskDraft !== undefined ? withOpen(drafts, deskDraft) : withLane(drafts, lane)
+}
+
+/** The drafts of this browser tab, and the open one. */
+export function useDrafts(saving: DeskSave) {
+  const { tenant } = useSession()
+  // Both from the location: the search of the route is older while it changes.
+  const search = useLocation({ select: (at) => at.search as Readonly<Record<string, string>> })
+  const entry = useLocation({ select: ({ state }) => state as EntryState })
+  const [drafts, setDrafts] = useState(() => opened(keptDrafts(tenant.id), entry, search))
+  useEffect(() => keepDrafts(tenant.id, drafts), [tenant.id, drafts])
+  const { saved } = saving
+  const isAsked =
+    entry.deskBegins === true || (entry.deskDraft === undefined && laneFromAddress(search) !== null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each link, when it is followed
+  useEffect(() => {
+    if (!isAsked || saving.saving) return
+    saving.reset()
+    setDrafts((before) => opened(before, entry, search))
+  }, [isAsked, search.origin, search.destination, entry.deskBegins])
+  const navigate = useNavigate()
+  useEffect(() => {
+    if (saved === null) return
+    // A reload after the save must not offer the same lane again.
+    setDrafts((before) => without(before, before.openId))
+    void navigate({ to: pagePaths.desk, search: {}, replace: true, resetScroll: false })
+  }, [saved, navigate])
+  const change = (to: (before: Drafts) => Drafts) => {
+    // The answer to a running save is for the draft that is open.
+    if (saving.saving) return
+    saving.reset()
+    setDrafts(to)
+  }
+  return {
+    drafts,
+    draft: openDraft(drafts),
+    onDraft: (to: (draft: Draft) => Draft) => setDrafts((before) => withDraft(before, drafts.openId, to)),
+    begin: () => change((before) => withNew(before)),
+    open: (id: number) => change((before) => withOpen(before, id)),
+    discard: (id: number) => change((before) => without(before, id)),
+    add: (draft: Draft) => change((before) => withNew(before, draft)),
+  }
+}
+
+export type DraftActions = ReturnType<typeof useDrafts>
