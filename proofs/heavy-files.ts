@@ -47,6 +47,7 @@ const marketReader: TableReader = {
 const readers: Readonly<Partial<Record<string, TableReader>>> = {
   'create-import': importReader,
   'integration-create-import': importReader,
+  'read-import-header': importReader,
   'load-market-file': marketReader,
   'push-market-file': marketReader,
   'read-pasted-lanes': {

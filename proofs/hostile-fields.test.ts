@@ -115,6 +115,7 @@ const excluded = new Set([
   'sign-out',
   'create-import',
   'integration-create-import',
+  'read-import-header',
 ])
 const endpoints = (allEndpoints as readonly Endpoint[]).filter(({ name }) => !excluded.has(name))
 

@@ -80,6 +80,7 @@ const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'rev
 /** POST operations that only read. */
 const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
+  'read-import-header',
   'read-pasted-lanes',
   'advise-lanes',
   'check-signature',

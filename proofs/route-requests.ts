@@ -322,6 +322,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/import-columns',
     body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },
   }),
+  'read-import-header': () => ({
+    path: '/api/import-headers',
+    text: { type: 'text/csv', bytes: 'origin,destination\n"Dallas, TX","Atlanta, GA"\n' },
+  }),
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),

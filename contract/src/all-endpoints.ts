@@ -36,6 +36,7 @@ import {
   integrationGetImport,
   listImports,
   matchImportColumns,
+  readImportHeader,
   stopImport,
   undoImport,
 } from './imports.ts'
@@ -246,6 +247,7 @@ export const allEndpoints = [
   setMarketKey,
   removeMarketKey,
   matchImportColumns,
+  readImportHeader,
   createImport,
   listImports,
   getImport,

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
 import { changeSources } from './lane.ts'
-import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limits.ts'
+import { importBytesMax, importColumnsMax, importHeadersBytesMax, workbookBytesMax } from './limits.ts'
 import { rateBases } from './rate-basis.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
@@ -204,6 +204,14 @@ const runningImport = {
   finished_at: null,
 }
 
+const sheet = Type.Optional(
+  Type.String({
+    description: 'The sheet of a workbook. Without it, the first visible sheet with a header',
+    maxLength: 100,
+    'x-expected': 'the name of a sheet, of at most 100 characters',
+  }),
+)
+
 export const createImport = endpoint({
   name: 'create-import',
   method: 'POST',
@@ -219,13 +227,7 @@ export const createImport = endpoint({
     ),
     dry_run: Type.Optional(oneOf('true checks the file without importing it', ['true', 'false'])),
     map: columnMap,
-    sheet: Type.Optional(
-      Type.String({
-        description: 'The sheet of a workbook. Without it, the first visible sheet with a header',
-        maxLength: 100,
-        'x-expected': 'the name of a sheet, of at most 100 characters',
-      }),
-    ),
+    sheet,
   }),
   body: Type.String({ description: 'The file, plain or gzip' }),
   bodyKind: 'csv',
@@ -344,6 +346,46 @@ export const matchImportColumns = endpoint({
         },
       ],
       needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true, assumed: null }],
+    },
+  },
+})
+
+export const readImportHeader = endpoint({
+  name: 'read-import-header',
+  method: 'POST',
+  path: '/api/import-headers',
+  summary: 'Read the header of a file',
+  description:
+    'Reads a file as an import reads it, and returns the header and the first rows. Nothing is stored. For CSV text, the first 256 kB are enough: cut them after a line end. A workbook is sent whole.',
+  tag: 'Imports',
+  who: { kind: 'dashboard', role: 'member' },
+  query: Type.Object({ sheet }),
+  body: Type.String({ description: 'The file or its beginning, plain or gzip' }),
+  bodyKind: 'csv',
+  bodyBytesMax: workbookBytesMax,
+  status: 200,
+  answer: Type.Object({
+    header: Type.Array(Type.String(), { description: 'The names of the columns, in order' }),
+    header_line: Type.Integer({ description: 'The line of the header, from 1' }),
+    rows: Type.Array(Type.Array(Type.String()), {
+      description: 'The first rows after the header, at most 5',
+    }),
+    encoding: Type.Enum(['utf-8', 'utf-16', 'windows-1252'], { description: 'The encoding of CSV text' }),
+    delimiter: nullable(Type.String({ description: 'The delimiter of CSV text; null for a workbook' })),
+    sheet: nullable(Type.String({ description: 'The sheet that was read; null for CSV text' })),
+    sheets: Type.Array(Type.String(), { description: 'The sheets with a header; empty for CSV text' }),
+  }),
+  problems: ['state-conflict'],
+  examples: {
+    body: 'Ship From,Ship To,Equip,Quote Price\n"Dallas, TX","Atlanta, GA",V,2150\n',
+    answer: {
+      header: ['Ship From', 'Ship To', 'Equip', 'Quote Price'],
+      header_line: 1,
+      rows: [['Dallas, TX', 'Atlanta, GA', 'V', '2150']],
+      encoding: 'utf-8',
+      delimiter: ',',
+      sheet: null,
+      sheets: [],
     },
   },
 })

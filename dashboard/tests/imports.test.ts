@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
+import { utils, write } from '@e965/xlsx'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
@@ -13,6 +14,15 @@ const { app, browser } = await serviceAndBrowser()
 const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`
 const naughty = '<img src=x onerror="window.ran=true">'
+
+/** An Excel workbook with these sheets. */
+function workbook(sheets: Readonly<Record<string, (string | number)[][]>>): Buffer {
+  const book = utils.book_new()
+  for (const [name, rows] of Object.entries(sheets)) {
+    utils.book_append_sheet(book, utils.aoa_to_sheet(rows), name)
+  }
+  return write(book, { type: 'buffer', bookType: 'xlsx' })
+}
 
 /** Selects a file like the system's file dialog. */
 async function choose(page: Page, text: string | Buffer, name = 'loads.csv') {
@@ -30,7 +40,7 @@ async function check(page: Page) {
 
 async function lanesOf(tenant: MadeTenant) {
   const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
-  return body.lanes as { customer_rate: number; destination: string }[]
+  return body.lanes as { customer_rate: number; destination: string; quoted_rate: number }[]
 }
 
 async function saved(page: Page, button: string): Promise<string> {
@@ -62,7 +72,7 @@ describe('a file', () => {
     await expect.poll(async () => (await lanesOf(tenant)).length).toBe(2)
     await page.goto('/shipments?period=all')
     await page.getByText('1 quote with linehaul amounts converted by their charges').waitFor()
-    await page.getByText('1 quote with linehaul amounts not counted: neither their fuel charge').waitFor()
+    await page.getByText('1 quote with linehaul amounts not counted: neither a fuel charge').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
     expect(troubles).toEqual([])
   })
@@ -78,11 +88,18 @@ describe('a file', () => {
     await page.getByText('the place of pickup: Origin, or Origin city with Origin state').waitFor()
     expect(await page.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true)
 
-    await page.getByLabel('Column for Origin', { exact: true }).selectOption('City (column 1)')
-    await page.getByLabel('Column for Destination', { exact: true }).selectOption('City (column 2)')
-    await page.getByLabel('Column for Equipment', { exact: true }).selectOption('a=b, "c"')
+    await page.getByLabel('Read City (column 1) as').selectOption('Origin')
+    await page.getByLabel('Read City (column 2) as').selectOption('Destination')
+    await page.getByLabel('Read a=b, "c" as').selectOption('Equipment')
     await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
     await page.getByText('$2,150.00 · =cmd').waitFor()
+    // One row for each of the six columns of the file.
+    expect(
+      await page
+        .getByRole('table', { name: /^The columns of/ })
+        .getByRole('row')
+        .count(),
+    ).toBe(7)
     await check(page)
     const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
     await row.waitFor()
@@ -183,12 +200,55 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('that is not CSV is rejected before the upload, with what to do', async () => {
+  test('with titles, semicolons and Windows-1252 is read as the service reads it, and its columns are kept for the next', async () => {
     const tenant = await makeTenant(app)
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/settings/imports')
+    const text = (rate: string) =>
+      Buffer.from(
+        `Loads of March;;;;;\nShip From;Ship To;Equip;Bedrag;Quote Date;Customer\nDallas, TX;Atlanta, GA;Van;${rate};25-Jun-2025;C\xf4t\xe9 Foods\n`,
+        'latin1',
+      )
+    await choose(page, text('2150'), 'march.csv')
+    await page.getByText('Header in line 2, values between semicolons, Windows-1252').waitFor()
+    await page.getByText('Côté Foods').waitFor()
+    await page.getByLabel('Read Bedrag as').selectOption('Quoted rate')
+    await check(page)
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
+    await page.reload()
+    await choose(page, text('2250'), 'april.csv')
+    await page.getByText('that you chose for an earlier file with this header').waitFor()
+    expect(await page.getByLabel('Read Bedrag as').inputValue()).toBe('quoted_rate')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('button', { name: 'Match by name instead' }).click()
+    expect(await page.getByLabel('Read Bedrag as').inputValue()).toBe('')
+    expect(troubles).toEqual([])
+  })
+
+  test('of Excel is read by sheet', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/settings/imports')
+    const rows = (rate: number) => [
+      ['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'],
+      ['Dallas, TX', 'Atlanta, GA', 'Van', rate, '3/1/2026'],
+    ]
+    await choose(page, workbook({ March: rows(2150), April: rows(2250) }), 'loads.xlsx')
+    await page.getByText('Sheet “March”, header in line 1').waitFor()
+    await page.getByLabel('Sheet').selectOption('April')
+    await page.getByText('Sheet “April”, header in line 1').waitFor()
+    await check(page)
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
+    await expect.poll(async () => (await lanesOf(tenant)).map((lane) => lane.quoted_rate)).toEqual([2250])
+    expect(troubles).toEqual([])
+  })
+
+  test('that is not a table is rejected before the upload, with what to do', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/settings/imports')
     await choose(page, Buffer.from('PK\u0003\u0004rest of a workbook'), 'loads.xlsx')
-    await page.getByText(/Save the sheet as "CSV UTF-8"/).waitFor()
+    await page.getByText(/This file cannot be imported/).waitFor()
     await choose(page, '')
     await page.getByText(/The file is empty/).waitFor()
     await choose(page, header + rowTo('Atlanta'))
@@ -200,7 +260,7 @@ describe('a file', () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/settings/imports')
-    await page.getByText('Drop a CSV file here').waitFor()
+    await page.getByText('Drop a file here').waitFor()
     await page.evaluate(`
       const carried = new DataTransfer()
       carried.items.add(new File([${JSON.stringify(header + rowTo('Atlanta'))}], 'dropped.csv', { type: 'text/csv' }))
@@ -221,7 +281,10 @@ describe('a file', () => {
       header.replace('Sell Rate', quoted) + rowTo('Macon', 'x').replace('Van', naughty.replaceAll('"', '')),
       `${naughty}.csv`,
     )
-    await page.getByLabel('Column for Quoted rate').selectOption({ index: 4 })
+    await page
+      .getByLabel(/^Read .* as$/)
+      .nth(3)
+      .selectOption('Quoted rate')
     await check(page)
     await page
       .getByText(/0 quotes would be added|No row can be imported/)
@@ -269,10 +332,8 @@ describe('a failure', () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/settings/imports')
-    const bytes = Buffer.from(`${header}"Montr\xe9al, QC","Macon, GA",Van,1,3/1/2026,Won\n`, 'latin1')
-    await choose(page, bytes)
-    await page.getByRole('button', { name: 'Check the file' }).click()
-    await page.getByText(/line 2, column "Ship From"/).waitFor()
+    await choose(page, `Ship\0From,${header}`)
+    await page.getByText(/contains a NUL|not a text file/).waitFor()
   })
 
   test('of the list of imports can be retried', { tags: 'long' }, async () => {
@@ -341,10 +402,10 @@ test('the import works by keyboard', async () => {
   await picker.setFiles({
     name: 'loads.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from(header.replace('Ship To', 'Drop') + rowTo('Atlanta')),
+    buffer: Buffer.from(header.replace('Ship To', 'Far end') + rowTo('Atlanta')),
   })
-  await page.getByLabel('Column for Destination', { exact: true }).focus()
-  await page.keyboard.type('Drop')
+  await page.getByLabel('Read Far end as').focus()
+  await page.keyboard.type('Destination')
   await page.getByText('A check reads every row and imports nothing.').waitFor()
   await page.getByRole('button', { name: 'Check the file' }).focus()
   await page.keyboard.press('Enter')

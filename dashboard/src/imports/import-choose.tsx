@@ -1,22 +1,24 @@
 import { IconFileSpreadsheet, IconUpload } from 'virtual:tabler-icons'
-import { Button, FileButton, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, FileButton, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { importBytesMax } from '#contract/limits.ts'
 import { counted } from '../shared-ui/index.ts'
 import { type ChosenFile, fileSize } from './import-file.ts'
 
-const accepted = '.csv,.txt,.tsv,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
+const accepted = '.csv,.txt,.tsv,.xlsx,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
 
 /** Selects the file to import, by a file dialog or by dropping it anywhere on the page. */
 export function ChooseFile({
   chosen,
   busy,
   onFile,
+  onSheet,
   onClear,
 }: {
   chosen: ChosenFile | null
   busy: boolean
   onFile: (file: File) => void
+  onSheet: (sheet: string) => void
   onClear: () => void
 }) {
   const over = useDroppedFile(onFile)
@@ -47,11 +49,11 @@ export function ChooseFile({
     >
       {chosen === null ? (
         <Stack align="center" gap="xs" py="md">
-          <Text fw={600}>{over ? 'Drop it here' : 'Drop a CSV file here'}</Text>
+          <Text fw={600}>{over ? 'Drop it here' : 'Drop a file here'}</Text>
           {pick('Choose a file', 'filled')}
           <Text size="sm" c="dimmed" ta="center">
-            .csv, .txt or .tsv, optionally compressed as .gz, up to {fileSize(importBytesMax)}. You can check
-            the file before you import it.
+            An Excel workbook (.xlsx), or .csv, .txt or .tsv, also compressed as .gz, up to{' '}
+            {fileSize(importBytesMax)}. You can check the file before you import it.
           </Text>
         </Stack>
       ) : (
@@ -63,11 +65,12 @@ export function ChooseFile({
                 {chosen.file.name}
               </Text>
               <Text size="sm" c="dimmed">
-                {fileSize(chosen.file.size)} · {counted(chosen.header.length, 'column')}
+                {fileSize(chosen.file.size)} · {counted(chosen.header.length, 'column')} · {chosen.found}
               </Text>
             </div>
           </Group>
           <Group gap="xs">
+            <SheetChoice chosen={chosen} busy={busy} onSheet={onSheet} />
             {pick('Choose another', 'default')}
             <Button variant="subtle" size="xs" onClick={onClear} disabled={busy}>
               Remove
@@ -76,6 +79,29 @@ export function ChooseFile({
         </Group>
       )}
     </Paper>
+  )
+}
+
+/** Selects the sheet of a workbook with several. */
+function SheetChoice({
+  chosen,
+  busy,
+  onSheet,
+}: {
+  chosen: ChosenFile
+  busy: boolean
+  onSheet: (sheet: string) => void
+}) {
+  if (chosen.sheets.length < 2) return null
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label="Sheet"
+      value={chosen.sheet ?? ''}
+      disabled={busy}
+      onChange={(event) => onSheet(event.currentTarget.value)}
+      data={[...chosen.sheets]}
+    />
   )
 }
 

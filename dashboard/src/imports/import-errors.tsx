@@ -44,9 +44,67 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
           Download errors as CSV
         </Button>
       </Group>
+      <Causes errors={errors} />
       <ErrorsTable errors={shown} />
       {pages > 1 && <ErrorPages page={page} pages={pages} />}
     </Stack>
+  )
+}
+
+/** Errors of one cause: the same column, and the same message but for the values in it. */
+export interface Cause {
+  readonly column: string | null
+  /** The message of the first error. */
+  readonly detail: string
+  readonly lines: readonly number[]
+}
+
+/**
+ * The errors by cause, the most frequent first.
+ *
+ * @example causesOf([{ row: 2, column: 'Rate', detail: 'Rate must be dollars; it is "x".' }, …'"y".' }]) // one cause of two lines
+ */
+export function causesOf(errors: ImportAnswer['errors']): Cause[] {
+  const causes = Map.groupBy(errors, ({ column, detail }) =>
+    JSON.stringify([column, detail.replaceAll(/"[^"]*"/g, '""').replaceAll(/\d+/g, '0')]),
+  )
+  return [...causes.values()]
+    .map((same) => ({
+      column: same[0]?.column ?? null,
+      detail: same[0]?.detail ?? '',
+      lines: same.map(({ row }) => row),
+    }))
+    .sort((one, other) => other.lines.length - one.lines.length)
+}
+
+const linesShown = 8
+
+/** @example linesInWords([2, 3, 9]) // '2, 3, 9' */
+function linesInWords(lines: readonly number[]): string {
+  const shown = lines.slice(0, linesShown).map(count).join(', ')
+  return lines.length > linesShown ? `${shown} and ${count(lines.length - linesShown)} more` : shown
+}
+
+/** The causes of the errors with their lines. Nothing if each error has its own cause. */
+function Causes({ errors }: { errors: ImportAnswer['errors'] }) {
+  const causes = causesOf(errors)
+  if (causes.length === errors.length) return null
+  return (
+    <DataTable
+      caption="Errors by cause"
+      rows={causes}
+      rowKey={({ column, detail }) => `${column} ${detail}`}
+      columns={[
+        { key: 'rows', header: 'Rows', align: 'right', cell: ({ lines }) => count(lines.length) },
+        {
+          key: 'cause',
+          header: 'Cause, with the first value',
+          wraps: true,
+          cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
+        },
+        { key: 'lines', header: 'Lines', wraps: true, cell: ({ lines }) => linesInWords(lines) },
+      ]}
+    />
   )
 }
 

@@ -1,19 +1,21 @@
-import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
-import { csvForm } from './csv-form.ts'
+import { importBytesMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
+import { type Answer, call } from '../api/index.ts'
 
-/** The selected file with its header and first rows. */
+/** The selected file with its header and first rows, as the service reads them. */
 export interface ChosenFile {
   readonly file: File
   readonly header: readonly string[]
   /** The first rows. Each has as many values as the header. */
   readonly samples: readonly (readonly string[])[]
+  /** The sheet of a workbook that is read; null for CSV text. */
+  readonly sheet: string | null
+  readonly sheets: readonly string[]
+  /** What was found out about the file, in words. */
+  readonly found: string
 }
 
 /** A file that cannot be imported, detected before the upload. The message says how to fix it. */
 export class UnfitFile extends Error {}
-
-const samplesMax = 5
-const blankLinesMax = 100
 
 /** @example fileSize(5_452_595) // '5.2 MB' */
 export function fileSize(bytes: number): string {
@@ -23,42 +25,65 @@ export function fileSize(bytes: number): string {
 }
 
 /**
- * Reads the beginning of a file, compressed or not, without uploading it.
+ * Reads the header and the first rows of a file with the service. It sends the beginning of a text, or a whole workbook.
  *
+ * @param sheet the sheet of a workbook; without it, the first one with a header
  * @throws UnfitFile
+ * @throws CallFailed if the service could not be asked
  */
-export async function readChosenFile(file: File): Promise<ChosenFile> {
+export async function readChosenFile(file: File, sheet?: string): Promise<ChosenFile> {
   if (file.size === 0) throw new UnfitFile('The file is empty. Export it again.')
   if (file.size > importBytesMax) {
     throw new UnfitFile(
       `The file has ${fileSize(file.size)}, but the maximum is ${fileSize(importBytesMax)}. Split it, and repeat the header in each part.`,
     )
   }
-  const bytes = await beginningOf(file)
-  refuseOtherKinds(bytes)
-  const head = new TextDecoder('utf-8').decode(bytes, { stream: true })
-  const { delimiter, skipped } = csvForm(head)
-  const { default: Papa } = await import('papaparse')
-  const { data } = Papa.parse<string[]>(head.slice(skipped), {
-    delimiter,
-    newline: head.includes('\n') || !head.includes('\r') ? '\n' : '\r',
-    preview: blankLinesMax + samplesMax,
+  const read = await call('read-import-header', {
+    query: sheet === undefined ? {} : { sheet },
+    body: await beginningOf(file),
   })
-  const rows = data.filter((cells) => cells.some((cell) => cell.trim() !== ''))
-  const header = rows[0]?.map((name) => name.trim())
-  if (header === undefined) throw new UnfitFile('The file is empty. It needs a header and rows.')
-  if (header.length > importColumnsMax) {
-    throw new UnfitFile(`The file has ${header.length} columns, but the maximum is ${importColumnsMax}.`)
+  return {
+    file,
+    header: read.header,
+    samples: read.rows,
+    sheet: read.sheet,
+    sheets: read.sheets,
+    found: foundWords(read),
   }
-  const samples = rows
-    .slice(1, samplesMax + 1)
-    .map((cells) => header.map((_, position) => (cells[position] ?? '').trim()))
-  return { file, header, samples }
 }
 
-async function beginningOf(file: File): Promise<Uint8Array> {
+const delimiterNames: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+}
+const encodingNames = { 'utf-8': 'UTF-8', 'utf-16': 'UTF-16', 'windows-1252': 'Windows-1252' } as const
+
+/** @example foundWords(answer) // 'Header in line 3, values between semicolons, Windows-1252' */
+function foundWords({ header_line, delimiter, encoding, sheet }: Answer<'read-import-header'>): string {
+  const header = `header in line ${header_line}`
+  if (sheet !== null) return `Sheet “${sheet}”, ${header}`
+  const between = delimiterNames[delimiter ?? ','] ?? `“${delimiter}”`
+  return `H${header.slice(1)}, values between ${between}, ${encodingNames[encoding]}`
+}
+
+/** The part of a file that shows its header: of a text, the first lines, unpacked. */
+async function beginningOf(file: File): Promise<Blob> {
   const start = await bytesOf(file.slice(0, importHeadBytesMax))
-  if (start[0] !== 0x1f || start[1] !== 0x8b) return start
+  if (start[0] === 0x50 && start[1] === 0x4b) {
+    if (file.size <= workbookBytesMax) return file
+    throw new UnfitFile(
+      `The workbook has ${fileSize(file.size)}, but the maximum is ${fileSize(workbookBytesMax)}. Save the sheet as "CSV UTF-8".`,
+    )
+  }
+  const isPacked = start[0] === 0x1f && start[1] === 0x8b
+  const text = isPacked ? await unpackedBeginning(file) : start
+  const isWhole = text.length < importHeadBytesMax
+  return new Blob([isWhole ? text : wholeLines(text)] as BlobPart[])
+}
+
+async function unpackedBeginning(file: File): Promise<Uint8Array> {
   const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader()
   const pieces: Uint8Array[] = []
   try {
@@ -75,26 +100,19 @@ async function beginningOf(file: File): Promise<Uint8Array> {
   return bytesOf(new Blob(pieces as BlobPart[]).slice(0, importHeadBytesMax))
 }
 
+/** A text up to the end of its last line, so that no character is cut. In UTF-16, a line feed has two bytes. */
+function wholeLines(text: Uint8Array): Uint8Array {
+  const end = Math.max(text.lastIndexOf(0x0a), text.lastIndexOf(0x0d))
+  if (end < 0) return text
+  const isLittleEndian = text[0] === 0xff && text[1] === 0xfe
+  return text.subarray(0, end + (isLittleEndian ? 2 : 1))
+}
+
 async function bytesOf(blob: Blob): Promise<Uint8Array> {
   try {
     return new Uint8Array(await blob.arrayBuffer())
   } catch {
     throw new UnfitFile('The file cannot be read. It may have been moved or changed. Choose it again.')
-  }
-}
-
-function refuseOtherKinds(bytes: Uint8Array): void {
-  const [first, second, third] = bytes
-  if (first === 0x50 && second === 0x4b) {
-    throw new UnfitFile(
-      'This is an Excel workbook or a ZIP file. Save the sheet as "CSV UTF-8" and choose that file.',
-    )
-  }
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw new UnfitFile('The file is UTF-16. Save it as "CSV UTF-8" and choose that file.')
-  }
-  if (bytes.includes(0) || (first === 0xd0 && second === 0xcf && third === 0x11)) {
-    throw new UnfitFile('This is not a text file. Export the rows as CSV and choose that file.')
   }
 }
 

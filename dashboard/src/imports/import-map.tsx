@@ -1,5 +1,5 @@
 import { IconAlertCircle, IconHelpCircle } from 'virtual:tabler-icons'
-import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { RateBasis } from '#contract/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
@@ -36,9 +36,8 @@ interface Mapping {
   /** The automatic match of the header. Its order and groups stay the same while the user changes the choice. */
   readonly preset: Match
   readonly choice: Choice
-  /** The requirements that the current choice does not meet. */
-  readonly unmet: Match['needs']
-  readonly onChoose: (field: string, position: number | null) => void
+  /** Reads a field from a column, or leaves the column out. */
+  readonly onChoose: (column: number, field: string | null) => void
 }
 
 const basisQuestions = [
@@ -86,10 +85,10 @@ function BasisQuestions({
   )
 }
 
-/** Assigns columns of the file to fields, with sample values. */
+/** What each column of the file is read as, one row per column. */
 export function MapColumns({
-  ignored,
   assumed,
+  unmet,
   match,
   bases,
   onBases,
@@ -99,19 +98,13 @@ export function MapColumns({
   readonly match: Match
   readonly bases: ChosenBases
   readonly onBases: (bases: ChosenBases) => void
+  /** The requirements that the current choice does not meet. */
+  readonly unmet: Match['needs']
   /** The facts that no column provides, and that the import assumes. */
   readonly assumed: Match['needs']
-  readonly ignored: readonly string[]
 }) {
-  const { preset, unmet, chosen } = mapping
-  const asked = new Set(preset.needs.flatMap(({ any_of }) => any_of.flat()))
-  const groups = [
-    { title: 'Required fields', fields: preset.fields.filter(({ field }) => asked.has(field)) },
-    { title: 'Optional fields', fields: preset.fields.filter(({ field }) => !asked.has(field)) },
-  ]
   return (
     <Stack gap="md">
-      <FirstRows chosen={chosen} />
       <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
       {assumed.map(({ what, any_of, assumed: words }) => (
         <Heed key={what} title={`No column holds ${what}`}>
@@ -121,21 +114,7 @@ export function MapColumns({
       ))}
       <StatusQuestions {...mapping} />
       <BasisQuestions match={match} bases={bases} onBases={onBases} />
-      {groups.map(({ title, fields }) => (
-        <section key={title} aria-label={title}>
-          <Title order={2} size="h6" mb={4}>
-            {title}
-          </Title>
-          {fields.map((field) => (
-            <FieldRow key={field.field} field={field} {...mapping} />
-          ))}
-        </section>
-      ))}
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {ignored.length === 0
-          ? 'All named columns of the file are imported.'
-          : `Columns that are not imported: ${ignored.join(', ')}.`}
-      </Text>
+      <ColumnsTable {...mapping} />
     </Stack>
   )
 }
@@ -174,7 +153,7 @@ function StatusQuestions({ preset, chosen, choice, onChoose }: Mapping) {
     >
       <Samples chosen={chosen} position={column} />
       <Group gap="xs" mt={6}>
-        <Button size="compact-sm" onClick={() => onChoose(field, column)}>
+        <Button size="compact-sm" onClick={() => onChoose(column, field)}>
           {use}
         </Button>
         <Button
@@ -187,26 +166,6 @@ function StatusQuestions({ preset, chosen, choice, onChoose }: Mapping) {
       </Group>
     </Alert>
   ))
-}
-
-interface Sample {
-  readonly cells: readonly string[]
-  readonly row: number
-}
-
-function FirstRows({ chosen }: { chosen: ChosenFile }) {
-  return (
-    <DataTable
-      caption={`The first rows of ${chosen.file.name}`}
-      rows={chosen.samples.map((cells, row) => ({ cells, row }))}
-      rowKey={({ row }: Sample) => String(row)}
-      columns={chosen.header.map((_, position) => ({
-        key: String(position),
-        header: shortened(columnLabel(chosen.header, position + 1)),
-        cell: ({ cells }: Sample) => <span title={cells[position]}>{shortened(cells[position] ?? '')}</span>,
-      }))}
-    />
-  )
 }
 
 function shortened(text: string): string {
@@ -233,93 +192,116 @@ function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
   )
 }
 
-function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field: Field }) {
-  const { field: name, description, may_be } = field
-  const position = choice[name] ?? null
-  const need =
-    position === null ? unmet.find(({ any_of }) => any_of.some((fields) => fields.includes(name))) : undefined
-  const taken = new Set(Object.values(choice))
-  const perhaps = position === null ? may_be.filter((column) => !taken.has(column)) : []
+interface FileColumn {
+  /** From 1. */
+  readonly position: number
+  readonly label: string
+  /** The field that the column is read as; null if it is left out. */
+  readonly field: Field | null
+  /** Fields that the column may hold, and that no column provides. */
+  readonly perhaps: readonly Field[]
+}
+
+function columnsOf({ preset, chosen, choice }: Mapping): FileColumn[] {
+  const readFrom = new Map(Object.entries(choice).map(([field, position]) => [position, field]))
+  const isFree = ({ field }: Field) =>
+    (choice[field] ?? null) === null && statusQuestions[field] === undefined
+  return chosen.header.map((_, index) => {
+    const position = index + 1
+    const name = readFrom.get(position)
+    const field = preset.fields.find((one) => one.field === name) ?? null
+    return {
+      position,
+      label: columnLabel(chosen.header, position),
+      field,
+      perhaps:
+        field === null ? preset.fields.filter((one) => isFree(one) && one.may_be.includes(position)) : [],
+    }
+  })
+}
+
+function ColumnsTable(mapping: Mapping) {
+  const { preset, chosen, onChoose } = mapping
+  const columns = columnsOf(mapping)
+  const asked = new Set(preset.needs.flatMap(({ any_of }) => any_of.flat()))
+  const items = (isAsked: boolean) =>
+    preset.fields
+      .filter(({ field }) => asked.has(field) === isAsked)
+      .map(({ field }) => ({ value: field, label: fieldLabel(field) }))
+      // Typing "destination" in a list chooses the first entry that begins so.
+      .sort((one, other) => one.label.localeCompare(other.label))
+  const data = [
+    { value: '', label: 'Not imported' },
+    { group: 'Required', items: items(true) },
+    { group: 'Optional', items: items(false) },
+  ]
   return (
-    <Grid
-      gap="xs"
-      align="center"
-      py={6}
-      px={8}
-      style={{
-        borderTop: '1px solid var(--line)',
-        background: need !== undefined || perhaps.length > 0 ? 'var(--pending-soft)' : undefined,
-      }}
-    >
-      <Grid.Col span={{ base: 12, sm: 5 }}>
-        <Group gap={6} wrap="nowrap" align="center">
-          <Text size="sm" fw={600}>
-            {fieldLabel(name)}
-          </Text>
-          {field.is_guessed && position !== null && (
-            <Text size="xs" span c="dimmed">
-              guessed: check the values
+    <DataTable
+      caption={`The columns of ${chosen.file.name}`}
+      rows={columns}
+      rowKey={({ position }) => String(position)}
+      columns={[
+        {
+          key: 'column',
+          header: 'Column of the file',
+          wraps: true,
+          cell: ({ label }) => (
+            <Text size="sm" fw={600} title={label} style={{ overflowWrap: 'anywhere' }}>
+              {shortened(label)}
             </Text>
-          )}
-          {need !== undefined && (
-            <Text size="xs" span>
-              {need.any_of.length === 1 ? 'required' : 'this or another field is required'}
-            </Text>
-          )}
-        </Group>
-        <Text size="xs" c="dimmed">
-          {description}
-        </Text>
-      </Grid.Col>
-      <Grid.Col span={{ base: 12, sm: 3 }}>
-        <NativeSelect
-          size="xs"
-          aria-label={`Column for ${fieldLabel(name)}`}
-          value={position === null ? '' : String(position)}
-          onChange={(event) =>
-            onChoose(name, event.currentTarget.value === '' ? null : Number(event.currentTarget.value))
-          }
-          data={[
-            { value: '', label: 'Not in this file' },
-            ...chosen.header.map((_, index) => ({
-              value: String(index + 1),
-              label: shortened(columnLabel(chosen.header, index + 1)),
-            })),
-          ]}
-        />
-      </Grid.Col>
-      <Grid.Col span={{ base: 12, sm: 4 }}>
-        {position !== null ? (
-          <Samples chosen={chosen} position={position} />
-        ) : (
-          perhaps.length > 0 && (
-            <Suggestions name={name} columns={perhaps} chosen={chosen} onChoose={onChoose} />
-          )
-        )}
-      </Grid.Col>
-    </Grid>
+          ),
+        },
+        {
+          key: 'read-as',
+          header: 'Read as',
+          cell: (column) => (
+            <>
+              <NativeSelect
+                size="xs"
+                aria-label={`Read ${column.label} as`}
+                value={column.field?.field ?? ''}
+                onChange={(event) => onChoose(column.position, event.currentTarget.value || null)}
+                data={data}
+              />
+              {column.field?.is_guessed === true && (
+                <Text size="xs" c="dimmed">
+                  guessed: check the values
+                </Text>
+              )}
+              <Suggestions column={column} onChoose={onChoose} />
+            </>
+          ),
+        },
+        {
+          key: 'values',
+          header: 'First values',
+          from: 'sm',
+          wraps: true,
+          cell: ({ position }) => <Samples chosen={chosen} position={position} />,
+        },
+      ]}
+    />
   )
 }
 
 function Suggestions({
-  name,
-  columns,
-  chosen,
+  column: { position, label, perhaps },
   onChoose,
-}: Pick<Mapping, 'chosen' | 'onChoose'> & { name: string; columns: readonly number[] }) {
+}: Pick<Mapping, 'onChoose'> & { column: FileColumn }) {
+  if (perhaps.length === 0) return null
   return (
-    <Group gap={6}>
+    <Group gap={6} mt={4}>
       <IconHelpCircle size={16} aria-hidden />
-      <Text size="xs">Suggested</Text>
-      {columns.slice(0, 3).map((column) => (
+      <Text size="xs">Perhaps</Text>
+      {perhaps.slice(0, 3).map(({ field }) => (
         <Button
-          key={column}
+          key={field}
           size="compact-xs"
           variant="default"
-          onClick={() => onChoose(name, column)}
-          aria-label={`Read ${fieldLabel(name)} from ${columnLabel(chosen.header, column)}`}
+          onClick={() => onChoose(position, field)}
+          aria-label={`Read ${fieldLabel(field)} from ${label}`}
         >
-          {shortened(columnLabel(chosen.header, column))}
+          {fieldLabel(field)}
         </Button>
       ))}
     </Group>

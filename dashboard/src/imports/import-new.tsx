@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
-import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
+import { CallFailed, useAnswer, useChange, useSession } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { ChooseFile } from './import-choose.tsx'
 import { type ChosenFile, fileSize, readChosenFile, UnfitFile } from './import-file.ts'
@@ -12,6 +13,8 @@ import type { ImportAnswer } from './import-words.ts'
 export interface ReadyFile {
   readonly file: File
   readonly map: string
+  /** The sheet of a workbook; null for CSV text. */
+  readonly sheet: string | null
 }
 
 /** Uploads files to be checked or imported, and returns the state and errors of the last upload. */
@@ -25,6 +28,7 @@ export function useSending(onBegun: (run: ImportAnswer, ready: ReadyFile) => voi
           file_name: ready.file.name.slice(0, 255),
           dry_run: dryRun ? 'true' : 'false',
           map: ready.map,
+          ...(ready.sheet === null ? {} : { sheet: ready.sheet }),
         },
         body: ready.file,
       },
@@ -61,6 +65,14 @@ export function sendingWords(file: File): string {
 
 export type Sending = ReturnType<typeof useSending>
 
+/** Why a file could not be read, in words. */
+function whyUnfit(error: unknown): string {
+  if (error instanceof UnfitFile) return error.message
+  if (error instanceof CallFailed)
+    return error.errors.length > 0 ? error.errors.map(({ detail }) => detail).join(' ') : error.message
+  return 'The file could not be read. Check your connection and choose the file again.'
+}
+
 /** The steps of a new import: choose a file, map its columns, check it. */
 export function NewImport({
   chosen,
@@ -81,19 +93,15 @@ export function NewImport({
   const [unfit, setUnfit] = useState<string | null>(null)
   const { forget } = sending
   const take = useCallback(
-    (file: File) => {
+    (file: File, sheet?: string) => {
       setReading(true)
       setUnfit(null)
       forget()
       onChanged()
-      readChosenFile(file)
+      readChosenFile(file, sheet)
         .then(onChosen, (error: unknown) => {
           onChosen(null)
-          setUnfit(
-            error instanceof UnfitFile
-              ? error.message
-              : 'The file could not be read. Check your connection and choose the file again.',
-          )
+          setUnfit(whyUnfit(error))
         })
         .finally(() => setReading(false))
     },
@@ -105,6 +113,7 @@ export function NewImport({
         chosen={chosen}
         busy={reading || sending.isPending}
         onFile={take}
+        onSheet={(sheet) => chosen !== null && take(chosen.file, sheet)}
         onClear={() => {
           onChosen(null)
           onChanged()
@@ -118,7 +127,7 @@ export function NewImport({
       )}
       {chosen !== null && (
         <Columns
-          key={`${chosen.file.name} ${chosen.file.size} ${chosen.file.lastModified}`}
+          key={`${chosen.file.name} ${chosen.file.size} ${chosen.file.lastModified} ${chosen.sheet}`}
           chosen={chosen}
           sending={sending}
           busy={busy}
@@ -126,6 +135,53 @@ export function NewImport({
         />
       )}
     </Stack>
+  )
+}
+
+const noBases: ChosenBases = { basis: '', cost_basis: '' }
+
+interface KeptMap {
+  readonly headers: string
+  readonly choice: Choice
+  readonly bases: ChosenBases
+}
+
+/** As many headers as a brokerage has kinds of files. */
+const mapsKept = 20
+
+/** The columns that were chosen in this browser for the last file with the same header; null if none were. */
+function useKeptMap(headers: readonly string[]) {
+  const { tenant } = useSession()
+  const [maps, setMaps] = useLocalStorage<readonly KeptMap[]>({
+    key: `lanewise-import-maps-${tenant.id}`,
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  })
+  const key = JSON.stringify(headers)
+  const [kept] = useState(() => maps.find((map) => map.headers === key) ?? null)
+  return {
+    kept,
+    keep: (chosen: Omit<KeptMap, 'headers'>) =>
+      setMaps([{ headers: key, ...chosen }, ...maps.filter((map) => map.headers !== key)].slice(0, mapsKept)),
+  }
+}
+
+/** A choice in which a column is read as a field, or left out, and as nothing else. */
+function withColumn(choice: Choice, column: number, field: string | null): Choice {
+  const others = Object.entries(choice).map(
+    ([name, position]) => [name, position === column ? null : position] as const,
+  )
+  return { ...Object.fromEntries(others), ...(field === null ? {} : { [field]: column }) }
+}
+
+function KeptColumns({ onForget }: { onForget: () => void }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm">The columns are those that you chose for an earlier file with this header.</Text>
+      <Button size="compact-sm" variant="default" onClick={onForget}>
+        Match by name instead
+      </Button>
+    </Group>
   )
 }
 
@@ -141,8 +197,9 @@ function Columns({
   onChanged: () => void
 }) {
   const headers = [...chosen.header]
-  const [choices, setChoices] = useState<Choice | null>(null)
-  const [bases, setBases] = useState<ChosenBases>({ basis: '', cost_basis: '' })
+  const { kept, keep } = useKeptMap(headers)
+  const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
+  const [bases, setBases] = useState<ChosenBases>(kept?.bases ?? noBases)
   const preset = useAnswer(
     'match-import-columns',
     { body: { headers } },
@@ -156,37 +213,40 @@ function Columns({
     { enabled: choices !== null, keeps: true, staleMs: Number.POSITIVE_INFINITY },
   )
   const match = choices === null ? preset.data : (asChosen.data ?? preset.data)
-  if (preset.error !== null || match === undefined || preset.data === undefined) {
-    return preset.error === null ? (
-      <Loading rows={10} label="Matching the columns" />
-    ) : (
-      <Failed
-        error={preset.error}
-        retry={() => void preset.refetch()}
-        title="The columns could not be matched"
-      />
-    )
+  if (preset.error !== null) {
+    const retry = () => void preset.refetch()
+    return <Failed error={preset.error} retry={retry} title="The columns could not be matched" />
   }
+  if (match === undefined || preset.data === undefined)
+    return <Loading rows={10} label="Matching the columns" />
   const unmet = match.needs.filter(({ is_met, assumed }) => !is_met && assumed === null)
   const assumed = match.needs.filter((need) => !need.is_met && need.assumed !== null)
   const settled = choices === null || (!asChosen.isPlaceholderData && asChosen.data !== undefined)
   return (
     <Stack gap="md">
+      {kept !== null && choices === kept.choice && (
+        <KeptColumns
+          onForget={() => {
+            setChoices(null)
+            setBases(noBases)
+            onChanged()
+          }}
+        />
+      )}
       <MapColumns
         chosen={chosen}
         preset={preset.data}
         choice={choice}
         unmet={unmet}
         assumed={assumed}
-        ignored={match.ignored_columns}
         match={match}
         bases={bases}
         onBases={(next) => {
           setBases(next)
           onChanged()
         }}
-        onChoose={(field, position) => {
-          setChoices({ ...choice, [field]: position })
+        onChoose={(column, field) => {
+          setChoices(withColumn(choice, column, field))
           onChanged()
         }}
       />
@@ -196,7 +256,10 @@ function Columns({
         sending={sending}
         isReady={settled && unmet.length === 0}
         busy={busy}
-        check={() => sending.send({ file: chosen.file, map }, true)}
+        check={() => {
+          if (choices !== null) keep({ choice: choices, bases })
+          sending.send({ file: chosen.file, map, sheet: chosen.sheet }, true)
+        }}
       />
     </Stack>
   )

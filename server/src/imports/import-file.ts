@@ -45,7 +45,7 @@ export async function openImport(
   map: string | undefined,
   sheet?: string | undefined,
 ): Promise<OpenImport> {
-  const csv = await openTable(bytes, { knownNames, sheet })
+  const csv = await openFile(bytes, sheet)
   const read = readColumns(csv.header, map)
   if ('problems' in read) {
     const row = csv.rowsStart.line - 1
@@ -54,6 +54,16 @@ export async function openImport(
     )
   }
   return { csv, columns: read.columns }
+}
+
+/**
+ * Opens a file by the names that columns of quotes have.
+ *
+ * @param sheet the sheet of a workbook; without it, the first one with a header
+ * @throws ImportFileError
+ */
+export function openFile(bytes: FileBytes, sheet: string | undefined): Promise<TableFile> {
+  return openTable(bytes, { knownNames, sheet })
 }
 
 /** Runs the work of a batch when it is the turn of its import or undo. */

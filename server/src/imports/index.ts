@@ -15,7 +15,7 @@ export {
 export { readDieselFile } from './diesel-file.ts'
 export { storeDieselPrices } from './diesel-prices.ts'
 export { readExchangeFile } from './exchange-file.ts'
-export { type ImportEnd, importFile, openImport } from './import-file.ts'
+export { type ImportEnd, importFile, openFile, openImport } from './import-file.ts'
 export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
 export { knownCells } from './known-cells.ts'
 export { type MarketFile, readMarketFile } from './market-file.ts'

@@ -45,8 +45,8 @@ export interface TableFile {
   readonly newline: '\n' | '\r'
   /** The first byte and line after the header. */
   readonly rowsStart: { readonly byte: number; readonly line: number }
-  /** The encoding of the file as sent; UTF-16 is marked or detected, so it needs no note. */
-  readonly encoding: 'utf-8' | 'windows-1252'
+  /** The encoding of the file as sent. */
+  readonly encoding: 'utf-8' | 'utf-16' | 'windows-1252'
   /** The sheet that was read, and all that could be; null for CSV text. */
   readonly workbook: {
     readonly sheet: string
@@ -128,11 +128,13 @@ export async function openTable(bytes: FileBytes, options: OpenOptions): Promise
   if (startsLike(first, 'PK\u0003\u0004')) return openWorkbook(bytes, { ...options, bytesTotal })
   refuseOtherKinds(first)
   const utf16 = utf16Of(first)
-  if (utf16 !== null)
-    return openCsv(
+  if (utf16 !== null) {
+    const decoded = await openCsv(
       inUtf8(() => unpacked(bytes), utf16),
       options,
     )
+    return { ...decoded, encoding: 'utf-16' }
+  }
   if (isText || (await singleByteEncodingOf(unpacked(bytes))) === 'broken') {
     return openText({ bytes, first, bytesTotal, newline, isText }, options)
   }

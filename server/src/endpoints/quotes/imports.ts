@@ -11,6 +11,7 @@ import {
   integrationGetImport,
   listImports,
   matchImportColumns,
+  readImportHeader,
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
@@ -29,6 +30,7 @@ import {
   ImportConflict,
   ImportFileError,
   matchColumns,
+  openFile,
   openImport,
   refuseWhileBusy,
   storedColumns,
@@ -178,6 +180,27 @@ function fileErrors(error: ImportFileError): FieldError[] {
   }))
 }
 
+/** Opens a file when its turn has come. @throws Problem validation */
+async function opened<T>(open: () => Promise<T>): Promise<T> {
+  return readInTurn(open).catch((error: unknown) => {
+    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+  })
+}
+
+/** What a file begins with. Each row has as many values as the header. */
+function headerAnswer(table: Awaited<ReturnType<typeof openFile>>): AnswerOf<typeof readImportHeader> {
+  const { header, samples, rowsStart, encoding, delimiter, workbook } = table
+  return {
+    header: header.map((name) => name.trim()),
+    header_line: rowsStart.line - 1,
+    rows: samples.map((cells) => header.map((_, position) => (cells[position] ?? '').trim())),
+    encoding,
+    delimiter: workbook === null ? delimiter : null,
+    sheet: workbook?.sheet ?? null,
+    sheets: [...(workbook?.sheets ?? [])],
+  }
+}
+
 /** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
 const placeForFile: BeforeBody<typeof createImport> = async ({ caller: { tenant }, bytes }, parts) => {
   await parts.database.inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant)).catch(conflict)
@@ -244,9 +267,7 @@ async function begin(
   { database, imports: runner }: Pick<Parts, 'database' | 'imports'>,
 ): Promise<{ readonly answer: Static<typeof Import>; readonly isNew: boolean }> {
   const { tenant } = caller
-  const { csv, columns } = await readInTurn(() => openImport(bytes, map, sheet)).catch((error: unknown) => {
-    throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
-  })
+  const { csv, columns } = await opened(() => openImport(bytes, map, sheet))
   const { row, isNew } = await database
     .inTenant(tenant, async (transaction) => {
       await refuseWithHiddenCustomers(transaction, tenant, 'An import shows and changes')
@@ -302,6 +323,12 @@ async function refuseWithQuotes(transaction: TenantTransaction, tenant: TenantId
 
 export const importEndpoints: ServedEndpoint[] = [
   serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
+
+  serve(
+    readImportHeader,
+    async ({ body, query }) => headerAnswer(await opened(() => openFile(body, query.sheet))),
+    { beforeBody: async ({ caller: { tenant }, bytes }, parts) => reserveFile(parts, tenant, bytes) },
+  ),
 
   serve(
     createImport,
