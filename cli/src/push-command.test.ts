@@ -357,7 +357,7 @@ test('no column name of an import is a field that only pushes have', () => {
         'customer_name=#2',
       ])
       const found = Object.entries(columns).find(([, at]) => at === 2)?.[0]
-      expect(['rep_name', 'valid_until']).not.toContain(found)
+      expect(found).not.toBe('valid_until')
     }
   }
 })

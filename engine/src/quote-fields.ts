@@ -272,8 +272,9 @@ export const quoteTable = {
     sent: 'rep_name',
     column: 'rep_name',
     derived: ['created_by'],
-    ways: ['push'],
+    ways: ['push', 'file'],
     stamp: 'rep',
+    csv: 'Rep',
   },
   rateType: {
     ...text,

@@ -38,7 +38,7 @@ export interface QuoteDetails {
   /** Numbers of `QuoteNames`. */
   readonly names: number
   readonly carrier: number
-  /** The user who entered or imported it; 0 if it is not known. */
+  /** The user who quoted or imported it; 0 if it is not known. */
   readonly person: number
   /** Bits: see `FACTS`. */
   readonly facts: number
@@ -49,7 +49,7 @@ export const FACTS = {
   /** `rateCents` is AR, and `costCents` is AP. */
   customerRate: 1,
   truckCost: 2,
-  /** The person imported it, and did not quote it. */
+  /** The person imported it, and did not quote it: the file names no rep. */
   imported: 4,
   contract: 8,
   cancelled: 16,

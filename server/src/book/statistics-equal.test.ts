@@ -266,7 +266,7 @@ async function sumsOfDatabase(
   const keys = {
     lane: sql`origin_key || '>' || destination_key || '>' || equipment_code`,
     customer: sql`coalesce(merged.main_key, lanes.customer_key)`,
-    rep: sql`coalesce(case when import_id is null then created_by end::text, '')`,
+    rep: sql`coalesce(case when import_id is null or rep_name is not null then created_by end::text, '')`,
     carrier: sql`coalesce(lower(carrier_name), '')`,
     equipment: sql`equipment_code`,
     month: sql`date_trunc('month', created_at at time zone 'America/Chicago')::text`,

@@ -407,6 +407,23 @@ export const importFields = {
     description: 'spot or contract',
     aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],
   },
+  rep_name: {
+    description: 'who quoted it: the name or e-mail address of a person of the brokerage, or another name',
+    aliases: [
+      'Rep',
+      'Sales Rep',
+      'Sales Representative',
+      'Sales Person',
+      'Account Rep',
+      'Account Manager',
+      'Account Executive',
+      'Customer Rep',
+      'Broker Rep',
+      'Quoted By',
+      'Quoting Rep',
+      'Booked By',
+    ],
+  },
   reference: {
     description: "the file's own id of the quote or load; a row of a known id updates its quote",
     aliases: [

@@ -3,18 +3,6 @@ import { foldedNames } from './import-fields.ts'
 
 /** Fields of a pushed quote that imported files do not have. */
 const pushedOnlyFields = {
-  rep_name: {
-    description: 'who quoted: the name or e-mail address of a person',
-    aliases: [
-      'Rep',
-      'Sales Rep',
-      'Salesperson',
-      'Sales Person',
-      'Quoted By',
-      'Account Manager',
-      'Account Rep',
-    ],
-  },
   valid_until: {
     description: 'until when the rate is valid',
     aliases: [

@@ -10,6 +10,7 @@ import {
   lanesById,
   lockImports,
   lockPushes,
+  pushedLanes,
   type Setter,
   settersOf,
 } from '../database/queries/index.ts'
@@ -132,11 +133,16 @@ export async function keepRows(
   }
   rows.rowsAdded += fresh.length
   if (!job.dryRun) {
+    const reps = await repsOf(
+      transaction,
+      tenant,
+      fresh.map(({ lane }) => lane.lane.rep_name),
+    )
     const entries = fresh.map(({ lane, fingerprint, said }): Entry => {
       const request = {
         customerName: lane.customerName,
         reference: lane.reference,
-        createdBy: job.createdBy,
+        createdBy: reps(lane.lane.rep_name) ?? (lane.lane.rep_name == null ? job.createdBy : null),
         createdAt: new Date(lane.quotedAt),
         importId: job.importId,
         lanes: [{ ...lane.lane, import_fingerprint: fingerprint, import_said: said }],
@@ -148,6 +154,20 @@ export async function keepRows(
   known.push(...(await bookedRows(transaction, job, bookings, rows)))
   if (known.length > 0) await updateLanes(transaction, database, job, known, rows)
   return rows
+}
+
+/** Returns a function from the name of a rep to the person of the brokerage with that name or e-mail address; null if there is none. */
+async function repsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  names: readonly (string | null | undefined)[],
+): Promise<(name: string | null | undefined) => number | null> {
+  const people = await pushedLanes.findReps(
+    transaction,
+    tenant,
+    names.flatMap((name) => name ?? []),
+  )
+  return (name) => people.get(name ?? '') ?? null
 }
 
 /** The bookings of lanes that exist. The others are rejected. */
@@ -186,6 +206,11 @@ async function updateLanes(
   const now = await databaseNow(transaction)
   const { tenant, importId, createdBy, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
+  const reps = await repsOf(
+    transaction,
+    tenant,
+    known.map(({ reported }) => reported.quote.repName),
+  )
   const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
   const laneIds = [...new Set(known.map(({ laneId }) => laneId))]
   const lanes = new Map(
@@ -212,12 +237,7 @@ async function updateLanes(
     if (other.length > 0) {
       rows.rowsRefused++
       count(rows.outcomes, { quote, reported }, -1)
-      for (const { field, is, was } of other) {
-        const name = nameOf(field)
-        const id = nameOf('reference')
-        const detail = `${name} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
-        rows.refused.push({ row: line, column: name, detail })
-      }
+      rows.refused.push(...other.map((one) => errorOfOther(one, line, nameOf)))
       continue
     }
     const decidedAt = quote === null ? now.getTime() : lane.created_at.getTime()
@@ -236,7 +256,9 @@ async function updateLanes(
         fields: differencesForApi(lane, merged.values).filter(({ field }) => !derivedFields.has(field)),
       })
     } else rows.rowsKept++
-    const next = { ...merged.values, import_said: said }
+    const { rep_name: rep } = merged.values
+    const credited = rep === undefined ? {} : { created_by: reps(rep) }
+    const next = { ...merged.values, ...credited, import_said: said }
     if (dryRun) lanes.set(laneId, { ...lane, ...next })
     else {
       changing.push({
@@ -254,6 +276,18 @@ async function updateLanes(
   }
   await write()
   rows.kept.push(...(await keptValues(transaction, tenant, kept, nameOf)))
+}
+
+/** The error of a row whose id is that of a quote of another lane. */
+function errorOfOther(
+  { field, is, was }: ReturnType<typeof otherLane>[number],
+  row: number,
+  nameOf: (field: keyof Columns['names']) => string,
+): RowError {
+  const column = nameOf(field)
+  const id = nameOf('reference')
+  const detail = `${column} must be "${was}", as in the quote that has this ${id}; it is "${is}". A quote of another lane needs its own ${id}.`
+  return { row, column, detail }
 }
 
 /** The values that were not imported, with the source of the values that stand. */

@@ -237,8 +237,8 @@ function readOwnFields(row: RowReader, now: number): OwnValues {
     const { sent, unit } = quoteTable[field]
     if (unit === 'time') return [field, row.past(sent, now)]
     if (unit === 'day') return [field, row.read(sent, (text) => readDayNear(text, now))]
-    // Many rows share a type of rate; few share an amount.
-    const isShared = unit === 'rateType'
+    // Many rows share a rep or a type of rate; few share an amount.
+    const isShared = unit === 'rateType' || field === 'repName'
     const reader = quoteCells[unit] as (text: string) => Cell<string | number | null>
     return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
   })
@@ -359,7 +359,7 @@ function reportedLane({ end, quote }: LaneCells): ReportedLane {
 /**
  * All values of a row as one text. Their order is fixed, because digests of earlier files are stored. Charges are part of it only
  * if there are any. A basis that the row does not say counts for a row with an id only: a row without one would be another quote
- * when its file is imported again with another basis.
+ * when its file is imported again with another basis. So does the rep, which earlier versions did not read.
  */
 function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row: RowReader): string {
   const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
@@ -391,7 +391,9 @@ function contentOf({ end, own, quote, ...cells }: LaneCells, hasId: boolean, row
     end.bookedAt,
     own.pickupDate,
     ...(all.every((value) => value === null) ? [] : all),
-    ...laterFields.flatMap((field) => (own[field] === null ? [] : [[quoteTable[field].sent, own[field]]])),
+    ...laterFields.flatMap((field) =>
+      own[field] === null || (field === 'repName' && !hasId) ? [] : [[quoteTable[field].sent, own[field]]],
+    ),
   ])
 }
 

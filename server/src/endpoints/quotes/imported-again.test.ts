@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { readTenantQuotes } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { call, type MadeTenant, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -347,5 +355,59 @@ describe('a row with a lane_ref', () => {
     })
     const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
     expect(body).toMatchObject({ customer_rate: 2300, truck_cost: 1700, outcome: 'won' })
+  })
+})
+
+describe('a column of reps', () => {
+  const head = 'Load ID,Ship From,Ship To,Equip,Sell Rate,Quote Date,Status,Sales Rep'
+  const row = (id: string, rep: string, to = 'Atlanta') =>
+    `${id},"Dallas, TX","${to}, GA",Van,2150,2026-03-01,Won,${rep}`
+
+  test('credits the people of the brokerage by name or e-mail address, and stores other names', async () => {
+    const tenant = await makeTenant(app)
+    const dana = await makePerson(app, tenant, 'member')
+    const { body: me } = await call(app, 'GET', '/api/me', { token: dana.token })
+    await imported(tenant, [
+      head,
+      row('L1', me.user.name.toUpperCase(), 'Macon'),
+      row('L2', me.user.email),
+      row('L3', 'Somebody Else', 'Savannah'),
+      row('L4', '', 'Augusta'),
+    ])
+    const lanes = Object.fromEntries(
+      (await lanesOf(tenant)).map((lane: { reference: string }) => [lane.reference, lane]),
+    )
+    expect(lanes.L1).toMatchObject({ quoted_by: { name: me.user.name } })
+    expect(lanes.L2).toMatchObject({ rep_name: me.user.email, quoted_by: { name: me.user.name } })
+    expect(lanes.L3).toMatchObject({ rep_name: 'Somebody Else', quoted_by: null })
+    const { body } = await call(app, 'GET', '/api/performance?by=rep', { token: tenant.owner })
+    expect(body.rows.map(({ label, won }: { label: string; won: number }) => [label, won])).toContainEqual([
+      me.user.name,
+      2,
+    ])
+
+    const again = await imported(tenant, [
+      head,
+      row('L1', me.user.email, 'Macon'),
+      row('L3', me.user.name, 'Savannah'),
+    ])
+    expect(again).toMatchObject({ rows_updated: 2, rows_added: 0 })
+    const { body: later } = await call(app, 'GET', '/api/performance?by=rep', { token: tenant.owner })
+    expect(later.rows).toContainEqual(expect.objectContaining({ label: me.user.name, won: 3 }))
+    await undone(tenant, again.import_id)
+    const { body: restored } = await call(app, 'GET', `/api/lanes/${lanes.L3.lane_ref}`, {
+      token: tenant.owner,
+    })
+    expect(restored).toMatchObject({ rep_name: 'Somebody Else', quoted_by: null })
+  })
+
+  test('does not make a second quote of a row without an id that was imported without its rep', async () => {
+    const tenant = await makeTenant(app)
+    const rows = (rep: string) => [
+      'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status,Sales Rep',
+      row('', rep).slice(1),
+    ]
+    await imported(tenant, rows(''))
+    expect(await imported(tenant, rows('Dana Reyes'))).toMatchObject({ rows_added: 0, rows_repeated: 1 })
   })
 })

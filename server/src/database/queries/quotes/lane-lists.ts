@@ -115,7 +115,10 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.finding === undefined ? [] : [withFinding(filter.finding, tenant)]),
       ...(filter.quotedBy === undefined
         ? []
-        : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
+        : [
+            lane('lanes.created_by', '=', filter.quotedBy),
+            lane.or([lane('lanes.import_id', 'is', null), lane('lanes.rep_name', 'is not', null)]),
+          ]),
       ...(filter.from === undefined ? [] : [lane('lanes.created_at', '>=', filter.from)]),
       ...(filter.to === undefined ? [] : [lane('lanes.created_at', '<', filter.to)]),
       ...(filter.words ?? '')
@@ -259,11 +262,12 @@ export interface QuoteOrigin {
 export async function quoteOrigins(
   transaction: TenantTransaction,
   tenant: TenantId,
-  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id'>[],
+  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id' | 'rep_name'>[],
 ): Promise<ReadonlyMap<number, QuoteOrigin>> {
   if (lanes.length === 0) return new Map()
-  // The user who imported a lane is not the rep who quoted it.
-  const repOf = (lane: (typeof lanes)[number]) => (lane.import_id === null ? lane.created_by : null)
+  // The user who imported a lane did not quote it, unless the file names that person as its rep.
+  const repOf = ({ import_id, rep_name, created_by }: (typeof lanes)[number]) =>
+    import_id === null || rep_name !== null ? created_by : null
   const requestIds = [...new Set(lanes.map((lane) => lane.request_id))]
   const names = await userNames(
     transaction,

@@ -41,7 +41,7 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
   || int4send(hashtext(customer_key))
   || int4send(case outcome when 'won' then 1 when 'lost' then 2 when 'expired' then 3 else 0 end
     + case when extract(isodow from pickup_date) >= 6 then 4 else 0 end
-    + case when import_id is null then 0 else 8 end
+    + case when import_id is null or rep_name is not null then 0 else 8 end
     + case when rate_type = 'contract' then 16 else 0 end
     + case when cancelled_at is null then 0 else 32 end
     + case when outcome_source = 'lanewise' then 64 else 0 end
@@ -128,6 +128,7 @@ const packedColumns = sql.join(
     'decided_at',
     'created_by',
     'import_id',
+    'rep_name',
     'outcome',
     'outcome_source',
     'pickup_date',
