@@ -86,7 +86,7 @@ export const getMarketStanding = endpoint({
     totals: MarketFigures,
     without_market: Type.Object({
       lanes: Type.Integer({ description: 'Lanes without a market rate for any of their quotes' }),
-      loads: Type.Integer({ description: 'Won and lost quotes, and paid loads, without a market rate' }),
+      loads: Type.Integer({ description: 'Loads whose rate or truck cost has no market rate, each once' }),
       quotes: Type.Integer({ description: 'Those of them that are won or lost quotes' }),
       other_basis: Type.Integer({
         description:

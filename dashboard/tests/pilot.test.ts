@@ -61,6 +61,9 @@ test('the pilot shows its scores; an experiment starts, changes the rate on the 
   const scores = page.getByRole('table', { name: 'Scores of the recorded forecasts' })
   expect(await scores.getByRole('row').count()).toBe(5)
   await page.getByRole('button', { name: 'Start the experiment' }).click()
+  const question = page.getByRole('dialog', { name: 'Start the experiment with 1,000 quotes?' })
+  await question.getByText('costs at most 2% of the modeled margin').waitFor()
+  await question.getByRole('button', { name: 'Start it' }).click()
   await page.getByText(/^Running since .* 0 of 1,000 quotes/).waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
 

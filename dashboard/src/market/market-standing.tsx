@@ -131,7 +131,7 @@ function Compared({ data, show, days }: { data: Standing; show: Show; days: Addr
           {
             label: 'Without a market rate',
             value: count(data.without_market.loads),
-            note: `quotes and loads; ${counted(data.without_market.lanes, 'lane')} without any market rate`,
+            note: `each load once; ${counted(data.without_market.lanes, 'lane')} without any market rate`,
           },
         ]}
       />

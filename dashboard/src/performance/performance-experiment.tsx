@@ -69,24 +69,30 @@ function resultWords({ low, high, gain, range_95: range }: NonNullable<NonNullab
   return `With the high suggestion a quote earned ${roundDollars(high.earned)} (${counted(high.quotes, 'quote')}), with the low one ${roundDollars(low.earned)} (${counted(low.quotes, 'quote')}): a difference of ${dollars(gain)} per quote, with a 95% range of ${dollars(range.low)} to ${dollars(range.high)}. ${verdict}`
 }
 
+/** Starts the experiment, after a question that says what it changes for everybody and what it can cost. */
 function Start() {
   const [quotes, setQuotes] = useState<number | string>(usualQuotes)
+  const [isAsked, setAsked] = useState(false)
   const change = useChange('switch-experiment')
   const queries = useQueryClient()
   const notify = useNotice()
   const wrong = change.error?.fieldError('/quotes')
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    setAsked(true)
+  }
+  const confirm = () =>
     change.mutate(
       { body: { quotes: Number(quotes) } },
       {
+        // An error of the field is shown beside it.
+        onSettled: () => setAsked(false),
         onSuccess: () => {
           void queries.invalidateQueries()
           notify('The experiment is running.')
         },
       },
     )
-  }
   return (
     <form onSubmit={submit}>
       <Group align="flex-end" gap="sm">
@@ -104,6 +110,23 @@ function Start() {
           Start the experiment
         </Button>
       </Group>
+      <ConfirmDialog
+        opened={isAsked}
+        title={`Start the experiment with ${counted(Number(quotes), 'quote')}?`}
+        action="Start it"
+        pending={change.isPending}
+        error={null}
+        confirm={confirm}
+        close={() => setAsked(false)}
+      >
+        <Text size="sm">
+          From now on, everybody’s desk suggests the low or the high end of the rates that are nearly as good
+          as the best one, by a coin flip per lane and day. On any lane, a suggestion costs at most 2% of the
+          modeled margin of a quote, but the high end can win clearly less often than the best rate. Quotes
+          whose rate a pricing rule sets are not part of it: if a rule sets a target for all quotes, it
+          collects nothing.
+        </Text>
+      </ConfirmDialog>
       {change.error !== null && wrong === undefined && (
         <Failed error={change.error} title="The experiment was not started" />
       )}

@@ -42,6 +42,10 @@ export function RulesList() {
   )
 }
 
+/** Whether a rule has no condition. The page Company edits the minimums of this rule. */
+const isForAllQuotes = ({ conditions }: Rule) =>
+  Object.values(conditions).every((condition) => condition === null || condition === undefined)
+
 function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean; onEdit: () => void }) {
   const [isAsked, setAsked] = useState(false)
   const remove = useChange('remove-pricing-rule')
@@ -87,7 +91,10 @@ function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean;
         confirm={confirm}
         close={() => setAsked(false)}
       >
-        <Text size="sm">It no longer applies to new quotes. Quotes that exist do not change.</Text>
+        <Text size="sm">
+          It no longer applies to new quotes. Quotes that exist do not change.
+          {isForAllQuotes(rule) && ' Its minimums are those on the page Company, which become empty.'}
+        </Text>
       </ConfirmDialog>
     </Paper>
   )

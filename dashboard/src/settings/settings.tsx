@@ -15,7 +15,7 @@ export function CompanyPage() {
         title="Brokerage"
         hint={
           mayChange
-            ? 'Lanewise does not recommend rates below these minimums. Leave a field empty for no minimum.'
+            ? 'Lanewise does not recommend rates below these minimums. They are the pricing rule for all quotes: if you change or remove that rule, they change here, too.'
             : 'Only owners and admins can change these settings.'
         }
       >

@@ -73,7 +73,7 @@ export function BookedLosses() {
           </Box>
           .{' '}
           <TextLink to={pagePaths.quotes} query={{ finding: 'booked_at_a_loss', sort: 'updated' }}>
-            Show all
+            All bookings at a loss
           </TextLink>
         </Text>
       </Alert>

@@ -83,6 +83,9 @@ const NUMBERS = 9
 const LOST_AT = 3
 const PAID_AT = 6
 
+/** Why an amount has no market rate; null if none is stored, false if it has one or is no amount. */
+type Lacking = WhyNoMarketRate | null | false
+
 /** A lane with a quote that was won, lost or paid, and one of them with a market rate. */
 const QUOTED = 1
 const COMPARED = 2
@@ -111,8 +114,12 @@ export function* standingOfQuotes(
   const local = new LocalMonths('UTC')
   const ofMonths: Float64Array[] = []
   const without = { lanes: 0, loads: 0, quotes: 0, other_basis: 0, other_currency: 0, stale: 0 }
-  const countWithout = (why: WhyNoMarketRate | null) => {
+  /** Counts a load once, whether its rate, its truck cost or both have no market rate. */
+  const countWithout = ({ rate, paid }: { rate: Lacking; paid: Lacking }) => {
+    if (rate !== false) without.quotes++
+    if (rate === false && paid === false) return
     without.loads++
+    const why = (rate === false ? null : rate) ?? (paid === false ? null : paid)
     if (why !== null) without[why]++
   }
   const markets = lanes.map(({ number }) => marketOf(number))
@@ -127,11 +134,7 @@ export function* standingOfQuotes(
     const market = markets[lane] as MarketOfLanes
     const { own, isWon, paid } = quote
     if (market.isEmpty) {
-      if (own > 0) {
-        without.quotes++
-        countWithout(null)
-      }
-      if (paid > 0) countWithout(null)
+      countWithout({ rate: own > 0 ? null : false, paid: paid > 0 ? null : false })
       continue
     }
     const at = columns.quotedAt[row] as number
@@ -143,17 +146,12 @@ export function* standingOfQuotes(
       addLoad(ofLanes, NUMBERS * lane + first, cents, rate.midCents)
       addLoad(ofMonths[month] as Float64Array, first, cents, rate.midCents)
     }
-    if (own > 0) {
-      if (sell.used !== null) add(isWon ? 0 : LOST_AT, own, sell.used)
-      else {
-        without.quotes++
-        countWithout(sell.why)
-      }
-    }
-    if (paid > 0) {
-      if (buy.used !== null) add(PAID_AT, paid, buy.used)
-      else countWithout(buy.why)
-    }
+    if (own > 0 && sell.used !== null) add(isWon ? 0 : LOST_AT, own, sell.used)
+    if (paid > 0 && buy.used !== null) add(PAID_AT, paid, buy.used)
+    countWithout({
+      rate: own > 0 && sell.used === null ? sell.why : false,
+      paid: paid > 0 && buy.used === null ? buy.why : false,
+    })
   }
   return yield* summed({ ofLanes, ofMonths, states, local, without })
 }

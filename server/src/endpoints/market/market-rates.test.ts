@@ -344,6 +344,18 @@ describe('200', () => {
     })
   })
 
+  test('a won and paid load without a market rate is one load, not two', async () => {
+    const of = await makeIntegration(app, 'integrations:write quotes:write')
+    const { lane_ref } = await makeLane(app, of.tenant, { rate: 2000, outcome: 'won' })
+    await pushUpdate(app, of, { lane_ref, customer_rate: 2000, truck_cost: 1700 })
+    const standing = async () =>
+      (await call(app, 'GET', '/api/market-standing', { token: of.tenant.owner })).body.without_market
+    expect(await standing()).toMatchObject({ lanes: 1, loads: 1, quotes: 1 })
+    await push(of, [market({ kind: 'sell', low: undefined, high: undefined })])
+    // The rate has a market rate now, the truck cost has none.
+    expect(await standing()).toMatchObject({ lanes: 0, loads: 1, quotes: 0 })
+  })
+
   test('a load whose market rates are too old is counted as such, from whatever day the standing begins', async () => {
     const of = await makeIntegration(app, 'integrations:write quotes:write')
     await makeLane(app, of.tenant, { rate: 2000, outcome: 'lost' })
