@@ -147,6 +147,7 @@ describe('a service token', () => {
     const dialog = page.getByRole('dialog', { name: 'Revoke this token?' })
     await dialog.getByText('are rejected, starting with the next request').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
     expect((await readWith(token)).status).toBe(200)
     await row.getByRole('button', { name: 'Revoke the token Load board' }).click()
     await dialog.getByRole('button', { name: 'Revoke token' }).click()
