@@ -10,6 +10,7 @@ import {
   lanes,
   laneLists as lists,
   newLanes,
+  offers,
   packedQuotes as packed,
   people,
   performance,
@@ -23,7 +24,8 @@ import {
   tenantQuotes,
   shipmentUpdates as updates,
 } from '#server/database/queries/index.ts'
-import type { LaneRow } from '#server/database/schema/index.ts'
+import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
+import type { TenantId } from '#server/database/session/index.ts'
 import { customerMethods } from './customer-methods.ts'
 import { eventMethods } from './event-methods.ts'
 import { fuelMethods } from './fuel-methods.ts'
@@ -54,6 +56,11 @@ const recordedUpdate = (digest: Buffer, laneId: number) => ({
 /** Removes the generated identifiers, which differ between two calls of the same function. */
 const withoutIdentifiers = (rows: readonly LaneRow[]) =>
   rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
+
+/** A lane as the second offer for its load, superseded by one that does not exist. */
+const asSecondOffer = (transaction: TenantTransaction, tenant: TenantId, { lane_id }: LaneRow) =>
+  sql`update lanes set quote_count = 2, superseded_by = 'none', superseded_as = 'replaced'
+    where tenant_id = ${tenant} and lane_id = ${lane_id}`.execute(transaction)
 
 /**
  * Every database function that works for a tenant, by file and function name, with a call that uses the ids in `MethodCall`.
@@ -255,6 +262,14 @@ export const methods: Readonly<Record<string, Method>> = {
       now,
     ),
   ),
+  'lane-changes.settleOffers': changesRows(async ({ transaction, tenant, lane, now }) => {
+    await asSecondOffer(transaction, tenant, lane)
+    return [...(await changes.settleOffers(transaction, tenant, [lane.request_id], now)).keys()]
+  }),
+  'offers.lockLoads': returnsCanary(async ({ transaction, tenant, lane }) => {
+    await asSecondOffer(transaction, tenant, lane)
+    return withoutIdentifiers((await offers.lockLoads(transaction, tenant, [lane.request_id])).flat())
+  }),
   'ended-quotes.lockEndedQuotes': returnsCanary(async ({ transaction, tenant, lane, now }) => {
     const ended = {
       valid_until: new Date(0),
@@ -389,8 +404,8 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.lanesById': returnsCanary(({ transaction, tenant, ids }) =>
     lanes.lanesById(transaction, tenant, [ids.lane], { lock: true }),
   ),
-  'lanes.lockedLaterWon': returnsResult(({ transaction, tenant, lane }) =>
-    lanes.lockedLaterWon(transaction, tenant, { ...lane, quote_count: lane.quote_count - 1 }),
+  'lanes.lockedWon': returnsResult(({ transaction, tenant, lane }) =>
+    lanes.lockedWon(transaction, tenant, lane),
   ),
   'new-lanes.insertRequote': returnsResult(async ({ database, transaction, tenant, ids, lane, now }) =>
     withoutIdentifiers([

@@ -9,6 +9,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'returns the numbers of tenants whose pilot is due for an event, for the service itself',
   'pilots.tenantsWithPilotsBehind':
     'returns the numbers of tenants with outcomes that their pilot has not recorded, for the service itself',
+  'offers.decidesOffers': 'computes a value without a query',
+  'offers.supersedingOf': 'computes values without a query',
   'landed-margin.tooLowCents': 'makes an expression without a query',
   'rule-conditions.byMinimumOfLane': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',

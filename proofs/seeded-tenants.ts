@@ -97,6 +97,8 @@ function rowsOf(
     external_id: number === 0 ? `${canaryOf(label)}lanes-external_id` : null,
     outcome_source: 'dashboard',
     void_reason: null,
+    superseded_by: null,
+    superseded_as: null,
     decided_at: earlier(24 * number + 1),
     customer_rate_cents: cents + number * 100,
     truck_cost_cents: cents - 1000,
@@ -271,6 +273,8 @@ function rowsOf(
         lane_ref: `${canaryOf(label)}lanes-lane_ref`,
         voided_at: at,
         void_reason: `${canaryOf(label)}lanes-void_reason`,
+        superseded_by: `${canaryOf(label)}lanes-superseded_by`,
+        superseded_as: `${canaryOf(label)}lanes-superseded_as`,
       }),
     ],
     shipment_updates: [

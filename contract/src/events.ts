@@ -34,6 +34,7 @@ export const changedQuoteFields = [
   'quoted_at',
   'voided_at',
   'void_reason',
+  'superseded_by',
 ] as const
 
 export const LaneBooked = Type.Object({

@@ -14,6 +14,7 @@ export const outcomeRules = [
   'cancellation_takes_back_the_win',
   'validity_ended',
   'validity_extended',
+  'another_offer_counts',
 ] as const
 export const rateTypes = ['spot', 'contract'] as const
 /** The sources of a booking. */
@@ -24,7 +25,7 @@ export const changeSources = [...bookingSources, 'lanewise'] as const
 export const outcomeRule = {
   ...nullable(Type.Enum([...outcomeRules])),
   description:
-    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. validity_ended: the quote expired. validity_extended: an expired quote got a later valid_until, so it is pending again. null: a person or a file set the outcome, or it did not change.',
+    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. validity_ended: the quote expired. validity_extended: an expired quote got a later valid_until, so it is pending again. another_offer_counts: another offer for the same load counts since, or this one counts again. null: a person or a file set the outcome, or it did not change.',
 }
 
 const money = nullable(Type.Number())
@@ -164,6 +165,11 @@ export const Lane = Type.Object({
       'When a person voided the quote because it was a mistake. No statistic counts it; null if it counts',
   },
   void_reason: { ...nullable(Type.String()), description: 'Why the quote was voided' },
+  superseded_by: {
+    ...nullable(Type.String()),
+    description:
+      'The lane_ref of the offer for the same load that counts, if it is another one: a requote, or the answer to a counter-offer. No count has a superseded offer as won, lost or pending, whatever its outcome is; null if it counts, or is void',
+  },
   advice: {
     ...nullable(GivenAdvice),
     description: 'The advice that the desk showed when the quote was saved; null if it showed none',
@@ -247,6 +253,7 @@ export const exampleLane: Lane = {
   cancel_reason: null,
   voided_at: null,
   void_reason: null,
+  superseded_by: null,
   advice: null,
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',

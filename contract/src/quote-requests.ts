@@ -203,10 +203,13 @@ const lanePage = {
   },
 }
 
-const listed = [...outcomes, 'void'] as const
+const listed = [...outcomes, 'superseded', 'void'] as const
 const outcomeFilters = {
   outcome: Type.Optional(
-    oneOf('Only lanes with this outcome; void: only voided quotes, which are in no other list', listed),
+    oneOf(
+      'Only lanes with this outcome, without superseded offers; superseded: only those; void: only voided quotes, which are in no other list',
+      listed,
+    ),
   ),
   pending_days: Type.Optional(
     wholeNumber('Only pending lanes that were quoted at least this many days ago', 1, pendingDaysMax),
@@ -370,7 +373,7 @@ export const requote = endpoint({
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
   description:
-    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome, except with counter_rate: it keeps that rate, and an undecided lane is lost for its price. warnings lists the reasons to check the rate.',
+    'Makes a further offer for the same load: a new lane with the next COUNT, which supersedes the earlier ones (superseded_by). They keep their outcome, but no count has them. With counter_rate, the earlier lane keeps that rate, and an undecided one is lost for its price. 409 if an offer for the load is won: a load is won once. warnings lists the reasons to check the rate.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
@@ -408,7 +411,7 @@ export const setOutcome = endpoint({
   path: '/api/lanes/{lane_ref}/outcome',
   summary: 'Mark a lane won, lost or pending',
   description:
-    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours.',
+    'Updates from the TMS do not change an outcome that a person sets after a booking. A member cannot reopen a closed quote, or win a lost or expired one, at a rate that the pricing rules refuse today, unless it was pending in the last 24 hours. Of the offers for one load, only the last can be won: 409 for a superseded one.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,

@@ -643,10 +643,16 @@ describe('a counter-offer on the desk', () => {
     await dialog.getByRole('button', { name: 'Done' }).focus()
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('heading', { name: '1 lane quoted, 2 offers' }).waitFor()
+    await page.getByRole('heading', { name: '1 lane quoted', exact: true }).waitFor()
+    await page.getByText(/^Superseded: \d+-1-1 at \$2,122\.$/).waitFor()
     const next = await page.getByRole('link', { name: /^\d+-1-2$/ }).innerText()
     const { outcome, valid_until, created_at } = await laneOf(next)
     expect([outcome, Date.parse(valid_until) - Date.parse(created_at)]).toEqual(['pending', 4 * 3_600_000])
+    // One row is left, and W marks the new offer: one load, won once.
+    expect(await page.getByRole('link', { name: /^\d+-1-\d+$/ }).count()).toBe(1)
+    await page.keyboard.press('w')
+    await page.getByText(`(${next}) was marked won`).waitFor()
+    expect(await laneOf(next.replace(/2$/, '1'))).toMatchObject({ outcome: 'lost', superseded_by: next })
   })
 })
 

@@ -16,6 +16,7 @@ export type OutcomeRule =
   | 'cancellation_takes_back_the_win'
   | 'validity_ended'
   | 'validity_extended'
+  | 'another_offer_counts'
 
 /** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
 export interface LaneOutcome {

@@ -26,9 +26,14 @@ import { type ChoiceName, choicesAt } from './counter-choices.ts'
 import { CounterKept, type Kept } from './counter-kept.tsx'
 import { quotesOfLaneHaveChanged, useRequote } from './use-requote.ts'
 
-/** Whether a customer can still name a rate for a quote: nobody accepted it, and it is not void. */
-export function mayCounter({ outcome, voided_at }: Pick<Lane, 'outcome' | 'voided_at'>): boolean {
-  return outcome !== 'won' && voided_at === null
+/** Whether a customer can still name a rate for a quote: it is the offer that counts, nobody accepted it, and it is not void. */
+export function mayCounter(lane: Pick<Lane, 'outcome' | 'voided_at' | 'superseded_by'>): boolean {
+  return mayRequote(lane) && lane.voided_at === null
+}
+
+/** Whether a quote can be followed by a further offer for its load: the load is not won, and no other offer counts. */
+export function mayRequote({ outcome, superseded_by }: Pick<Lane, 'outcome' | 'superseded_by'>): boolean {
+  return outcome !== 'won' && superseded_by === null
 }
 
 /** Answers a counter-offer: accept it, counter with a rate in between, or walk away. */

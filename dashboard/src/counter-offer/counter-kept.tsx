@@ -52,7 +52,7 @@ function KeptWords({ kept }: { kept: Kept }) {
             Countered with <b>{dollars(lane.quoted_rate)}</b>: the new quote is pending.
           </>
         )}{' '}
-        The earlier quote keeps the counter-offer in its history and is lost for its price.
+        The earlier offer keeps the counter-offer in its history and is superseded.
       </Text>
       <NewQuote lane={lane} />
     </>

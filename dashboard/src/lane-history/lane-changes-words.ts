@@ -59,6 +59,7 @@ const quoteNames: Readonly<Record<(typeof changedQuoteFields)[number], string>> 
   valid_until: 'Valid until',
   voided_at: 'Voided',
   void_reason: 'Reason for voiding',
+  superseded_by: 'Superseded by',
 }
 
 const fieldNames: Readonly<Record<string, string>> = {
@@ -174,6 +175,10 @@ export function ruleWords(change: Change, changes: readonly Change[]): string | 
       return `${is}, because no answer came while the quote was valid; before: ${was}${set}.`
     case 'validity_extended':
       return `${is}, because the quote is valid longer now; before: ${was}${set}.`
+    case 'another_offer_counts':
+      return after.superseded_by == null
+        ? 'This offer counts for the load again.'
+        : 'Another offer counts for the load, which is won once.'
     case null:
       return null
   }

@@ -31,7 +31,10 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
-  const lanes = useSavedLanes(request)
+  const offers = useSavedLanes(request)
+  // The offer that counts of each lane: after a counter-offer, a mark is of the new one.
+  const lanes = offers.filter(({ superseded_by }) => superseded_by === null)
+  const earlier = offers.filter(({ superseded_by }) => superseded_by !== null)
   const marks = useMarks(lanes)
   const mayMark = useMay('member')
   const [countered, setCountered] = useState<Lane | null>(null)
@@ -50,7 +53,6 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
         <div>
           <Title order={2} size="h4" ref={heading} tabIndex={-1} style={{ outline: 'none' }}>
             {counted(request.lanes.length, 'lane')} quoted
-            {lanes.length > request.lanes.length && `, ${counted(lanes.length, 'offer')}`}
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
@@ -65,6 +67,11 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           choose={marks.choose}
           counter={mayMark ? counter : null}
         />
+        {earlier.length > 0 && (
+          <Text size="sm">
+            Superseded: {earlier.map((lane) => `${lane.lane_ref} at ${rateText(lane)}`).join('; ')}.
+          </Text>
+        )}
         <Group>
           <Button
             onClick={onNew}

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useAnswer, useMay } from '../api/index.ts'
-import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
+import { CounterDialog, mayCounter, mayRequote } from '../counter-offer/index.ts'
 import { LaneChanges } from '../lane-history/index.ts'
 import {
   asLinkToLane,
@@ -115,7 +115,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
           <Button
             size="xs"
             variant={lane.outcome === 'pending' ? 'filled' : 'default'}
-            disabled={lane.outcome === 'won'}
+            disabled={lane.outcome === 'won' || lane.superseded_by !== null}
             onClick={() => mark(lane, 'won')}
           >
             Mark won
@@ -135,9 +135,11 @@ function QuoteActions({ lane }: { lane: Lane }) {
       )}
       {mayMark && (
         <>
-          <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
-            Requote
-          </Button>
+          {mayRequote(lane) && (
+            <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
+              Requote
+            </Button>
+          )}
           {mayCounter(lane) && (
             <Button size="xs" variant="default" onClick={() => setCountered(lane)}>
               Counter-offer
@@ -150,7 +152,7 @@ function QuoteActions({ lane }: { lane: Lane }) {
         View lane
       </Button>
       <CopyButton text={lane.lane_ref} what="lane_ref" />
-      {lane.voided_at === null && <CopyAsEmail lane={lane} />}
+      {lane.voided_at === null && lane.superseded_by === null && <CopyAsEmail lane={lane} />}
       <ReasonDialog
         about={lostQuote(toLose)}
         onChoose={(reason) => toLose && mark(toLose, 'lost', reason)}

@@ -29,7 +29,7 @@ export interface RefusedMark {
 
 /** True if the quote can be marked despite the mark of another person. A voided quote must be restored first. */
 export function mayReplace({ lane }: RefusedMark): boolean {
-  return lane !== null && lane.voided_at === null
+  return lane !== null && lane.voided_at === null && lane.superseded_by === null
 }
 
 /** What the marks do, within a sentence. Undo restores different outcomes. */

@@ -2,7 +2,15 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { counted, type Decision, laneName, OutcomeMark, ReasonDialog, TextLink } from '../shared-ui/index.ts'
+import {
+  counted,
+  type Decision,
+  laneName,
+  OutcomeMark,
+  ReasonDialog,
+  shownOutcome,
+  TextLink,
+} from '../shared-ui/index.ts'
 import { mayReplace, useBulkMarks } from './quotes-bulk-marks.ts'
 import type { QuotesSelection } from './quotes-selection.ts'
 
@@ -80,7 +88,7 @@ function RefusedDialog({
                 <TextLink to={pagePaths.quote.replace('{lane_ref}', mark.lane.lane_ref)}>
                   {laneName(mark.lane.origin, mark.lane.destination)}
                 </TextLink>
-                {lane !== null && <OutcomeMark outcome={lane.outcome} />}
+                {lane !== null && <OutcomeMark outcome={shownOutcome(lane)} />}
               </Group>
               <Text size="sm">{detail}</Text>
             </li>

@@ -1,7 +1,9 @@
 import { IconCopy } from 'virtual:tabler-icons'
+import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import {
+  asLinkToQuote,
   CustomerLink,
   calendarDay,
   count,
@@ -16,6 +18,7 @@ import {
   ratePerMile,
   reasonNames,
   sentTerms,
+  shownOutcome,
   VoidMark,
 } from '../shared-ui/index.ts'
 import { quotedMargin, rpm } from './quotes-margin.ts'
@@ -155,9 +158,15 @@ function OutcomeCell(parts: RowParts) {
   const { lane, mayMark } = parts
   return (
     <TwoLines
-      first={lane.voided_at === null ? <OutcomeMark outcome={lane.outcome} /> : <VoidMark lane={lane} />}
+      first={
+        lane.voided_at === null ? <OutcomeMark outcome={shownOutcome(lane)} /> : <VoidMark lane={lane} />
+      }
       second={
-        lane.outcome === 'pending' && lane.voided_at === null && mayMark ? (
+        lane.superseded_by !== null ? (
+          <Anchor renderRoot={asLinkToQuote(lane.superseded_by)} size="sm">
+            {lane.superseded_by}
+          </Anchor>
+        ) : lane.outcome === 'pending' && lane.voided_at === null && mayMark ? (
           <>
             <RowButton parts={parts} action="won" label={`Mark ${lane.lane_ref} won`} framed>
               Won

@@ -1,6 +1,7 @@
 import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import { pagePaths } from '#contract/pages.ts'
 import { useSession } from '../api/index.ts'
 import {
   basisNames,
@@ -13,10 +14,13 @@ import {
   equipmentName,
   moment,
   OutcomeMark,
+  outcomeWords,
   probability,
   range,
   reasonNames,
+  shownOutcome,
   sourcePhrases,
+  TextLink,
   VoidMark,
   validUntil,
 } from '../shared-ui/index.ts'
@@ -50,10 +54,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
   return (
     <Paper withBorder p="md">
       <dl className="quotes-facts">
-        <Fact name="Outcome">
-          <OutcomeMark outcome={lane.outcome} />
-          {lane.outcome_reason !== null && ` ${reasonNames[lane.outcome_reason]}`}
-        </Fact>
+        <OutcomeFacts lane={lane} />
         <Fact name="Decided">
           {moment(lane.decided_at)}
           {lane.outcome_source !== null && `, from ${sourcePhrases[lane.outcome_source]}`}
@@ -101,6 +102,28 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Last changed">{moment(lane.updated_at)}</Fact>
       </dl>
     </Paper>
+  )
+}
+
+/** The outcome, and the offer that counts instead of a superseded one. */
+function OutcomeFacts({ lane }: { lane: Lane }) {
+  return (
+    <>
+      <Fact name="Outcome">
+        <OutcomeMark outcome={shownOutcome(lane)} />
+        {lane.superseded_by === null
+          ? lane.outcome_reason !== null && ` ${reasonNames[lane.outcome_reason]}`
+          : ` This offer alone: ${outcomeWords(lane.outcome, lane.outcome_reason)}.`}
+      </Fact>
+      {lane.superseded_by !== null && (
+        <Fact name="Superseded by">
+          <TextLink to={pagePaths.quote.replace('{lane_ref}', lane.superseded_by)}>
+            {lane.superseded_by}
+          </TextLink>
+          , another offer for the load. No count of wins and losses has this one.
+        </Fact>
+      )}
+    </>
   )
 }
 

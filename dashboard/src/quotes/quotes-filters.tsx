@@ -55,7 +55,7 @@ export function QuotesFilters({ place, error }: { place: QuotesPlace; error: Cal
           }
           data={[
             { value: '', label: 'All' },
-            ...(['pending', 'won', 'lost', 'expired'] as const).map((value) => ({
+            ...(['pending', 'won', 'lost', 'expired', 'superseded'] as const).map((value) => ({
               value,
               label: outcomeNames[value],
             })),

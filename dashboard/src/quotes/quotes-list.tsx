@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
-import { CounterDialog, mayCounter } from '../counter-offer/index.ts'
+import { CounterDialog, mayCounter, mayRequote } from '../counter-offer/index.ts'
 import { lostQuote, OrderNote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
 import { columnsNamed, type RowAction } from './quotes-columns.tsx'
@@ -107,8 +107,9 @@ function useRowActions(mayMark: boolean): {
       void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
     else if (!mayMark) return
     else if (action === 'lost') setToLose(lane)
-    else if (action === 'requote') setToRequote(lane)
-    else if (action === 'counter') {
+    else if (action === 'requote') {
+      if (mayRequote(lane)) setToRequote(lane)
+    } else if (action === 'counter') {
       if (mayCounter(lane)) setCountered(lane)
     } else if (action === 'won' || action === 'pending') mark(lane, action)
   }

@@ -35,7 +35,7 @@ import { RateAdvice } from './quotes-advice.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 import { useRequoteCheck, useSuggestedRate } from './requote-check.ts'
 
-/** Quotes a lane again at a new rate. The old quote does not change. */
+/** Makes a further offer for the load of a quote, which supersedes the earlier ones. */
 export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {
   return (
     <Modal
@@ -334,7 +334,7 @@ function Requoted({ lane, onClose }: { lane: Answer<'requote'>; onClose: () => v
     <Stack role="status">
       <Text>
         {laneName(lane.origin, lane.destination)} was requoted at <b>{dollars(lane.quoted_rate)}</b>. The
-        earlier quote did not change.
+        earlier offer is superseded: a load is won once, by the last one.
       </Text>
       <NewQuote lane={lane} />
       <DoneButtons newRef={lane.lane_ref} onClose={onClose} />

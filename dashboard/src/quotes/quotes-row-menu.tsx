@@ -1,6 +1,6 @@
 import { Kbd, Menu } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
-import { mayCounter } from '../counter-offer/index.ts'
+import { mayCounter, mayRequote } from '../counter-offer/index.ts'
 import { asLinkToLane, asLinkToQuote, useShortcutsSwitch } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 
@@ -45,10 +45,10 @@ export function QuotesRowMenu({
       <Menu.Dropdown aria-label={`Actions for ${lane.lane_ref}`}>
         {mayMark && (
           <>
-            {item('won', 'Mark won', 'W', lane.outcome === 'won')}
+            {item('won', 'Mark won', 'W', lane.outcome === 'won' || lane.superseded_by !== null)}
             {item('lost', lane.outcome === 'lost' ? 'Change reason' : 'Mark lost', 'L', false)}
             {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
-            {item('requote', 'Requote', 'R', false)}
+            {item('requote', 'Requote', 'R', !mayRequote(lane))}
             {item('counter', 'Counter-offer', 'C', !mayCounter(lane))}
             <Menu.Divider />
           </>

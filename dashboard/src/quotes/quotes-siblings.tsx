@@ -14,6 +14,7 @@ import {
   moment,
   newestQuotes,
   OutcomeMark,
+  shownOutcome,
 } from '../shared-ui/index.ts'
 
 /**
@@ -46,7 +47,9 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
       </Text>
     )
   }
-  const offered = newestQuotes(data.lanes.filter(({ voided_at }) => voided_at === null))
+  const offered = newestQuotes(
+    data.lanes.filter(({ voided_at, superseded_by }) => voided_at === null && superseded_by === null),
+  )
   return (
     <>
       <Group gap="sm">
@@ -79,7 +82,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
             key: 'which',
             header: 'Position',
             from: 'sm',
-            cell: ({ lane_ref }) => `Lane ${placeOf(lane_ref).number}, quote ${placeOf(lane_ref).count}`,
+            cell: ({ lane_ref }) => `Lane ${placeOf(lane_ref).number}, offer ${placeOf(lane_ref).count}`,
           },
           {
             key: 'lane',
@@ -88,7 +91,11 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
             cell: ({ origin, destination, equipment }) => `${laneName(origin, destination)} · ${equipment}`,
           },
           { key: 'rate', header: 'Quoted', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
-          { key: 'outcome', header: 'Outcome', cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
+          {
+            key: 'outcome',
+            header: 'Outcome',
+            cell: (quote) => <OutcomeMark outcome={shownOutcome(quote)} />,
+          },
           { key: 'at', header: 'Quoted at', from: 'md', cell: ({ created_at }) => moment(created_at) },
         ]}
       />

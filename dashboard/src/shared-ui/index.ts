@@ -52,6 +52,7 @@ export {
   type Reason,
   reasonNames,
   reasons,
+  shownOutcome,
   sourceNames,
   sourcePhrases,
   VoidMark,

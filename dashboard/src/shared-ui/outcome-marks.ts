@@ -109,7 +109,7 @@ export function useOutcomeMarks(): Mark {
           showLane(queries, current)
           notify(`${name} was not marked ${outcomeWords(outcome, reason)}. ${error.message}`, {
             failed: true,
-            ...(current.voided_at === null
+            ...(current.voided_at === null && current.superseded_by === null
               ? { action: { label: 'Replace the outcome', run: () => void mark(current, outcome, reason) } }
               : {}),
           })

@@ -5,11 +5,23 @@ type Outcome = Lane['outcome']
 export type Reason = NonNullable<Lane['outcome_reason']>
 type Source = NonNullable<Lane['outcome_source']>
 
-export const outcomeNames: Readonly<Record<Outcome, string>> = {
+/** An outcome as it is shown: a superseded offer is neither won nor lost, whatever its own outcome is. */
+export type ShownOutcome = Outcome | 'superseded'
+
+export const outcomeNames: Readonly<Record<ShownOutcome, string>> = {
   won: 'Won',
   lost: 'Lost',
   pending: 'Pending',
   expired: 'Expired',
+  superseded: 'Superseded',
+}
+
+/** @example shownOutcome({ outcome: 'lost', superseded_by: '48211093754-1-2' }) // 'superseded' */
+export function shownOutcome({
+  outcome,
+  superseded_by,
+}: Pick<Lane, 'outcome' | 'superseded_by'>): ShownOutcome {
+  return superseded_by === null ? outcome : 'superseded'
 }
 
 export const reasonNames: Readonly<Record<Reason, string>> = {
@@ -37,10 +49,17 @@ export const sourcePhrases: Readonly<Record<Source, string>> = {
   lanewise: 'Lanewise',
 }
 
-const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○', expired: '◌' }
+const signs: Readonly<Record<ShownOutcome, string>> = {
+  won: '✓',
+  lost: '✕',
+  pending: '○',
+  expired: '◌',
+  superseded: '↷',
+}
 
 /** A quote's outcome as a word, an icon and a color. */
-export function OutcomeMark({ outcome }: { outcome: Outcome }) {
+export function OutcomeMark({ outcome }: { outcome: ShownOutcome }) {
+  const color = outcome === 'superseded' ? 'expired' : outcome
   return (
     <span
       style={{
@@ -49,8 +68,8 @@ export function OutcomeMark({ outcome }: { outcome: Outcome }) {
         padding: '0 0.45em',
         borderRadius: 'var(--mantine-radius-sm)',
         fontWeight: 600,
-        color: `var(--${outcome})`,
-        background: `var(--${outcome}-soft)`,
+        color: `var(--${color})`,
+        background: `var(--${color}-soft)`,
       }}
     >
       <span aria-hidden>{signs[outcome]}</span>

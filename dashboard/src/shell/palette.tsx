@@ -8,7 +8,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { builtInViews } from '#contract/quote-views.ts'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { useAnswer, useSession } from '../api/index.ts'
-import { counted, dollars, laneName, outcomeNames, showShortcuts } from '../shared-ui/index.ts'
+import { counted, dollars, laneName, outcomeNames, shownOutcome, showShortcuts } from '../shared-ui/index.ts'
 import { pagesOfPlaces } from './navigation.ts'
 
 const [store, palette] = createSpotlight()
@@ -188,7 +188,7 @@ function FoundQuotes({
             lane.external_id,
             lane.reference,
             dollars(lane.quoted_rate),
-            outcomeNames[lane.outcome],
+            outcomeNames[shownOutcome(lane)],
           ]
             .filter((one) => one !== null)
             .join(' · ')}

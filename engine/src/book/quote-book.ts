@@ -4,15 +4,7 @@ import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
 import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
 import { regionOf } from '../regions.ts'
 import type { Steps } from '../steps.ts'
-import {
-  LOST,
-  OUTCOMES,
-  PENDING,
-  QuoteColumns,
-  type QuotePortion,
-  type QuoteRow,
-  WON,
-} from './quote-columns.ts'
+import { LOST, OUTCOMES, QuoteColumns, type QuotePortion, type QuoteRow, WON } from './quote-columns.ts'
 import { QuoteNames } from './quote-names.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
@@ -45,7 +37,7 @@ export interface BookLane {
   readonly number: number
   readonly places: LanePlaces
   readonly corridor: Corridor
-  readonly counts: [pending: number, won: number, lost: number]
+  readonly counts: [pending: number, won: number, lost: number, refused: number]
 }
 
 /** Models prepared from a book's quotes for a day. The book notifies them of every change. */
@@ -135,7 +127,7 @@ export class QuoteBook implements QuotedLanes {
     if (lane !== undefined) return lane.number
     const own = this.#ownNames(places)
     const corridor = known ?? this.#newCorridor(own)
-    const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: [0, 0, 0] }
+    const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: [0, 0, 0, 0] }
     this.lanes.push(made)
     // `push` would allocate 17 places, and most city pairs have one lane.
     if (corridor.lanes.length === 0) corridor.lanes = [made]
@@ -225,9 +217,9 @@ export class QuoteBook implements QuotedLanes {
     const { columns } = this
     const lane = this.lanes[columns.lane[row] as number]
     if (lane === undefined) return
-    const outcome = columns.outcomeOf(row) as 0 | 1 | 2
+    const outcome = columns.outcomeOf(row) as 0 | 1 | 2 | 3
     lane.counts[outcome] += by
-    if (outcome !== PENDING) this.decided += by
+    if (outcome === WON || outcome === LOST) this.decided += by
     if (outcome === WON) this.won += by
     this.#revision++
     lane.corridor.revision = this.#revision

@@ -2,10 +2,12 @@ import type { Outcome } from '../history.ts'
 import { type Steps, sortInSteps } from '../steps.ts'
 
 /** Outcomes by their number in the outcome column. */
-export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost']
+export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost', 'lost']
 export const PENDING = 0
 export const WON = 1
 export const LOST = 2
+/** A superseded offer whose rate the customer refused: evidence for the win curve as a lost quote, and in no count. */
+export const REFUSED = 3
 
 /**
  * A quote without its lane. Amounts are whole cents below 2^31. `costCents` and `miles` are NaN if unknown; `outcome` is an

@@ -4,7 +4,7 @@ import { type MilesCount, MilesCounter } from '../lane-insight.ts'
 import { type RateCount, RateCounter } from '../rate-counts.ts'
 import { mapInSteps, type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
-import { OUTCOMES, UNKNOWN_COST } from './quote-columns.ts'
+import { OUTCOMES, REFUSED, UNKNOWN_COST } from './quote-columns.ts'
 
 /** The quotes of an area with one equipment; null means all equipment. */
 export interface Scope {
@@ -23,11 +23,15 @@ function* lanesOf({ area, equipmentCode }: Scope): Generator<BookLane> {
 const QUOTES_PER_STEP = 5_000
 const LANE_WORK = 5
 
-/** Calls `see` with the row of every quote of a scope, in no order. */
+/** Calls `see` with the row of every quote of a scope that counts, in no order. */
 function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): Steps<void> {
+  const { columns } = book
   let work = 0
+  const seeCounting = (row: number) => {
+    if (columns.outcomeOf(row) !== REFUSED) see(row)
+  }
   for (const lane of lanesOf(scope)) {
-    book.columns.eachRowOf(lane.number, see)
+    columns.eachRowOf(lane.number, seeCounting)
     work += book.columns.countOf(lane.number) + LANE_WORK
     if (work < QUOTES_PER_STEP) continue
     work = 0

@@ -300,7 +300,7 @@ export function explainOffer(offer: OfferToExplain): OfferEstimate {
     interval80,
     interval95,
     referenceRateCents: referenceCents,
-    decided: lane?.decided ?? 0,
+    decided: (lane?.decided ?? 0) - (lane?.refused ?? 0),
     won: lane?.won ?? 0,
     borrowedShare,
     probabilityOfAll: winMean(ofAll, x),

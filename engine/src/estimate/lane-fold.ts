@@ -1,4 +1,4 @@
-import { OUTCOMES, PENDING, WON } from '../book/quote-columns.ts'
+import { OUTCOMES, PENDING, REFUSED, WON } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
 import { type AnswerTimes, leaningAt } from './answer-times.ts'
@@ -34,6 +34,8 @@ export interface LaneOutcomes {
 /** A lane's current quotes, relative to the market of a preparation. */
 export interface LaneFold extends LaneOutcomes {
   readonly quotes: readonly QuoteUsed[]
+  /** Superseded offers among its decided quotes: evidence, but no count of a load. */
+  readonly refused: number
   /** The lane's level above the market index; undefined if no quote counts. */
   readonly level: LaneLevel | undefined
   readonly leftOut: readonly { readonly laneId: number; readonly reason: LeftOutReason }[]
@@ -79,8 +81,8 @@ export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<La
   const leftOut: { laneId: number; reason: LeftOutReason }[] = []
   const list = { quotes, leftOut }
   const counted = yield* countedRowsInSteps(against, lane, list)
-  const { knots, decided, won, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
-  return { knots, decided, won, level, quotes, leftOut }
+  const { knots, decided, won, refused, level } = yield* foldRowsInSteps(against, counted, emptyKnots(), list)
+  return { knots, decided, won, refused, level, quotes, leftOut }
 }
 
 /** The rows of a lane that count, in the order of time, and their log rates (see `logRateOf`). */
@@ -110,6 +112,7 @@ interface Folding extends LaneOutcomes, CountedRows {
   level: LaneLevel | undefined
   decided: number
   won: number
+  refused: number
 }
 
 /** The lists to which a fold adds each used and each excluded quote. */
@@ -163,7 +166,7 @@ function* foldRowsInSteps(
 ): Steps<Folding> {
   const { columns } = against.quoted
   const counted = rows.length
-  const folding: Folding = { knots, level: undefined, decided: 0, won: 0, rows, logRates }
+  const folding: Folding = { knots, level: undefined, decided: 0, won: 0, refused: 0, rows, logRates }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
     const day = dayOf(columns.quotedAt[rows[from] as number] as number)
@@ -223,5 +226,6 @@ function foldDay(
     addQuote(knots, { x, won: outcome === WON, weight })
     folding.decided++
     if (outcome === WON) folding.won++
+    if (outcome === REFUSED) folding.refused++
   }
 }

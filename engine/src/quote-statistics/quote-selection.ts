@@ -1,5 +1,5 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
+import { FACTS, type QuoteColumns, REFUSED } from '../book/quote-columns.ts'
 import { customerKey } from '../customer-name.ts'
 import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
 
@@ -59,6 +59,8 @@ export function selectedRows(
           ),
         )
   return (columns, row) => {
+    // A load is counted by the offer that counts, not by those before it.
+    if (columns.outcomeOf(row) === REFUSED) return false
     const quotedAt = columns.quotedAt[row] as number
     if (quotedAt < from || quotedAt >= to) return false
     if (ofLane !== null && ofLane[columns.lane[row] as number] !== 1) return false

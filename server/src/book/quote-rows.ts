@@ -4,11 +4,11 @@ import {
   emptyPortion,
   FACTS,
   LOST,
-  OUTCOMES,
   PENDING,
   type QuotePortion,
   type QuoteRow,
   quoteAt,
+  REFUSED,
   UNKNOWN_COST,
   WEEKEND_BIT,
 } from '#engine/book/quote-columns.ts'
@@ -215,9 +215,13 @@ function carrierIn(text: string, names: QuoteSink['names']): number {
   return text === '' ? 0 : names.carrier(text)
 }
 
+/** The code of an expired quote in a record. */
+const EXPIRED = 3
+
 function outcomeIn(codes: number, expiredCountsAsLost: boolean): number {
+  if ((codes & recordCodes.refusedOffer) !== 0) return REFUSED
   const outcome = codes & recordCodes.outcome
-  return outcome < OUTCOMES.length ? outcome : expiredCountsAsLost ? LOST : PENDING
+  return outcome !== EXPIRED ? outcome : expiredCountsAsLost ? LOST : PENDING
 }
 
 const ifSent = (cents: number) => (cents < 0 ? null : cents)
@@ -291,7 +295,7 @@ function factsOf(
     bit((codes & recordCodes.cancelled) !== 0, FACTS.cancelled) |
     bit(isBooked, FACTS.booked) |
     bit(isCad(quoted) || isCad(customer) || isCad(truck), FACTS.inCad) |
-    bit((codes & recordCodes.outcome) === OUTCOMES.length, FACTS.expired) |
+    bit((codes & recordCodes.outcome) === EXPIRED, FACTS.expired) |
     bit((codes & recordCodes.decidedByService) !== 0, FACTS.decidedByService) |
     bit(statesTerms(customer) || statesTerms(truck), FACTS.bookingTerms) |
     bit(isAtALoss(sent, { amounts, basis }), FACTS.atALoss)

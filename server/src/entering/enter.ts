@@ -78,7 +78,8 @@ export async function enter(
   for (const entry of entries) {
     if (entry.kind !== 'requote') continue
     const row = await newLanes.insertRequote(transaction, tenant, identifiers, entry.quoted, entry.next)
-    entered.set(entry, enteredLane(row))
+    const settled = await changes.settleOffers(transaction, tenant, [row.request_id], entry.next.createdAt)
+    entered.set(entry, enteredLane(settled.get(row.lane_id) ?? row))
   }
   const results = entries.map((entry) => entered.get(entry) ?? { lanes: [], row: null })
   const { live } = by

@@ -192,6 +192,7 @@ describe('event content', () => {
 
   test('the events of a paused address wait, and arrive in order when it is active again', async () => {
     const lane = await makeLane(app, integration.tenant)
+    const other = await makeLane(app, integration.tenant)
     const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
     const setState = (state: string) =>
       call(app, 'PATCH', `/api/event-endpoints/${id}`, {
@@ -200,7 +201,7 @@ describe('event content', () => {
       })
     await setState('paused')
     await book(lane.lane_ref, 2020)
-    const { body } = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/requote`, {
+    const { body } = await call(app, 'POST', `/api/lanes/${other.lane_ref}/requote`, {
       token: integration.tenant.owner,
       body: { quoted_rate: 1990 },
     })
@@ -208,14 +209,24 @@ describe('event content', () => {
       token: integration.tenant.owner,
       body: { reason: 'Test' },
     })
-    expect(await ask('select from events')).toHaveLength(4)
+    // The earlier offer is superseded by the requote, and counts again after its void.
+    expect(await ask('select from events')).toHaveLength(6)
     expect(receiver.received).toEqual([])
     await setState('active')
-    await receiver.until((all) => all.length === 4)
+    await receiver.until((all) => all.length === 6)
     expect(typesOf(receiver.received)).toEqual(
       expect.arrayContaining(['lane.booked', 'lane.outcome_changed', 'quote.created', 'quote.updated']),
     )
-    const updated = receiver.received.find(({ event }) => event.type === 'quote.updated')
+    const updates = receiver.received.filter(({ event }) => event.type === 'quote.updated')
+    const changed = (ref: string) =>
+      updates.flatMap(({ event }) => {
+        const data = event.data as { lane: { lane_ref: string; superseded_by: string | null } }
+        return data.lane.lane_ref === ref ? [data.lane.superseded_by] : []
+      })
+    expect(changed(other.lane_ref)).toEqual([body.lane_ref, null])
+    const updated = updates.find(
+      ({ event }) => (event.data as { lane: { lane_ref: string } }).lane.lane_ref === body.lane_ref,
+    )
     expect(updated?.event.data).toMatchObject({
       lane: { lane_ref: body.lane_ref, void_reason: 'Test' },
       source: 'dashboard',

@@ -98,6 +98,7 @@ export function shownLane(
     decided_at: lane.decided_at?.toISOString() ?? null,
     voided_at: lane.voided_at?.toISOString() ?? null,
     void_reason: lane.void_reason ?? null,
+    superseded_by: lane.superseded_by ?? null,
     advice: lane.advice ?? null,
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),

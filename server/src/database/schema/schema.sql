@@ -538,6 +538,8 @@ create table lanes (
   void_reason text,
   advice jsonb,
   counter_rate_cents integer,
+  superseded_by text,
+  superseded_as text,
   constraint lanes_pkey PRIMARY KEY (tenant_id, lane_id),
   constraint lanes_tenant_id_lane_ref_key UNIQUE (tenant_id, lane_ref),
   constraint lanes_tenant_id_import_id_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES imports(tenant_id, import_id),
@@ -1073,7 +1075,9 @@ create view counted_lanes with (security_invoker=true) as
             WHEN (fuel_day IS NOT NULL) THEN 'schedule'::text
             WHEN ((quoted_basis <> wanted) OR (customer_basis <> wanted) OR (truck_basis <> wanted)) THEN 'charges'::text
             ELSE NULL::text
-        END AS converted_by
+        END AS converted_by,
+    superseded_by,
+    superseded_as
    FROM ( SELECT lanes_1.tenant_id,
             lanes_1.lane_id,
             lanes_1.lane_ref,
@@ -1147,6 +1151,8 @@ create view counted_lanes with (security_invoker=true) as
             lanes_1.void_reason,
             lanes_1.advice,
             lanes_1.counter_rate_cents,
+            lanes_1.superseded_by,
+            lanes_1.superseded_as,
             lanes_1.expired_counts_as_lost,
             lanes_1.wanted,
             lanes_1.fuel_day,
@@ -1227,6 +1233,8 @@ create view counted_lanes with (security_invoker=true) as
                     lanes_2.void_reason,
                     lanes_2.advice,
                     lanes_2.counter_rate_cents,
+                    lanes_2.superseded_by,
+                    lanes_2.superseded_as,
                     owners.expired_counts_as_lost,
                     owners.wanted,
                         CASE
@@ -1454,12 +1462,28 @@ AS $function$
     expected_version constant text := booking ->> 'seen';
     new_values constant jsonb := booking -> 'held';
     is_expected_version boolean;
+    offer jsonb;
+    changed_lanes bigint[] := array[lane];
     versions jsonb;
   begin
     -- Equal requests wait for each other. The lock is on the digest, because the first of them has no row to lock. If the
     -- first one changed the lane, the others find another version of the row.
     perform pg_advisory_xact_lock(tenant, (get_byte(digest, 0) << 24) | (get_byte(digest, 1) << 16)
       | (get_byte(digest, 2) << 8) | get_byte(digest, 3));
+    if booking ? 'offers' then
+      -- The other offers for the load, which the decision read, too. Locked in the order in which every writer locks them.
+      perform from public.lanes
+      where tenant_id = tenant and (lane_id = lane
+        or lane_id in (select (sent ->> 'lane_id')::bigint from jsonb_array_elements(booking -> 'offers') as sent))
+      order by lane_id for update;
+      select count(*) = jsonb_array_length(booking -> 'offers') into is_expected_version
+      from jsonb_array_elements(booking -> 'offers') as sent
+      join public.lanes as known on known.tenant_id = tenant and known.lane_id = (sent ->> 'lane_id')::bigint
+        and known.xmin = (sent ->> 'seen')::xid;
+      if not is_expected_version then
+        return public.find_booking(tenant, digest, ref);
+      end if;
+    end if;
     if new_values is null then
       perform from public.lanes
       where tenant_id = tenant and lane_id = lane and xmin = expected_version::xid
@@ -1485,9 +1509,13 @@ AS $function$
       -- Their decisions differ because they were made at different times.
       raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
     end if;
+    for offer in select sent from jsonb_array_elements(booking -> 'offers') as sent where sent ? 'held' loop
+      perform public.change_lane(tenant, (offer ->> 'lane_id')::bigint, null, offer -> 'held', offer -> 'change');
+      changed_lanes := changed_lanes || (offer ->> 'lane_id')::bigint;
+    end loop;
     if booking ? 'change' then
       -- An update that changes only signed times makes no new version of the lane.
-      versions := public.advance_versions(tenant, 1, 0, array[lane]);
+      versions := public.advance_versions(tenant, 1, 0, changed_lanes);
     end if;
     return json_build_object('booked', true, 'versions', versions);
   end $function$;
@@ -1681,6 +1709,10 @@ AS $function$
           then new_values ->> 'void_reason' else known.void_reason end,
         counter_rate_cents = case when new_values ? 'counter_rate_cents'
           then (new_values ->> 'counter_rate_cents')::integer else known.counter_rate_cents end,
+        superseded_by = case when new_values ? 'superseded_by'
+          then new_values ->> 'superseded_by' else known.superseded_by end,
+        superseded_as = case when new_values ? 'superseded_as'
+          then new_values ->> 'superseded_as' else known.superseded_as end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -1789,6 +1821,10 @@ AS $function$
           then new_values ->> 'void_reason' else known.void_reason end,
         counter_rate_cents = case when new_values ? 'counter_rate_cents'
           then (new_values ->> 'counter_rate_cents')::integer else known.counter_rate_cents end,
+        superseded_by = case when new_values ? 'superseded_by'
+          then new_values ->> 'superseded_by' else known.superseded_by end,
+        superseded_as = case when new_values ? 'superseded_as'
+          then new_values ->> 'superseded_as' else known.superseded_as end,
         updated_at = coalesce(at, known.updated_at)
       where tenant_id = tenant and lane_id = lane and (expected_version is null or xmin = expected_version::xid)
       returning * into changed;
@@ -2244,10 +2280,14 @@ CREATE OR REPLACE FUNCTION public.find_booking(tenant integer, digest bytea, ref
  STABLE
  SET enable_seqscan TO 'off'
 AS $function$
-  -- In the database for one round trip: it makes two reads, and the second depends on the first. It returns the whole row,
-  -- so that it cannot lack a new column.
+  -- In the database for one round trip: it makes up to three reads, and each depends on the one before. It returns whole rows, so that
+  -- it cannot lack a new column.
   declare
     result json;
+    others jsonb;
+    id bigint;
+    request bigint;
+    number integer;
   begin
     select json_build_object('answer', json_build_object('lane_id', lane_id, 'updated', updated)) into result
     from public.shipment_updates
@@ -2256,10 +2296,16 @@ AS $function$
       return result;
     end if;
     select json_build_object('seen', lanes.xmin::text, 'now', floor(extract(epoch from clock_timestamp()) * 1000),
-      'lane', row_to_json(lanes)) into result
+      'lane', row_to_json(lanes)), lane_id, request_id, lane_number into result, id, request, number
     from public.lanes
     where tenant_id = tenant and lane_ref = ref;
-    return result;
+    if not found then
+      return null;
+    end if;
+    select jsonb_agg(jsonb_build_object('seen', other.xmin::text, 'lane', row_to_json(other))) into others
+    from public.lanes as other
+    where other.tenant_id = tenant and other.request_id = request and other.lane_number = number and other.lane_id <> id;
+    return case when others is null then result else (result::jsonb || jsonb_build_object('offers', others))::json end;
   end $function$;
 revoke all on function find_booking(integer, bytea, text) from public;
 grant execute on function find_booking(integer, bytea, text) to lanewise_service;

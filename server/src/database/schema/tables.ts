@@ -2,6 +2,7 @@ import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { Outcome, StoredOutcome } from '#engine/history.ts'
 import type { OutcomeRule, OutcomeSource, StoredFacts } from '#engine/lane-outcome.ts'
+import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
@@ -345,6 +346,9 @@ export interface LanesTable extends BookingColumns, QuoteColumns {
   quote_signed_at: ColumnType<QuoteStamps, string | undefined, string>
   voided_at: MaybeMoment
   void_reason: ColumnType<string | null, string | null | undefined, string | null>
+  /** The lane_ref of the offer for the same load that counts; null if this one counts or is void. */
+  superseded_by: ColumnType<string | null, string | null | undefined, string | null>
+  superseded_as: ColumnType<SupersededAs | null, SupersededAs | null | undefined, SupersededAs | null>
   /** The advice that the desk showed when the quote was saved. */
   advice: ColumnType<GivenAdvice | null, string | null | undefined, never>
   expected_cost_cents: Generated<number | null>
@@ -431,6 +435,7 @@ export type UnshownLaneColumn =
   | 'outcome_before_booking'
   | 'import_fingerprint'
   | 'import_said'
+  | 'superseded_as'
   | 'import_id'
   | 'origin_key'
   | 'destination_key'

@@ -133,6 +133,7 @@ function heldValues(
     signed_at: next.stamps,
     voided_at: isBooking ? null : lane.voided_at,
     void_reason: isBooking ? null : lane.void_reason,
+    superseded_by: lane.superseded_by,
     ...outcomeValues(next.outcome, next.facts),
   }
 }

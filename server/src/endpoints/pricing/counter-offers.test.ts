@@ -177,6 +177,12 @@ describe('keeping the choice', () => {
     })
     const { changes } = (await send('GET', `/api/lanes/${ref}/changes`)).body
     expect(changes[0]).toMatchObject({
+      source: 'lanewise',
+      rule: 'another_offer_counts',
+      before: { superseded_by: null },
+      after: { superseded_by: nextOf(ref) },
+    })
+    expect(changes[1]).toMatchObject({
       source: 'dashboard',
       changed_by: { user_id: rep.id },
       before: { counter_rate: null, outcome: 'pending' },
@@ -194,7 +200,7 @@ describe('keeping the choice', () => {
     for (const body of [accepts, { quoted_rate: 2300, counter_rate: 2100 }]) {
       const again = await requote(ref, body)
       expect([again.status, again.body.code]).toEqual([409, 'state-conflict'])
-      expect(again.body.detail).toContain(`Lane ${nextOf(ref)}, a later quote of lane ${ref}, is won`)
+      expect(again.body.detail).toContain(`Lane ${nextOf(ref)}, an offer for the load of lane ${ref}, is won`)
     }
     expect((await send('GET', `/api/lanes/${ref.replace(/-1$/, '-3')}`)).status).toBe(404)
 

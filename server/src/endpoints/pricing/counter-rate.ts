@@ -24,7 +24,7 @@ export function counterErrors(lane: Pick<LaneRow, 'quoted_rate_cents'>, counterR
   ]
 }
 
-/** @throws a 409 if a lane cannot have a counter-offer, because its customer accepted it or it is void */
+/** @throws a 409 if a lane cannot have a counter-offer: its customer accepted it, or it is void */
 export function refuseIfClosed(lane: LaneRow): void {
   if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
   if (lane.outcome === 'won') {
@@ -36,21 +36,21 @@ export function refuseIfClosed(lane: LaneRow): void {
 }
 
 /**
- * @throws a 409 if the customer accepted a later quote of the lane already: the answer to the first acceptance was lost, or a
- * second person accepts the same counter-offer. Another quote would count the load twice.
+ * @throws a 409 if an offer for the load is won already: also if the answer to the first acceptance was lost, or a second person
+ * accepts the same counter-offer. A load is won once, so it needs no further offer.
  */
-export async function refuseIfLaterWon(
+export async function refuseIfWon(
   transaction: TenantTransaction,
   tenant: TenantId,
   lane: LaneRow,
-  { counter_rate }: Requoted,
 ): Promise<void> {
-  if (counter_rate === undefined) return
-  const later = await lanes.lockedLaterWon(transaction, tenant, lane)
-  if (later === null) return
+  const won = await lanes.lockedWon(transaction, tenant, lane)
+  if (won === null) return
+  const which =
+    won === lane.lane_ref ? `Lane ${won}` : `Lane ${won}, an offer for the load of lane ${lane.lane_ref},`
   throw problem(
     'state-conflict',
-    `Lane ${later}, a later quote of lane ${lane.lane_ref}, is won, so there is no counter-offer to answer. Set it pending first if that is wrong.`,
+    `${which} is won, so the load needs no further offer. Set it pending first if that is wrong, or make a new quote request for another load.`,
   )
 }
 

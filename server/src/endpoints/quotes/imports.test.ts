@@ -225,12 +225,13 @@ describe('202 of an undo', () => {
 
   it('keeps an imported lane with a requote', async () => {
     const tenant = await makeTenant(app)
-    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta').replace('Won', 'Lost'))
     const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
-    await call(app, 'POST', `/api/lanes/${body.lanes[0].lane_ref}/requote`, {
+    const again = await call(app, 'POST', `/api/lanes/${body.lanes[0].lane_ref}/requote`, {
       token: tenant.owner,
       body: { quoted_rate: 2000 },
     })
+    expect(again.status).toBe(201)
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_removed: 0, lanes_kept: 1 } })
   })
 

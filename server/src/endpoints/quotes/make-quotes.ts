@@ -12,13 +12,7 @@ import { chargesErrors, enter, readSentFields, requestDigest, requoteOf } from '
 import { laneAnswer, laneAnswers } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
 import { fieldWarnings } from '../pricing/checked-rate.ts'
-import {
-  checkCounter,
-  isAccepted,
-  recordCounter,
-  refuseIfLaterWon,
-  winAccepted,
-} from '../pricing/counter-rate.ts'
+import { checkCounter, isAccepted, recordCounter, refuseIfWon, winAccepted } from '../pricing/counter-rate.ts'
 import { orHidden, refuseHiddenCustomer } from './hidden-customers.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
 import { outsideErrors, outsideRules } from './outside-rules.ts'
@@ -295,7 +289,7 @@ export async function checkRequote(
   const { quoted, assumed } = await parts.database.inTenant(by.tenant, async (transaction) => {
     const found = await lanes.findLane(transaction, by.tenant, askedRef(ref))
     // Before the rules, so that nobody asks for the approval of a rate that cannot be quoted.
-    if (found !== null) await refuseIfLaterWon(transaction, by.tenant, found, body)
+    if (found !== null) await refuseIfWon(transaction, by.tenant, found)
     return { quoted: found, assumed: await people.defaultBasisOf(transaction, by.tenant) }
   })
   if (quoted === null) throw noLane(ref)
@@ -325,9 +319,9 @@ export async function makeRequote(
   checkVerdicts([checked], by, () => '/quoted_rate')
   const make = async (transaction: TenantTransaction) => {
     const quoted = await lockedLane(transaction, tenant, ref)
-    checkCounter(quoted, body)
     // Again, under the lock: somebody else may have accepted since the check.
-    await refuseIfLaterWon(transaction, tenant, quoted, body)
+    await refuseIfWon(transaction, tenant, quoted)
+    checkCounter(quoted, body)
     const recorded = { userId, at: new Date(now) }
     if (body.counter_rate !== undefined)
       await recordCounter(transaction, tenant, quoted, body.counter_rate, recorded)

@@ -15,7 +15,13 @@ import { laneAnswers } from '../../lanes/index.ts'
 import { type Call, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
 import { noLane } from './named-lane.ts'
-import { keepsPendingAsIs, outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import {
+  keepsPendingAsIs,
+  outcomeByPerson,
+  replacedWords,
+  voidWords,
+  wrongReason,
+} from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 type Asked = BodyOf<typeof markLanes>['lanes'][number]
@@ -36,12 +42,12 @@ function checkLanes(asked: readonly Asked[]): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** A lane that is not marked: void, changed by someone else since the caller read it, or outside the rules. */
+/** A lane that is not marked: void, changed by someone else since the caller read it, replaced, or outside the rules. */
 interface Conflict {
   readonly index: number
   readonly lane: LaneRow
-  /** What the rules say, if it is outside the rules. */
-  readonly outside: string | null
+  /** Why it cannot be marked so: a later offer for its load, or what the rules say. */
+  readonly refused: string | null
 }
 
 /** True if someone else changed the outcome since the caller read it. */
@@ -58,9 +64,9 @@ const sources = {
   lanewise: 'Lanewise',
 } as const
 
-function conflictWords({ lane, outside }: Conflict, setter: Setter | null): string {
+function conflictWords({ lane, refused }: Conflict, setter: Setter | null): string {
   if (lane.voided_at !== null) return voidWords(lane)
-  if (outside !== null) return outside
+  if (refused !== null) return refused
   const who = setter === null ? 'Someone' : (setter.name ?? sources[setter.source])
   const outcome = lane.outcome === 'pending' ? 'pending again' : lane.outcome
   return `${who} marked this quote ${outcome} after you loaded it.`
@@ -129,9 +135,11 @@ export const markLanesEndpoint = serve(markLanes, async (call, parts) => {
         continue
       }
       const outside = refused.get(lane.lane_id)?.[0]
-      if (lane.voided_at !== null || isChanged(lane, item)) conflicts.push({ index, lane, outside: null })
+      const replaced = replacedWords(lane, item)
+      if (lane.voided_at !== null || replaced !== null || isChanged(lane, item))
+        conflicts.push({ index, lane, refused: replaced })
       else if (outside !== undefined) {
-        conflicts.push({ index, lane, outside: reopeningWords(item.outcome, outside.detail) })
+        conflicts.push({ index, lane, refused: reopeningWords(item.outcome, outside.detail) })
       } else {
         const next = isKept(lane, item) ? {} : outcomeByPerson(lane, item, { at: new Date(now), clock })
         changing.push({ index, lane, next, origin: { source: 'dashboard', userId } })

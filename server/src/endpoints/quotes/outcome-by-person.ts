@@ -10,6 +10,20 @@ export function voidWords({ lane_ref }: Pick<LaneRow, 'lane_ref'>): string {
   return `The quote of lane ${lane_ref} is void, so no outcome of it counts. Restore it first.`
 }
 
+/** Whether a later offer for the same load counts instead of this one. */
+function isReplaced({ superseded_by, quote_count }: Pick<LaneRow, 'superseded_by' | 'quote_count'>): boolean {
+  return superseded_by !== null && Number(superseded_by.split('-').at(-1)) > quote_count
+}
+
+/** Why an offer cannot be won that a later one for the same load replaced; null if it can. */
+export function replacedWords(
+  lane: Pick<LaneRow, 'superseded_by' | 'quote_count' | 'lane_ref'>,
+  { outcome }: Pick<BodyOf<typeof setOutcome>, 'outcome'>,
+): string | null {
+  if (outcome !== 'won' || !isReplaced(lane)) return null
+  return `Lane ${lane.superseded_by} is a later offer for the load of lane ${lane.lane_ref}, and a load is won once: mark that one won, or void it first if the customer took this rate.`
+}
+
 /** The error of a field that is only for a loss. @param path of the field, such as "lanes/0/reason" */
 export function wrongReason(path: string): FieldError {
   const field = path.split('/').at(-1) ?? path

@@ -169,7 +169,7 @@ describe('201', () => {
     expect(body.lanes.at(-1)).toMatchObject({ lane_ref: `${body.request_id}-100-1`, quoted_rate: 1099 })
   })
 
-  test('a requote is a new lane with the next quote number, and the old lane is unchanged', async () => {
+  test('a requote is a further offer for the load, with the next number; the earlier one keeps all but its standing', async () => {
     const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
     const answers = await Promise.all(
       [2075, 2050].map((quoted_rate) =>
@@ -192,7 +192,11 @@ describe('201', () => {
         request_id: lane.request_id,
       })
     }
-    expect(await laneOf(lane.lane_ref)).toEqual(lane)
+    const last = lane.lane_ref.replace(/1$/, '3')
+    const superseded = { superseded_by: last, updated_at: expect.any(String) }
+    expect(await laneOf(lane.lane_ref)).toEqual({ ...lane, ...superseded })
+    expect(await laneOf(lane.lane_ref.replace(/1$/, '2'))).toMatchObject({ superseded_by: last })
+    expect(await laneOf(last)).toMatchObject({ superseded_by: null })
   })
 
   test('neither lane_ref nor lane_id tells how many lanes others have made', async () => {

@@ -17,7 +17,13 @@ import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { counterErrors } from '../pricing/counter-rate.ts'
 import { makeQuoteRequest, makeRequote, quoteRequestAnswer } from './make-quotes.ts'
 import { askedRef, lockedLane, noLane } from './named-lane.ts'
-import { keepsPendingAsIs, outcomeByPerson, voidWords, wrongReason } from './outcome-by-person.ts'
+import {
+  keepsPendingAsIs,
+  outcomeByPerson,
+  replacedWords,
+  voidWords,
+  wrongReason,
+} from './outcome-by-person.ts'
 import { refusedReopenings, reopeningWords } from './reopened-quotes.ts'
 
 /**
@@ -88,6 +94,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
       if (lane.voided_at !== null) throw problem('state-conflict', voidWords(lane))
+      const replaced = replacedWords(lane, body)
+      if (replaced !== null) throw problem('state-conflict', replaced)
       const wrongCounter = counter_rate === undefined ? [] : counterErrors(lane, counter_rate)
       if (wrongCounter.length > 0) throw invalid(wrongCounter)
       const outside = refused.get(lane.lane_id)

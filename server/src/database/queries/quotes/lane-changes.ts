@@ -24,6 +24,7 @@ import { type BookingStamps, isBooked } from '#engine/shipment-update.ts'
 import type { JsonRow, LaneRow, TenantTransaction } from '../../schema/index.ts'
 import { quotesChanged, type TenantId } from '../../session/index.ts'
 import { type BookingColumn, bookingColumns, bookingOf, laneOfJson } from './booking-columns.ts'
+import { decidesOffers, lockLoads, supersedingOf } from './offers.ts'
 
 /** Columns outside the booking and the quote whose changes are in the audit trail. */
 const auditedOutcome = {
@@ -34,14 +35,16 @@ const auditedOutcome = {
   decided_at: 'decided_at',
   voided_at: 'voided_at',
   void_reason: 'void_reason',
+  superseded_by: 'superseded_by',
 } as const
 
 /** The columns that follow from others are in the trail so that a rollback or an undo restores them, but are never shown. */
 const derived: readonly DerivedColumn[] = [
   'import_said',
+  'superseded_as',
   ...quoteFields.flatMap((field): readonly DerivedQuoteColumn[] => quoteTable[field].derived),
 ]
-type DerivedColumn = DerivedQuoteColumn | 'import_said'
+type DerivedColumn = DerivedQuoteColumn | 'import_said' | 'superseded_as'
 
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
 /** The columns whose changes are in the audit trail, by their names in the API. */
@@ -122,7 +125,12 @@ interface LaneChange {
 }
 
 /** The columns of the quote whose change sends quote.updated. */
-const quoteColumnsInEvents: readonly AuditedColumn[] = [...quotedColumns, 'voided_at', 'void_reason']
+const quoteColumnsInEvents: readonly AuditedColumn[] = [
+  ...quotedColumns,
+  'voided_at',
+  'void_reason',
+  'superseded_by',
+]
 const columnsInEvents = bookingFields
   .filter((field) => bookingTable[field].inEvents)
   .map((field) => bookingColumns[field])
@@ -191,10 +199,48 @@ export interface ChangingLane {
 
 /**
  * Changes locked lanes, each at most once, and records the changes. All code that changes lanes uses this function. A lane
- * without differences is not recorded, but columns outside the audit trail (such as signed_at) are still written. Returns
- * the updated lanes in the given order.
+ * without differences is not recorded, but columns outside the audit trail (such as signed_at) are still written. Then it sets which
+ * offers of their loads count. Returns the updated lanes in the given order.
  */
 export async function changeLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  changing: readonly ChangingLane[],
+  now: Date,
+): Promise<LaneRow[]> {
+  const changed = await writeLanes(transaction, tenant, changing, now)
+  const deciding = changing.flatMap(({ next }, nth) => (decidesOffers(next) ? (changed[nth] ?? []) : []))
+  const settled = await settleOffers(
+    transaction,
+    tenant,
+    deciding.map(({ request_id }) => request_id),
+    now,
+  )
+  return changed.map((lane) => settled.get(lane.lane_id) ?? lane)
+}
+
+/**
+ * Sets which offer counts for each load of these requests, and which offers it supersedes, from what the offers are now. Returns the
+ * offers that changed, by lane_id.
+ */
+export async function settleOffers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  requestIds: readonly number[],
+  now: Date,
+): Promise<ReadonlyMap<number, LaneRow>> {
+  const loads = await lockLoads(transaction, tenant, requestIds)
+  const changing = loads.flatMap((offers) =>
+    supersedingOf(offers).map(({ row, next }) => ({ lane: row, next, origin: settledBy })),
+  )
+  const changed = await writeLanes(transaction, tenant, changing, now)
+  return new Map(changed.map((lane) => [lane.lane_id, lane]))
+}
+
+/** The service itself sets which offer of a load counts. */
+export const settledBy: ChangeOrigin = { source: 'lanewise', rule: 'another_offer_counts' }
+
+async function writeLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
   changing: readonly ChangingLane[],

@@ -62,8 +62,8 @@ function withFinding(finding: LaneFinding, tenant: TenantId): RawBuilder<boolean
 }
 
 export interface LaneFilter {
-  /** `void`: only voided quotes. No other selection has them. */
-  readonly outcome?: LaneRow['outcome'] | 'void'
+  /** `void`: only voided quotes. No other selection has them. `superseded`: only superseded offers. No selection by outcome has them. */
+  readonly outcome?: LaneRow['outcome'] | 'superseded' | 'void'
   /** Only pending lanes that were quoted at or before this time. */
   readonly pendingSince?: Date
   readonly reason?: NonNullable<LaneRow['outcome_reason']>
@@ -92,18 +92,29 @@ function hasWord(word: string) {
   ))`
 }
 
+function outcomeConditions(
+  lane: ExpressionBuilder<Tables, 'lanes'>,
+  { outcome }: Pick<LaneFilter, 'outcome'>,
+) {
+  if (outcome === undefined || outcome === 'void') return []
+  if (outcome === 'superseded') return [lane('superseded_by', 'is not', null)]
+  return [lane('outcome', '=', outcome), lane('superseded_by', 'is', null)]
+}
+
 /** The conditions of a filter, for a query over lanes: also that the current person may see the customer. */
 export function matching(filter: LaneFilter, tenant: TenantId) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     return lane.and([
       laneSeenByViewer(tenant),
       lane('voided_at', filter.outcome === 'void' ? 'is not' : 'is', null),
-      ...(filter.outcome === undefined || filter.outcome === 'void'
-        ? []
-        : [lane('outcome', '=', filter.outcome)]),
+      ...outcomeConditions(lane, filter),
       ...(filter.pendingSince === undefined
         ? []
-        : [lane('outcome', '=', 'pending'), lane('lanes.created_at', '<=', filter.pendingSince)]),
+        : [
+            lane('outcome', '=', 'pending'),
+            lane('superseded_by', 'is', null),
+            lane('lanes.created_at', '<=', filter.pendingSince),
+          ]),
       ...(filter.reason === undefined ? [] : [lane('outcome_reason', '=', filter.reason)]),
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
       ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
@@ -112,7 +123,10 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.carrier === undefined
         ? []
         : [lane(lane.fn('lower', ['carrier_name']), '=', lane.fn('lower', [lane.val(filter.carrier)]))]),
-      ...(filter.finding === undefined ? [] : [withFinding(filter.finding, tenant)]),
+      // A figure counts a load once: the lanes behind it are without superseded offers.
+      ...(filter.finding === undefined
+        ? []
+        : [withFinding(filter.finding, tenant), lane('superseded_by', 'is', null)]),
       ...(filter.quotedBy === undefined
         ? []
         : [
@@ -376,6 +390,7 @@ export async function shipmentTotals(
       sum(sql`${landedMarginCents} - ${quotedMarginCents}`).as('landedVsQuotedCents'),
     ])
     .where('tenant_id', '=', tenant)
+    .where('superseded_by', 'is', null)
     .where(matching({ ...filter, booked: true }, tenant))
     .executeTakeFirstOrThrow()
 }

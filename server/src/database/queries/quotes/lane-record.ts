@@ -53,6 +53,7 @@ export async function monthsOfCorridor(
       coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "marginBaseCents"
     from counted_lanes as lanes
     where tenant_id = ${tenant} and origin_key = ${originKey} and destination_key = ${destinationKey}
+      and superseded_by is null
       and ${laneSeenByViewer(tenant)}
     group by 1, 2
     order by 2, 1
@@ -92,6 +93,7 @@ export async function pointsOfCorridor(
       lane.fn.coalesce('customer_name', 'quoted_customer_name').as('customer'),
     ])
     .where('tenant_id', '=', tenant)
+    .where('superseded_by', 'is', null)
     .where(laneSeenByViewer(tenant))
     .where('origin_key', '=', originKey)
     .where('destination_key', '=', destinationKey)

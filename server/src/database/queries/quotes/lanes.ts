@@ -24,13 +24,27 @@ export async function findLane(
   return (await laneCalled(transaction, tenant, ref).executeTakeFirst()) ?? null
 }
 
-/** Like `findLane`, and locks the row until the end of the transaction, so that changes of one lane are sequential. */
+/**
+ * Like `findLane`, and locks the row and the other offers for its load until the end of the transaction, in the order of lane_id, so
+ * that changes of one load are sequential.
+ */
 export async function lockLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   ref: string,
 ): Promise<LaneRow | null> {
-  return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
+  const found = await findLane(transaction, tenant, ref)
+  if (found === null) return null
+  const offers = await transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', found.request_id)
+    .where('lane_number', '=', found.lane_number)
+    .orderBy('lane_id')
+    .forUpdate()
+    .execute()
+  return offers.find(({ lane_ref }) => lane_ref === ref) ?? null
 }
 
 /** The ids of the lanes of this tenant with these lane_refs: lane_ref -> lane_id. */
@@ -69,29 +83,28 @@ export async function lanesById(
 }
 
 /**
- * The lane_ref of a later quote of the same lane that is won; null if there is none. No quote is added to the lane between
- * this and the end of the transaction.
+ * The lane_ref of an offer for the same load that is won, this one included; null if there is none. No offer is added to the load
+ * between this and the end of the transaction.
  */
-export async function lockedLaterWon(
+export async function lockedWon(
   transaction: TenantTransaction,
   tenant: TenantId,
-  quoted: Pick<LaneRow, 'request_id' | 'lane_number' | 'quote_count'>,
+  quoted: Pick<LaneRow, 'request_id' | 'lane_number'>,
 ): Promise<string | null> {
   await lockRequest(transaction, tenant, quoted)
-  const later = await transaction
+  const won = await transaction
     .selectFrom('lanes')
     .select('lane_ref')
     .where('tenant_id', '=', tenant)
     .where(laneSeenByViewer(tenant))
     .where('request_id', '=', quoted.request_id)
     .where('lane_number', '=', quoted.lane_number)
-    .where('quote_count', '>', quoted.quote_count)
     .where('outcome', '=', 'won')
     .where('voided_at', 'is', null)
     .orderBy('quote_count', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return later?.lane_ref ?? null
+  return won?.lane_ref ?? null
 }
 
 /**

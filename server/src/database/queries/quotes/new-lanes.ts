@@ -12,7 +12,8 @@ import type { LaneRow, LanesTable, TenantTransaction } from '../../schema/index.
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
 import { type InsertedColumn, insertRows } from '../insert-rows.ts'
-import type { BookingColumn } from './booking-columns.ts'
+import { type BookingColumn, bookingColumns } from './booking-columns.ts'
+import { type OfferRow, offerColumns, supersedingOf } from './offers.ts'
 
 /** The truck cost that was expected at the time of the quote, with its range and its basis. */
 export type ExpectedColumn =
@@ -53,6 +54,8 @@ type OtherColumn =
   | 'import_said'
   | 'external_id'
   | 'advice'
+  | 'superseded_by'
+  | 'superseded_as'
 
 /** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<Insertable<LanesTable>, NewQuoteColumn | ExpectedColumn> &
@@ -147,6 +150,8 @@ const otherColumns = {
   import_said: 'text',
   external_id: 'text',
   advice: 'json',
+  superseded_by: 'text',
+  superseded_as: 'text',
   quote_signed_at: 'json',
   expected_cost_cents: 'integer',
   expected_cost_low_cents: 'integer',
@@ -261,6 +266,33 @@ interface InsertedLane {
   readonly laneRef: string
 }
 
+/** Lanes that come with their history, with which offers of their loads are superseded. */
+function withSuperseding(placed: readonly PlacedLane[]): readonly PlacedLane[] {
+  if (placed.every(({ quoteCount }) => quoteCount === 1)) return placed
+  const loads = Map.groupBy(placed, ({ request, laneNumber }) => `${request.requestId}-${laneNumber}`)
+  const next = new Map(
+    [...loads.values()].flatMap((offers) => {
+      const rows = offers.map((one) => ({ ...offerToInsert(one), one }))
+      return supersedingOf(rows).map(({ row, next: superseding }) => [row.one, superseding] as const)
+    }),
+  )
+  return placed.map((one) => ({ ...one, lane: { ...one.lane, ...next.get(one) } }))
+}
+
+function offerToInsert({ lane, laneId, request, laneNumber, quoteCount }: PlacedLane): OfferRow {
+  const absent = Object.fromEntries(
+    [...offerColumns, ...Object.values(bookingColumns)].map((column) => [column, null]),
+  )
+  return {
+    ...absent,
+    outcome: 'pending',
+    ...lane,
+    lane_id: laneId,
+    lane_ref: laneRef(request.requestId, laneNumber, quoteCount),
+    quote_count: quoteCount,
+  } as unknown as OfferRow
+}
+
 /**
  * Inserts quote requests with their lanes, and returns the lanes in the given order. The caller must know that no lane with the same
  * external_id or import_fingerprint exists: it holds the lock of pushes or imports.
@@ -292,7 +324,7 @@ export async function insertRequests(
     }
   }
   await insertAll(transaction, tenant, 'quote_requests', requestColumns, numbered)
-  await insertLanes(transaction, tenant, placed)
+  await insertLanes(transaction, tenant, withSuperseding(placed))
   return placed.map(({ laneId, request, laneNumber, quoteCount }) => ({
     laneId,
     laneRef: laneRef(request.requestId, laneNumber, quoteCount),

@@ -45,7 +45,8 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
     + case when rate_type = 'contract' then 16 else 0 end
     + case when cancelled_at is null then 0 else 32 end
     + case when outcome_source = 'lanewise' then 64 else 0 end
-    + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end)`
+    + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end
+    + case when superseded_by is null then 0 else 256 end)`
 export const recordBytes = 68
 /** Where the values of a record begin, and the codes in its last value. */
 export const recordAt = {
@@ -72,6 +73,8 @@ export const recordCodes = {
   cancelled: 32,
   decidedByService: 64,
   otherBooking: 128,
+  /** A superseded offer whose rate the customer refused. */
+  refusedOffer: 256,
 } as const
 
 /*
@@ -131,6 +134,7 @@ const packedColumns = sql.join(
     'rep_name',
     'outcome',
     'outcome_source',
+    'superseded_by',
     'pickup_date',
     'rate_type',
     'cancelled_at',
@@ -171,6 +175,9 @@ export interface PackedQuotes {
   readonly customers: string | null
   readonly carriers: string | null
 }
+
+/** Whether a quote is in the book: of superseded offers, those whose rate the customer refused. */
+const isEvidence = sql`(superseded_by is null or superseded_as = 'refused')`
 
 /** @param lanes the source of the rows: `lanes` with a condition, or a subquery of it */
 async function packedQuotes(
@@ -309,7 +316,7 @@ export async function readQuotesBefore(
     transaction,
     sql`(
       select ${packedColumns} from lanes
-      where tenant_id = ${tenant} and voided_at is null and ${older}
+      where tenant_id = ${tenant} and voided_at is null and ${isEvidence} and ${older}
       order by created_at desc, lane_id desc limit ${max}
     ) as page`,
   )
@@ -351,7 +358,7 @@ export async function readChangedLanes(
   return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
-/** The quotes with these ids, without deleted and voided ones. */
+/** The quotes with these ids, without deleted and voided ones, and without superseded offers that say nothing. */
 export async function readQuotesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -359,6 +366,6 @@ export async function readQuotesOf(
 ): Promise<PackedQuotes> {
   return packedQuotes(
     transaction,
-    sql`lanes where tenant_id = ${tenant} and voided_at is null and lane_id = any(${[...lanes]}::bigint[])`,
+    sql`lanes where tenant_id = ${tenant} and voided_at is null and ${isEvidence} and lane_id = any(${[...lanes]}::bigint[])`,
   )
 }

@@ -57,6 +57,7 @@ export async function pastQuotes(
       on known.tenant_id = ${tenant} and known.customer_key = customer_key(lanes.quoted_customer_name)
     left join customers on customers.tenant_id = ${tenant} and customers.customer_id = known.customer_id
     where lanes.tenant_id = ${tenant} and lanes.created_at >= ${since} and lanes.quoted_rate_cents > 0
+      and lanes.superseded_by is null
     order by lanes.created_at desc, lanes.lane_id desc
     limit ${limit}
   `.execute(transaction)

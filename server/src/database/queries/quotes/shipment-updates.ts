@@ -1,7 +1,8 @@
 import type { JsonRow, LaneRow } from '../../schema/index.ts'
 import { type Database, LockTimeout, type TenantId } from '../../session/index.ts'
 import { laneOfJson } from './booking-columns.ts'
-import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
+import { type ChangeOrigin, type HeldValues, laneChange, type NextValues, settledBy } from './lane-changes.ts'
+import { type OfferRow, supersedingOf } from './offers.ts'
 
 /** The answer to a signed request. A repeated request gets the same answer. */
 export interface RecordedAnswer {
@@ -11,7 +12,13 @@ export interface RecordedAnswer {
 }
 
 /** The state of a lane that the decision on a signed update is based on. */
-export type BookedLaneRow = HeldValues & Pick<LaneRow, 'lane_id' | 'quote_signed_at'>
+export type BookedLaneRow = HeldValues & OfferRow & Pick<LaneRow, 'quote_signed_at'>
+
+/** Another offer for the load of a lane: a row, and its version. */
+interface OtherOffer {
+  readonly seen: string
+  readonly lane: JsonRow<BookedLaneRow>
+}
 
 /** The effect of a signed update on its lane, and the stored record of the update, applied or not. */
 export interface ShipmentBooking {
@@ -28,7 +35,13 @@ export interface ShipmentBooking {
 /** The result of find_booking: an earlier answer to the request, or its lane, the version of the row, and the database's time. */
 type Found =
   | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
-  | { readonly seen: string; readonly now: number; readonly lane: JsonRow<BookedLaneRow> }
+  | {
+      readonly seen: string
+      readonly now: number
+      readonly lane: JsonRow<BookedLaneRow>
+      /** Absent if the load was quoted once. */
+      readonly offers?: readonly OtherOffer[]
+    }
 
 /**
  * How often an update is retried after a concurrent change of its lane. One of several concurrent updates always succeeds.
@@ -74,16 +87,18 @@ export async function bookShipment(
 
 /** The JSON argument of book_shipment. */
 function bookingOf(
-  { seen, now }: { readonly seen: string; readonly now: number },
+  { seen, now, offers = [] }: Exclude<Found, { answer: object }>,
   lane: BookedLaneRow,
   booking: ShipmentBooking,
 ) {
-  const { next, origin } = booking
+  const { origin } = booking
   const receivedAt = new Date(now)
+  const { next, others } = settled(lane, booking.next, offers, receivedAt)
   const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
   return {
     lane_id: lane.lane_id,
     seen,
+    ...(offers.length === 0 || written === null ? {} : { offers: others }),
     // Omit null members: the database reads an absent member as SQL null, but a JSON null as a value.
     ...(written === null ? {} : { held: written.held }),
     ...(written === null || written.change === null ? {} : { change: written.change }),
@@ -93,5 +108,28 @@ function bookingOf(
     carried: booking.carried,
     applied: booking.applied,
     updated: booking.updated,
+  }
+}
+
+/** The new values of a booked lane, with which offer of its load counts then, and the changes of the other offers. */
+function settled(
+  lane: BookedLaneRow,
+  booked: NextValues | null,
+  offers: readonly OtherOffer[],
+  at: Date,
+): { next: NextValues | null; others: object[] } {
+  if (booked === null || offers.length === 0) return { next: booked, others: [] }
+  const after: BookedLaneRow = { ...lane, ...booked }
+  const rows = offers.map((other) => ({ seen: other.seen, row: laneOfJson<BookedLaneRow>(other.lane) }))
+  const superseding = new Map(
+    supersedingOf([after, ...rows.map(({ row }) => row)]).map(({ row, next }) => [row.lane_id, next]),
+  )
+  return {
+    next: { ...booked, ...superseding.get(lane.lane_id) },
+    others: rows.map(({ seen, row }) => {
+      const next = superseding.get(row.lane_id)
+      const written = next === undefined ? null : laneChange(row, next, settledBy, at)
+      return { lane_id: row.lane_id, seen, ...written }
+    }),
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
-import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
 import { quotedCostCents } from './landed-margin.ts'
@@ -21,7 +21,6 @@ export async function readVersions(
 
 const quoteColumns = [
   'lane_id as laneId',
-  'outcome',
   'miles',
   'origin_key as originKey',
   'destination_key as destinationKey',
@@ -92,7 +91,10 @@ export async function readTenantQuotes(
     .selectFrom('counted_lanes as lanes')
     .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
     .select(quotedCostCents.as('quotedCostCents'))
+    // A superseded offer that was refused is evidence as a lost quote, as in the book.
+    .select(sql<Outcome>`case when superseded_by is null then outcome else 'lost' end`.as('outcome'))
     .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`(superseded_by is null or superseded_as = 'refused')`)
     .orderBy('created_at', 'desc')
     .orderBy('lane_id', 'desc')
   if (since !== null) query = query.where('created_at', '>=', since)

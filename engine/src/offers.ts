@@ -1,0 +1,77 @@
+import type { StoredOutcome } from './history.ts'
+
+/**
+ * The offers for one load: a quote, and each requote or answer to a counter-offer of it. A load is won at most once, so at most one
+ * offer of a load counts, and the others are superseded. Which one follows from what the offers are, not from the order of messages.
+ */
+
+/** An offer for a load, as far as it decides which offer counts. */
+export interface Offer {
+  /** The number of the offer: later offers have a higher one. */
+  readonly count: number
+  readonly isVoid: boolean
+  readonly isBooked: boolean
+  /** The outcome of the offer alone. */
+  readonly outcome: StoredOutcome
+  readonly rateCents: number
+  /** What the rate includes, and its currency: rates on other terms are not compared. */
+  readonly terms: string
+  /** Whether the customer named a lower rate instead. */
+  readonly isCountered: boolean
+}
+
+/**
+ * What a superseded offer says about its rate. `refused`: the customer did not pay it, which is evidence for the win curve. `replaced`:
+ * nothing, because another offer came before an answer, or the load was won by another offer than this won one.
+ */
+export type SupersededAs = 'refused' | 'replaced'
+
+/** The standing of an offer among those of its load: null if it counts or is void. */
+export interface Superseding {
+  /** The number of the offer that counts. */
+  readonly by: number
+  readonly as: SupersededAs
+}
+
+/**
+ * The offer of a load that counts; null if all are void.
+ *
+ * 1. The last offer that is won by a booking: a booking wins what it names.
+ * 2. Else the last offer that was reported or marked as won.
+ * 3. Else the last offer.
+ *
+ * @example offerThatCounts([lostOffer1, pendingOffer2])?.count // 2
+ */
+function offerThatCounts<Of extends Offer>(offers: readonly Of[]): Of | null {
+  const standing = offers.filter(({ isVoid }) => !isVoid).toSorted((one, other) => one.count - other.count)
+  const isWon = ({ outcome }: Offer) => outcome === 'won'
+  return (
+    standing.findLast((offer) => isWon(offer) && offer.isBooked) ??
+    standing.findLast(isWon) ??
+    standing.at(-1) ??
+    null
+  )
+}
+
+/**
+ * The standing of each offer of a load, in the given order.
+ *
+ * @example supersededOffers([lostOffer1, wonOffer2]) // [{ by: 2, as: 'refused' }, null]
+ */
+export function supersededOffers(offers: readonly Offer[]): (Superseding | null)[] {
+  const counting = offerThatCounts(offers)
+  return offers.map((offer) =>
+    counting === null || offer.isVoid || offer === counting
+      ? null
+      : { by: counting.count, as: isRefused(offer, counting) ? 'refused' : 'replaced' },
+  )
+}
+
+/** Whether the customer refused the rate of an offer: it was lost or countered, or a later offer asks for less. */
+function isRefused(offer: Offer, counting: Offer): boolean {
+  if (offer.outcome === 'won') return false
+  if (offer.outcome === 'lost' || offer.isCountered) return true
+  return (
+    counting.count > offer.count && counting.terms === offer.terms && counting.rateCents < offer.rateCents
+  )
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { type Offer, type SupersededAs, supersededOffers } from '#engine/offers.ts'
+import { isBooked } from '#engine/shipment-update.ts'
+import type { LaneRow, TenantTransaction } from '../../schema/index.ts'
+import type { TenantId } from '../../session/index.ts'
+import { type BookedColumns, bookingOf } from './booking-columns.ts'
+
+/** The columns that decide which offer of a load counts. */
+export const offerColumns = [
+  'outcome',
+  'voided_at',
+  'customer_rate_cents',
+  'truck_cost_cents',
+  'quoted_rate_cents',
+  'quoted_basis',
+  'quoted_currency',
+  'counter_rate_cents',
+  // A rollback may restore them: then they are derived again.
+  'superseded_by',
+  'superseded_as',
+] as const satisfies readonly (keyof LaneRow)[]
+
+/** An offer for a load, as its row has it. */
+export type OfferRow = BookedColumns &
+  Pick<LaneRow, (typeof offerColumns)[number] | 'lane_id' | 'lane_ref' | 'quote_count'>
+
+/** Whether a change of these columns can change which offer of a load counts. */
+export function decidesOffers(held: Readonly<Record<string, unknown>>): boolean {
+  return offerColumns.some((column) => held[column] !== undefined)
+}
+
+function offerOf(row: OfferRow): Offer {
+  return {
+    count: row.quote_count,
+    isVoid: row.voided_at !== null,
+    isBooked: isBooked(bookingOf(row)),
+    outcome: row.outcome,
+    rateCents: row.quoted_rate_cents,
+    terms: `${row.quoted_basis ?? ''} ${row.quoted_currency ?? 'USD'}`,
+    isCountered: row.counter_rate_cents !== null,
+  }
+}
+
+/** What offers of one load must have in their columns of superseding, for those that have something else. */
+export function supersedingOf<Row extends OfferRow>(
+  offers: readonly Row[],
+): {
+  readonly row: Row
+  readonly next: { superseded_by: string | null; superseded_as: SupersededAs | null }
+}[] {
+  const refs = new Map(offers.map(({ quote_count, lane_ref }) => [quote_count, lane_ref]))
+  return supersededOffers(offers.map(offerOf)).flatMap((standing, nth) => {
+    const row = offers[nth]
+    const [by, as] = standing === null ? [null, null] : [refs.get(standing.by) ?? null, standing.as]
+    if (row === undefined || (row.superseded_by === by && row.superseded_as === as)) return []
+    return [{ row, next: { superseded_by: by, superseded_as: as } }]
+  })
+}
+
+/**
+ * The offers of the loads of these requests that were quoted more than once, by load, locked until the end of the transaction in the
+ * order of lane_id.
+ */
+export async function lockLoads(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  requestIds: readonly number[],
+): Promise<LaneRow[][]> {
+  if (requestIds.length === 0) return []
+  const { rows } = await sql<LaneRow>`
+    select lanes.* from lanes
+    where lanes.tenant_id = ${tenant} and lanes.request_id = any(${[...new Set(requestIds)]}::bigint[])
+      and exists (
+        select from lanes as other
+        where other.tenant_id = ${tenant} and other.request_id = lanes.request_id
+          and other.lane_number = lanes.lane_number and other.quote_count > 1
+      )
+    order by lanes.lane_id for update of lanes
+  `.execute(transaction)
+  return [...Map.groupBy(rows, ({ request_id, lane_number }) => `${request_id}-${lane_number}`).values()]
+}
