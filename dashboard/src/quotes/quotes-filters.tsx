@@ -45,6 +45,8 @@ export function QuotesFilters({ place, error }: { place: QuotesPlace; error: Cal
         <SegmentedControl
           size="xs"
           aria-label="Outcome"
+          // Seven outcomes are wider than a phone: the control scrolls, not the page.
+          style={{ maxWidth: '100%', overflowX: 'auto' }}
           value={view.outcome ?? (view.pending_days === undefined ? '' : 'pending')}
           onChange={(outcome) =>
             place.change({

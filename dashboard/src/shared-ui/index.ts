@@ -65,7 +65,6 @@ export { type Method, methods } from './price-methods.ts'
 export {
   emailText,
   newestQuotes,
-  type QuoteForCustomer,
   rateText,
   validityChoices,
   validUntil,

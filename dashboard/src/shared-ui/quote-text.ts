@@ -2,7 +2,7 @@ import { termsBehind } from '#engine/rate-basis.ts'
 import { dollars, equipmentName, laneName, zonedMoment } from './formats.ts'
 
 /** The lanes of a quote, as the text for the customer needs them. */
-export interface QuoteForCustomer {
+interface QuoteForCustomer {
   readonly customer_name: string
   readonly reference: string | null
   readonly lanes: readonly {
@@ -119,7 +119,7 @@ export function rateText(rate: QuotedRate): string {
 const cents = (amount: number) => Math.round(amount * 100) / 100
 
 /** The brokerage that quotes: its name, and when its quotes expire that say nothing. */
-export interface QuotingBrokerage {
+interface QuotingBrokerage {
   readonly name: string
   readonly quote_expiry: { readonly valid_days: number | null }
 }
