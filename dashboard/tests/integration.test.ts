@@ -306,11 +306,11 @@ describe('the example code', () => {
 
   test('asks a brokerage without quotes to quote a lane first', { tags: 'long' }, async () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
+    await page.getByRole('region', { name: '2. Get rate advice' }).waitFor()
+    await choose(page, 'What the program does', 'Booking')
     await page.getByRole('heading', { name: 'No pending lane to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
-    await choose(page, 'What the program does', 'Rate advice')
-    await page.getByRole('region', { name: '2. Get rate advice' }).waitFor()
-    expect(new URL(page.url()).search).toBe('?tab=code&call=markup')
+    expect(new URL(page.url()).search).toBe('?tab=code&call=shipment-update')
   })
 })
 

@@ -433,7 +433,7 @@ describe('the page of a quote', () => {
     expect(await page.getByRole('link', { name: 'View lane' }).getAttribute('href')).toBe(
       '/lane?origin=Chicago%2C+IL&destination=Memphis%2C+TN&equipment=R',
     )
-    await page.getByRole('main').getByRole('link', { name: 'Quotes' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Quotes' }).last().click()
     await shown(page, '1–50 of 60 quotes')
     expect(new URL(page.url()).searchParams.get('sort')).toBe('rate_high')
   })

@@ -3,7 +3,8 @@ import { type CodeLanguage, codeOf, shellText } from '#contract/code-samples.ts'
 /** Example programs that call the integration API, with the service's address and the brokerage's lanes. */
 
 /** The operations with example programs. */
-export const codeCalls = ['shipment-update', 'markup', 'lane-insight'] as const
+/** The first one is shown first: it reads, and changes nothing. */
+export const codeCalls = ['markup', 'lane-insight', 'shipment-update'] as const
 export type CodeCall = (typeof codeCalls)[number]
 
 /** A pending lane and its booking amounts, in dollars. */

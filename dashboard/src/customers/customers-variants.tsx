@@ -70,8 +70,9 @@ function VariantCard({
               loading={isPending}
               aria-label={`Merge ${merge.name} into ${keep.name}`}
               onClick={() => mergeInto(merge.name, keep.name)}
+              style={{ maxWidth: '100%' }}
             >
-              Merge
+              Merge into {keep.name}
             </Button>
             <Button
               size="compact-md"

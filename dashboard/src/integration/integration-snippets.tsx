@@ -47,7 +47,7 @@ const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>
 /** Example programs, ready to run against this service with the brokerage's lanes. */
 export function IntegrationSnippets({ newCredentials, setNewCredentials }: NewCredentialsProps) {
   const { params, go } = useIntegrationAddress()
-  const call = codeCalls.find((name) => name === params.call) ?? 'shipment-update'
+  const call = codeCalls.find((name) => name === params.call) ?? codeCalls[0]
   const language = codeLanguages.find((name) => name === params.language) ?? 'curl'
   const example = useIntegrationExample()
   const isFilledIn = newCredentials.token !== null || newCredentials.secret !== null
@@ -137,7 +137,12 @@ function Program({
             {booking.laneRef}
           </Anchor>{' '}
           ({booking.lane}), becomes won with {dollars(booking.customerRate)} AR and{' '}
-          {dollars(booking.truckCost)} AP. An admin can roll back the booking on the lane’s page.
+          {dollars(booking.truckCost)} AP. An admin can roll back the booking on the lane’s page. To try it
+          without a real lane, use the{' '}
+          <Anchor component={Link} to={pagePaths.integration} search={{ tab: 'test' } as never} inherit>
+            test brokerage
+          </Anchor>
+          .
         </Heed>
       )}
       <CodeBlock title={`2. ${calls[call].title}`} code={code} what="the program" />

@@ -52,6 +52,11 @@ export function RuleTestResult({ result }: { result: Result }) {
           {roundDollars(estimate.range_80.low)} to {roundDollars(estimate.range_80.high)}.
         </Text>
       )}
+      {examples.length < result.changed && (
+        <Text size="sm" c="dimmed">
+          The table shows the newest {count(examples.length)} of {count(result.changed)} changed quotes.
+        </Text>
+      )}
       {examples.length > 0 && (
         <DataTable
           caption="Quotes that the rule would have changed, newest first"
