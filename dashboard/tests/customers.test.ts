@@ -31,7 +31,7 @@ test('a customer is found, gets terms, and takes in another name, which can be u
 
   await page.getByRole('link', { name: 'All customers' }).click()
   await page.getByRole('tab', { name: 'Similar names' }).click()
-  const merge = page.getByRole('button', { name: 'Merge Harvest Foods, Inc. into Harvest Foods' })
+  const merge = page.getByRole('button', { name: 'Merge into Harvest Foods: Harvest Foods, Inc.' })
   await merge.waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await merge.click()

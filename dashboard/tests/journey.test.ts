@@ -57,6 +57,7 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
 
   await page.getByRole('link', { name: 'Settings', exact: true }).click()
   await page.getByRole('link', { name: 'Developers', exact: true }).click()
+  await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor()
   await page.getByLabel(/name/i).first().fill('McLeod production')
   await page.getByRole('checkbox', { name: /integrations:write/ }).check()
   const token = await plaintextOf(page, /create.*token/i, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)

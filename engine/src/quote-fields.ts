@@ -274,7 +274,7 @@ export const quoteTable = {
     derived: ['created_by'],
     ways: ['push', 'file'],
     stamp: 'rep',
-    csv: 'Rep',
+    csv: 'Quoted by',
   },
   rateType: {
     ...text,

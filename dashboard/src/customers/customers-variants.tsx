@@ -68,7 +68,7 @@ function VariantCard({
             <Button
               size="compact-md"
               loading={isPending}
-              aria-label={`Merge ${merge.name} into ${keep.name}`}
+              aria-label={`Merge into ${keep.name}: ${merge.name}`}
               onClick={() => mergeInto(merge.name, keep.name)}
               style={{ maxWidth: '100%' }}
             >

@@ -86,7 +86,8 @@ const placedFields = [
 ] as const satisfies readonly CsvQuoteField[]
 /** The others follow the booking. */
 const laterFields = csvQuoteFields.filter(
-  (field) => !([...placedFields, 'quotedAt', 'marketRateCents'] as CsvQuoteField[]).includes(field),
+  (field) =>
+    !([...placedFields, 'quotedAt', 'marketRateCents', 'repName'] as CsvQuoteField[]).includes(field),
 )
 
 /**
@@ -97,7 +98,7 @@ const columns: readonly Column[] = [
   ['Quote ID', (lane) => lane.lane_ref],
   ['Customer reference', (lane) => lane.reference],
   quoted('quotedAt'),
-  ['Quoted by', (lane) => lane.quoted_by?.name ?? null],
+  [quoteTable.repName.csv, (lane) => lane.quoted_by?.name ?? lane.rep_name],
   booked('customerName'),
   ...placedFields.map(quoted),
   ['Cost from AP history', (lane) => money(lane.expected_cost?.amount ?? null)],

@@ -165,7 +165,6 @@ describe('200', () => {
     expect(found).toMatchObject({ status: 'done', rows_read: 6, rows_added: 6, rows_refused: 0, errors: [] })
     expect(found.ignored_columns).toEqual([
       'Customer reference',
-      'Quoted by',
       'Customer on quote',
       'Cost from AP history',
       'AP history basis',
