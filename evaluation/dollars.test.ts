@@ -21,13 +21,13 @@ function gains(seed: number): { estimated: number; true: number } {
   for (const day of testDays(tenant.quotes, dayOf(tenant.now) - TESTED_DAYS)) {
     for (const quote of day.tests) {
       const lane = lanes.get(quote.lane.key)
-      const referenceCents = referenceRateCents(day.model, quote.lane, null)
+      const referenceCents = referenceRateCents(day.modelFor(quote), quote.lane, null)
       if (!lane || referenceCents === null) continue
       const costCents = COST_SHARE * Math.exp(lane.logMarket)
       const curve = {
         posterior: day.posteriorFor(quote),
         referenceCents,
-        priceWeight: priceWeight(day.model, quote.lane),
+        priceWeight: priceWeight(day.modelFor(quote), quote.lane),
         costCents,
       }
       const best = bestRate({ ...curve, floorCents: null })

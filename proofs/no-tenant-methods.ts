@@ -13,6 +13,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'offers.supersedingOf': 'computes values without a query',
   'landed-margin.tooLowCents': 'makes an expression without a query',
   'rule-conditions.byMinimumOfLane': 'makes an expression without a query',
+  'rule-conditions.isOfRateType': 'makes an expression without a query',
+  'rule-conditions.rateTypeOf': 'makes an expression without a query',
   'events.dueEndpoints': 'returns the numbers of event endpoints with due deliveries, for the service itself',
   'events.eventQueue':
     'returns counts across all tenants, and the tenants with old deliveries, for the service itself',

@@ -61,6 +61,7 @@ export const peopleMethods: Readonly<Record<string, Method>> = {
   'people.tenantOfSession': returnsCanary(({ transaction, tenant }) =>
     people.tenantOfSession(transaction, tenant),
   ),
+  'people.defaultsOf': returnsResult(({ transaction, tenant }) => people.defaultsOf(transaction, tenant)),
   'people.defaultBasisOf': returnsResult(({ transaction, tenant }) =>
     people.defaultBasisOf(transaction, tenant),
   ),

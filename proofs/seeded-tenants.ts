@@ -123,6 +123,8 @@ function rowsOf(
         status: 'active',
         win_probability_method: 'at_or_below',
         default_basis: 'all_in',
+        default_rate_type: 'spot',
+        integration_pool: 'all',
         time_zone: label === 'A' ? 'America/Chicago' : 'UTC',
         pricing_rules: pricingRulesOf(ids, canaryOf(label)),
         created_at: at,

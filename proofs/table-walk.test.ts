@@ -37,6 +37,8 @@ const withoutCanary = [
   'market_rates.scope',
   'market_rates.source',
   'tenants.default_basis',
+  'tenants.default_rate_type',
+  'tenants.integration_pool',
   'tenants.status',
   'tenants.time_zone',
   'tenants.win_probability_method',

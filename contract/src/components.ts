@@ -16,6 +16,7 @@ import {
   CurvePoint,
   CustomerOfEstimate,
   Estimate,
+  EstimatePool,
   EvidenceQuote,
   Interval,
   MarginRisk,
@@ -39,6 +40,7 @@ import {
 import { DieselWeek, FuelStep } from './fuel.ts'
 import { Import, ImportError } from './imports.ts'
 import { batchLane, LaneFieldError } from './insight-batch.ts'
+import { AnsweredPool, RateTypeCounts } from './insight-extras.ts'
 import { IntegrationCall } from './integration-calls.ts'
 import {
   Change,
@@ -107,6 +109,15 @@ export const components: Readonly<
     schema: positiveDollars(''),
     description: 'An amount of dollars above 0, exact to the cent',
   },
+  AnsweredPool: {
+    schema: AnsweredPool,
+    description: 'The quotes that an answer counts: spot, contract or all',
+  },
+  EstimatePool: {
+    schema: EstimatePool,
+    description: 'Whether spot or contract quotes answered, and what was taken from the others',
+  },
+  RateTypeCounts: { schema: RateTypeCounts, description: 'Numbers of quotes by rate type' },
   CustomerOfEstimate: {
     schema: CustomerOfEstimate,
     description: 'The customer of an estimate, and what it changes',

@@ -19,6 +19,7 @@ import {
   performanceSorts,
 } from './performance.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 
 const moment = Type.String({ format: 'date-time' })
 const rule =
@@ -63,6 +64,7 @@ const named = text('The name of the customer, in any spelling')
 const customerSorts = [...performanceSorts, 'last_quoted'] as const
 const selection = {
   q: Type.Optional(text('Only customers with a name that contains this text, in any case', labelLengthMax)),
+  rate_type: ofRateType,
   sort: Type.Optional(oneOf('Order of the customers. Default: by quotes', customerSorts)),
   order: Type.Optional(
     oneOf('desc (the default) is highest or latest first. Customers without the figure are last', [
@@ -148,7 +150,7 @@ export const getCustomer = endpoint({
   description: `The record of a customer, with its win rate, margin, lanes, months and response time, over all its quotes. ${rule}. For a name that was merged, the customer that it was merged into.`,
   tag: 'Customers',
   who: viewer,
-  query: Type.Object({ name: named }),
+  query: Type.Object({ name: named, rate_type: ofRateType }),
   status: 200,
   answer: Type.Object({
     ...Customer.properties,

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { nullable } from './fields.ts'
 import { commonExtras } from './insight-extras.ts'
+import { rateTypes } from './rate-types.ts'
 
 /** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
@@ -41,6 +42,9 @@ const ExpectedCost = Type.Object({
   }),
   own_curve: Type.Boolean({
     description: 'false: the length-of-haul curve is a default and is not fitted to your loads',
+  }),
+  borrowed_share: Type.Number({
+    description: 'Share of amount that is from loads of the other rate type, on a lane with few own loads',
   }),
   ahead: Type.Array(CostAhead, {
     description: 'The costs expected 7, 14 and 28 days from now, each with the range of that many days',
@@ -83,7 +87,37 @@ export const CustomerOfEstimate = Type.Object(
   { description: 'With customer: the customer, and what it changes' },
 )
 
+const share = (description: string) => Type.Number({ description, minimum: 0, maximum: 1 })
+
+/** The quotes that an estimate is from: spot or contract, and what it takes from the other type. */
+export const EstimatePool = Type.Object(
+  {
+    rate_type: Type.Enum([...rateTypes], { description: 'The rate type that was asked about' }),
+    answered_by: Type.Enum([...rateTypes], {
+      description: 'The quotes that answered: those of the rate type, or of the other one if it has none',
+    }),
+    borrowed: {
+      ...nullable(
+        Type.Object({
+          curve_share: share('Share of the win curve that is from outcomes of the other type'),
+          rate_share: share("Share of reference_rate that is from the other type's rates on this lane"),
+          outcome_weight: share('An outcome of the other type counts as this part of an own one'),
+          rate_difference_pct: Type.Number({
+            description:
+              'Percent by which rates of this type are above those of the other type on the same lane',
+          }),
+          lanes_of_both: Type.Integer({ description: 'Lanes with quotes of both types' }),
+        }),
+      ),
+      description:
+        'What is taken from quotes of the other type, and what was learned about the difference. null: nothing',
+    },
+  },
+  { description: 'The pool that answered' },
+)
+
 export const Estimate = Type.Object({
+  pool: EstimatePool,
   probability: { ...number, description: 'Calibrated win probability at proposed_rate' },
   interval_80: nullable(Interval),
   interval_95: nullable(Interval),

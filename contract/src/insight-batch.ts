@@ -11,6 +11,7 @@ import {
   tenantRequestsPerWindowMax,
 } from './limits.ts'
 import { markup, markupOfBatch } from './markup.ts'
+import { askedPool } from './rate-types.ts'
 
 /** The results that can be requested for each lane of a batch: those of the two single-lane reads. */
 export const batchAnswers = ['markup', 'lane'] as const
@@ -20,6 +21,7 @@ const lane = Type.Object({
   origin: place('Pickup city and state'),
   destination: place('Delivery city and state'),
   equipment: Type.Optional(equipment('Equipment code; all types if absent')),
+  rate_type: askedPool,
   proposed_rate: Type.Optional(
     positiveDollars(
       'The rate in dollars being considered. If absent, the suggested rate is used, else the median. The query in the result contains the rate used',

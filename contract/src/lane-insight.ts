@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
 import { commonExtras, commonMembers } from './insight-extras.ts'
 import { MarketReference } from './market-reference.ts'
+import { askedPool } from './rate-types.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
 
@@ -35,6 +36,7 @@ export const laneInsight = endpoint({
     equipment: Type.Optional(
       equipment('Equipment code. If absent, the result covers all equipment types of the corridor'),
     ),
+    rate_type: askedPool,
     include: Type.Optional(includeOf(insightExtras, 'basis,market')),
   }),
   status: 200,

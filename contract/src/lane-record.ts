@@ -4,6 +4,7 @@ import { equipment, nullable, place } from './fields.ts'
 import { decisions } from './lane.ts'
 import { lanePointsMax } from './limits.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 
 const counts = {
   quotes: Type.Integer(),
@@ -33,6 +34,7 @@ export const laneRecord = endpoint({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
     equipment: Type.Optional(equipment('Equipment code; all types if absent')),
+    rate_type: ofRateType,
   }),
   status: 200,
   answer: Type.Object({

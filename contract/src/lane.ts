@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
+import { rateTypes } from './rate-types.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
@@ -16,7 +17,6 @@ export const outcomeRules = [
   'validity_extended',
   'another_offer_counts',
 ] as const
-export const rateTypes = ['spot', 'contract'] as const
 /** The sources of a booking. */
 export const bookingSources = ['dashboard', 'tms', 'import'] as const
 /** The sources of a change. `lanewise` is the service itself, which expires quotes. */
@@ -72,7 +72,10 @@ export const quoteOfLane = {
     ...nullable(Type.String()),
     description: 'Who quoted, as the system that pushed the quote says',
   },
-  rate_type: { ...nullable(Type.Enum([...rateTypes])), description: 'Spot or contract, if known' },
+  rate_type: {
+    ...nullable(Type.Enum([...rateTypes])),
+    description: 'Spot or contract. null: the default of the brokerage',
+  },
   valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   counter_rate: {
     ...money,

@@ -5,6 +5,7 @@ import { day, equipment, nullable, place, positiveDollars, text } from './fields
 import { LaneFieldError } from './insight-batch.ts'
 import { lanesPerRequestMax, quoteRequestBytesMax } from './limits.ts'
 import { AppliedRules, OutsideRules } from './pricing-rules.ts'
+import { quotedDetails } from './quoted-details.ts'
 import { quotedCharges } from './rate-basis.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
@@ -43,6 +44,7 @@ export const deskLane = Type.Object({
       'x-expected': 'a number of miles greater than 0 and up to 10,000',
     }),
   ),
+  rate_type: quotedDetails.rate_type,
   ...quotedCharges,
 })
 

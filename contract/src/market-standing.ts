@@ -5,6 +5,7 @@ import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { marketScopes } from './market-reference.ts'
 import { LaneKey } from './performance.ts'
 import { ComparedBasis, exampleBasis, rateBases } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 
 const number = nullable(Type.Number())
 
@@ -32,6 +33,7 @@ const selection = {
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  rate_type: ofRateType,
   show: Type.Optional(
     oneOf(
       'all (the default): most loads first. paying_above: lanes where you pay above the market, most dollars first. quoting_below: lanes that you quote below it, most dollars first',

@@ -16,6 +16,7 @@ import { commonMembers } from './insight-extras.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 import { MarketReference } from './market-reference.ts'
 import { AppliedRules } from './pricing-rules.ts'
+import { askedPool } from './rate-types.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
 export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as const
@@ -101,6 +102,7 @@ export const markup = endpoint({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
     equipment: Type.Optional(equipment('Equipment code; all types if absent')),
+    rate_type: askedPool,
     proposed_rate: positiveDollars('The rate in dollars being considered'),
     market_rate: Type.Optional(
       positiveDollars('External market rate. If given, it is the reference of markup_pct'),

@@ -5,6 +5,7 @@ import { equipment, nullable, oneOf, recordId, text } from './fields.ts'
 import { exampleLane, Lane } from './lane.ts'
 import { LaneKey, performancePage } from './performance.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 
 const kind = oneOf(
   'won_too_low: won clearly below the rates that were nearly as good as the best one. not_worth: won or pending below the truck cost that was known when it was quoted',
@@ -14,6 +15,7 @@ const kind = oneOf(
 const selection = {
   customer: Type.Optional(text('Only quotes of this customer, any case')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  rate_type: ofRateType,
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
 }
 const quoteSelection = {

@@ -4,6 +4,7 @@ import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from '.
 import { exampleLane, Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
 
@@ -22,6 +23,7 @@ const selection = {
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  rate_type: ofRateType,
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
 }

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
-import { rateTypes } from './lane.ts'
 import { labelLengthMax, rulesMax, ruleTestQuotesMax } from './limits.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
+import { rateTypes } from './rate-types.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
 /** What happens to a rate outside a rule. */

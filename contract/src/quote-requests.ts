@@ -25,6 +25,7 @@ import {
 } from './limits.ts'
 import { quotedDetails, quotedValidity } from './quoted-details.ts'
 import { ComparedBasis, exampleBasis, quotedCharges } from './rate-basis.ts'
+import { ofRateType } from './rate-types.ts'
 import { RateWarnings } from './rate-warnings.ts'
 
 export const QuoteRequest = Type.Object({
@@ -177,6 +178,7 @@ const laneFilters = {
   origin: Type.Optional(place('Only lanes from this place')),
   destination: Type.Optional(place('Only lanes to this place')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  rate_type: ofRateType,
   customer: Type.Optional(text('Only lanes of this customer, any case')),
   quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
   carrier: Type.Optional(text('Only lanes with this carrier, any case')),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { day, oneOf, wholeNumber } from './fields.ts'
-import { rateTypes } from './lane.ts'
 import { validHoursMax } from './limits.ts'
+import { rateTypes } from './rate-types.ts'
 
 /** What a quote says about its load beside places and amounts, in pushes, quote requests and requotes. */
 export const quotedDetails = {

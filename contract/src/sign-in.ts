@@ -21,6 +21,7 @@ import {
 } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 import { rateBases } from './rate-basis.ts'
+import { pools, rateTypes } from './rate-types.ts'
 
 /** A new password: length limits but no composition rules (NIST SP 800-63B). The server checks the blocklist. */
 function newPassword(description: string) {
@@ -90,6 +91,15 @@ export const Tenant = Type.Object({
     description:
       'What an amount includes if its basis was not said, and the basis on which statistics compare amounts',
   },
+  default_rate_type: {
+    ...Type.Enum([...rateTypes]),
+    description: 'Whether a quote that does not say its rate type is spot or contract',
+  },
+  integration_pool: {
+    ...Type.Enum([...pools]),
+    description:
+      'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
+  },
   market_calls_per_day: Type.Integer({
     description: 'The most calls to paid providers of market rates in a day of UTC; 0: none',
   }),
@@ -121,6 +131,8 @@ const exampleTenant = {
   time_zone: 'America/Chicago',
   quote_expiry: { valid_days: null, counts_as: 'pending' },
   default_basis: 'all_in',
+  default_rate_type: 'spot',
+  integration_pool: 'all',
   market_calls_per_day: marketCallsPerDayDefault,
   created_at: '2026-03-01T14:00:00.000Z',
 }
@@ -351,7 +363,7 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, the daily maximum of calls to providers of market rates, and the time zone. Returns the updated brokerage.',
+    'Changes the given members, at least one: the name, how win_probability is computed, the floors for recommended rates, when quotes expire, the default basis of rates and costs, whether quotes are spot or contract if they do not say so, which quotes the integration interface counts, the daily maximum of calls to providers of market rates, and the time zone. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
@@ -394,6 +406,18 @@ export const updateTenant = endpoint({
       oneOf(
         'What an amount includes if its basis was not said, and the basis on which statistics compare amounts. A change does not change stored amounts; an amount whose basis was said is converted to the new default',
         rateBases,
+      ),
+    ),
+    default_rate_type: Type.Optional(
+      oneOf(
+        'Whether a quote that does not say its rate type is spot or contract. A change applies to stored quotes, too',
+        rateTypes,
+      ),
+    ),
+    integration_pool: Type.Optional(
+      oneOf(
+        'The quotes that markup and lane insight of the integration interface count if a call does not say a rate type',
+        pools,
       ),
     ),
     market_calls_per_day: Type.Optional(

@@ -25,6 +25,7 @@ import { hindsight } from './hindsight-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
 import { type LongTable, lateTables, shapeTables, tenderBars, type Walk } from './long-tables.ts'
 import { checkMiles } from './miles-check.ts'
+import { rateTypeBars } from './rate-type-check.ts'
 import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
 import { checkSignals } from './signal-check.ts'
@@ -36,6 +37,8 @@ import { walkForward } from './walk.ts'
 const WARM_UP_DAYS = 30
 const TENANTS = 80
 const SEED = 20_260_101
+/** Simulated brokerages of each plan with spot and contract quotes. */
+const RATE_TYPE_BROKERAGES = 24
 /** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
 const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
 const DAY = 86_400_000
@@ -437,6 +440,7 @@ function evaluate(folder: string): Findings {
       ...ahead.bars,
       ...signals,
       ...customerBars(copper, SEED),
+      ...rateTypeBars(RATE_TYPE_BROKERAGES),
     ],
   }
 }

@@ -308,6 +308,8 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   win_probability_method: { name: 'win probability method' },
   time_zone: { name: 'time zone' },
   default_basis: { name: 'default basis' },
+  default_rate_type: { name: 'default rate type' },
+  integration_pool: { name: 'quotes that the integration interface counts' },
   quote_valid_days: { name: 'days of validity of quotes' },
   expired_counts_as_lost: { name: 'expired quotes count as lost' },
   market_calls_per_day: { name: 'calls to providers of market rates per day' },

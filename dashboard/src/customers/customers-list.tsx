@@ -19,6 +19,8 @@ import {
   Nothing,
   Page,
   PageTurner,
+  RateTypeFilter,
+  rateTypeAsked,
   SearchFilter,
   TextLink,
   useAddress,
@@ -75,7 +77,7 @@ export function CustomersList() {
 function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
   const { name: orderName, order } = orderOf(search)
   const q = search.q?.trim() ?? ''
-  const asked = { ...(q === '' ? {} : { q }), ...order }
+  const asked = { ...(q === '' ? {} : { q }), ...rateTypeAsked(search), ...order }
   const { cursor } = search
   const { data, error, isPlaceholderData, refetch } = useAnswer(
     'list-customers',
@@ -88,6 +90,7 @@ function AllCustomers({ search, change }: ReturnType<typeof useAddress>) {
         <div style={{ flexGrow: 1 }}>
           <FilterRow label="Filters">
             <SearchFilter search={search} change={change} error={error} />
+            <RateTypeFilter search={search} change={change} />
             <NativeSelect
               label="Order"
               value={orderName}

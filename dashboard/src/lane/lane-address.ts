@@ -8,6 +8,8 @@ export type LaneAddress = {
   readonly origin?: string
   readonly destination?: string
   readonly equipment?: string
+  /** spot or contract; absent for the default of the brokerage. */
+  readonly rate_type?: string
   readonly rate?: string
   readonly outcome?: string
   readonly month?: string
@@ -47,11 +49,12 @@ export function changed(address: LaneAddress, params: AddressChange): Record<str
 }
 
 /** Only the parameters that identify the lane. */
-export function laneOf({ origin, destination, equipment }: LaneAddress): LaneAddress {
+export function laneOf({ origin, destination, equipment, rate_type }: LaneAddress): LaneAddress {
   return {
     ...(origin === undefined ? {} : { origin }),
     ...(destination === undefined ? {} : { destination }),
     ...(equipment === undefined || equipment === '' ? {} : { equipment }),
+    ...(rate_type === undefined || rate_type === '' ? {} : { rate_type }),
   }
 }
 

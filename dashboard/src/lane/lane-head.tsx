@@ -8,7 +8,9 @@ import {
   dollars,
   equipmentName,
   percent,
+  type RateType,
   ratePerMile,
+  rateTypeNames,
   roundDollars,
 } from '../shared-ui/index.ts'
 import { changed, laneOf, useLaneAddress } from './lane-address.ts'
@@ -75,6 +77,36 @@ export function EquipmentLinks({ record }: { record: LaneRecord }) {
           isHere={code === asked}
         >
           {name} · {count(quotes)}
+        </ButtonLink>
+      ))}
+    </Group>
+  )
+}
+
+/** Links to the spot and to the contract quotes of the lane. Everything on the page is about one of them. */
+export function RateTypeLinks({
+  rateType,
+  quotes,
+}: {
+  rateType: RateType
+  quotes: Readonly<Record<RateType, number>> | null
+}) {
+  const { address } = useLaneAddress()
+  const lane = laneOf(address)
+  return (
+    <Group component="nav" aria-label="Rate type" gap={6}>
+      {(['spot', 'contract'] as const).map((one) => (
+        <ButtonLink
+          key={one}
+          to={pagePaths.lane}
+          query={changed(lane, { rate_type: one })}
+          stays
+          size="compact-sm"
+          variant={one === rateType ? 'filled' : 'default'}
+          isHere={one === rateType}
+        >
+          {rateTypeNames[one]}
+          {quotes === null ? '' : ` · ${count(quotes[one])}`}
         </ButtonLink>
       ))}
     </Group>

@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
-import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
+import { type Answer, type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
   BasisNote,
   dollars,
@@ -13,6 +13,8 @@ import {
   MarketReferences,
   Nothing,
   Page,
+  type RateType,
+  rateTypeAsked,
   Section,
 } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
@@ -20,7 +22,7 @@ import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
 import { LaneCurve } from './lane-curve.tsx'
 import { LaneDots } from './lane-dots.tsx'
 import { type FoundInsight, type LaneRecord, middleRate } from './lane-evidence.ts'
-import { EquipmentLinks, LaneActions, LaneFigures } from './lane-head.tsx'
+import { EquipmentLinks, LaneActions, LaneFigures, RateTypeLinks } from './lane-head.tsx'
 import { LaneMap } from './lane-map.tsx'
 import { LaneMonths } from './lane-months.tsx'
 import { PlaceOffers } from './lane-place-offers.tsx'
@@ -30,7 +32,8 @@ import { LaneScores, ScopeBadge } from './lane-scores.tsx'
 import { quotesAnchor } from './lane-section.tsx'
 
 export default function LanePage() {
-  const { origin, destination, equipment } = useSearch({ strict: false })
+  const { origin, destination, equipment, rate_type } = useSearch({ strict: false })
+  const { default_rate_type: assumed } = useSession().tenant
   if (origin === undefined || destination === undefined) {
     return (
       <Page title="Lanes" hint="The map, rates, wins and losses of a lane.">
@@ -43,6 +46,7 @@ export default function LanePage() {
     origin,
     destination,
     ...(equipment === undefined || equipment === '' ? {} : { equipment }),
+    rate_type: rateTypeAsked({ rate_type }).rate_type ?? assumed,
   }
   return <OneLane key={`${origin}>${destination}`} asked={asked} />
 }
@@ -51,10 +55,11 @@ interface Asked {
   readonly origin: string
   readonly destination: string
   readonly equipment?: string
+  readonly rate_type: RateType
 }
 
 function insightInto(asked: Asked) {
-  return { ...asked, include: 'basis,evidence,market' }
+  return { ...asked, include: 'basis,evidence,market,pool' }
 }
 
 function OneLane({ asked }: { asked: Asked }) {
@@ -82,7 +87,7 @@ function OneLane({ asked }: { asked: Asked }) {
         <NoLane error={record.error} asked={asked} retry={() => void record.refetch()} />
       ) : (
         <Lane
-          key={asked.equipment ?? ''}
+          key={`${asked.equipment ?? ''} ${asked.rate_type}`}
           asked={asked}
           record={record.data}
           isBusy={record.isPlaceholderData}
@@ -191,6 +196,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
     <Stack gap="md" aria-busy={isBusy} style={isBusy ? { opacity: 0.6 } : {}}>
       <UnknownPlaces record={record} asked={asked} />
       <EquipmentLinks record={record} />
+      <RateTypeLinks rateType={asked.rate_type} quotes={insight.data?.pool?.quotes ?? null} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <LaneMap record={record} />
         <Section title="At a glance" aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}>

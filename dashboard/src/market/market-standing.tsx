@@ -23,6 +23,8 @@ import {
   month,
   Nothing,
   PeriodInput,
+  RateTypeFilter,
+  rateTypeAsked,
   roundDollars,
   signedPercent,
   TextLink,
@@ -57,6 +59,7 @@ export function MarketStanding({
   const show = showOf(search)
   const query = {
     show,
+    ...rateTypeAsked(search),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),
   }
@@ -70,6 +73,7 @@ export function MarketStanding({
     <Stack gap="md">
       <FilterRow label="Filters">
         <PeriodInput period={period} query={search} onChange={change} />
+        <RateTypeFilter search={search} change={change} />
         <NativeSelect
           label="Show"
           value={show}

@@ -53,7 +53,7 @@ interface Shown extends MissedProps {
   readonly kind: Kind
 }
 
-type Selection = Pick<Query<'list-missed-quotes'>, 'customer' | 'equipment' | 'quoted_by'>
+type Selection = Pick<Query<'list-missed-quotes'>, 'customer' | 'equipment' | 'rate_type' | 'quoted_by'>
 type Lane = Pick<Query<'list-missed-quotes'>, 'origin' | 'destination'>
 
 /** The filters of the address. A lane is selected by following a row. */
@@ -283,7 +283,7 @@ function Amount({ kind, amount }: { kind: Kind; amount: number }) {
 }
 
 function groupColumns(kind: Kind, by: keyof typeof groupings, search: AddressParams): readonly Column<Row>[] {
-  const { customer, equipment, quoted_by } = search
+  const { customer, equipment, rate_type, quoted_by } = search
   const quotesOf = (row: Row) => ({
     view: 'missed',
     kind,
@@ -291,6 +291,7 @@ function groupColumns(kind: Kind, by: keyof typeof groupings, search: AddressPar
     by,
     customer,
     equipment,
+    rate_type,
     quoted_by,
     ...(row.lane ?? { customer: row.label }),
   })

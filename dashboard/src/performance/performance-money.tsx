@@ -102,8 +102,9 @@ export function Money({ selection, search, today, change, empty }: MoneyProps) {
   )
 }
 
-function sharedParams({ period, from, to, customer, equipment, quoted_by }: AddressParams): AddressParams {
-  return { period, from, to, customer, equipment, quoted_by }
+function sharedParams(search: AddressParams): AddressParams {
+  const { period, from, to, customer, equipment, rate_type, quoted_by } = search
+  return { period, from, to, customer, equipment, rate_type, quoted_by }
 }
 
 const findingWords: Readonly<Record<Finding, string>> = {

@@ -1,5 +1,12 @@
 import { type Answer, type Query, useAnswer } from '../api/index.ts'
-import { type AddressParams, daysOf, monthWithin, type Period, periodOf } from '../shared-ui/index.ts'
+import {
+  type AddressParams,
+  daysOf,
+  monthWithin,
+  type Period,
+  periodOf,
+  rateTypeAsked,
+} from '../shared-ui/index.ts'
 
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
@@ -58,7 +65,7 @@ export function isGrouping(view: View): view is GroupingView {
   return Object.hasOwn(groupingNames, view)
 }
 
-/** The filters by period, equipment, customer and rep, as API parameters. */
+/** The filters by period, equipment, customer, spot or contract, and rep, as API parameters. */
 export function selectionOf(search: AddressParams, period: Period): Query<'list-margin-gaps'> {
   const rep = Number(search.quoted_by ?? Number.NaN)
   const equipment = search.equipment?.trim() ?? ''
@@ -66,6 +73,7 @@ export function selectionOf(search: AddressParams, period: Period): Query<'list-
   return {
     ...(equipment === '' ? {} : { equipment }),
     ...(customer === '' ? {} : { customer }),
+    ...rateTypeAsked(search),
     ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
     ...(period.from === undefined ? {} : { from: period.from }),
     ...(period.to === undefined ? {} : { to: period.to }),
@@ -92,8 +100,8 @@ export function paramsOfRow(
   search: AddressParams,
   now: Date,
 ): AddressParams | null {
-  const { period, from, to, customer, equipment, quoted_by } = search
-  const shared = { period, from, to, customer, equipment, quoted_by }
+  const { period, from, to, customer, equipment, rate_type, quoted_by } = search
+  const shared = { period, from, to, customer, equipment, rate_type, quoted_by }
   switch (by) {
     case 'lane':
       return row.lane === null ? null : { ...shared, ...row.lane }

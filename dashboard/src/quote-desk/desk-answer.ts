@@ -2,8 +2,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { readDollars } from '../shared-ui/index.ts'
-import { type DeskLane, hasState, pickupAsked } from './desk-draft.ts'
+import { type RateType, readDollars } from '../shared-ui/index.ts'
+import { type DeskLane, hasState, pickupAsked, rateTypeOf } from './desk-draft.ts'
 
 /** The rate of the request while no rate is typed. The page shows nothing that depends on it. */
 const fallbackRate = 2_000
@@ -14,6 +14,7 @@ interface LaneAsked {
   readonly origin: string
   readonly destination: string
   readonly equipment?: string
+  readonly rate_type?: RateType
 }
 
 interface Asked {
@@ -33,6 +34,7 @@ function askedOf(typed: DeskLane): Asked | null {
       origin: origin.trim(),
       destination: destination.trim(),
       ...(code === '' ? {} : { equipment: code }),
+      ...rateTypeOf(typed),
     },
     rate: readDollars(rate),
     market: readDollars(market),

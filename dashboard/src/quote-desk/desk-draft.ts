@@ -1,5 +1,13 @@
 import type { Body } from '../api/index.ts'
-import { noTerms, type RateTerms, readDollars, termsBody, termsErrors } from '../shared-ui/index.ts'
+import {
+  noTerms,
+  type RateTerms,
+  type RateType,
+  rateTypeAsked,
+  readDollars,
+  termsBody,
+  termsErrors,
+} from '../shared-ui/index.ts'
 
 /** One lane on the desk, with every field as typed. */
 export interface DeskLane extends RateTerms {
@@ -12,6 +20,8 @@ export interface DeskLane extends RateTerms {
   readonly cost: string
   readonly market: string
   readonly pickup: string
+  /** spot or contract; empty for the default of the brokerage. */
+  readonly rateType: string
 }
 
 export type LaneField = Exclude<keyof DeskLane, 'id'>
@@ -36,6 +46,7 @@ export function blankLane(id: number, equipment = defaultEquipment): DeskLane {
     cost: '',
     market: '',
     pickup: '',
+    rateType: '',
     ...noTerms,
   }
 }
@@ -47,6 +58,11 @@ export function blankDraft(): Draft {
 /** The pickup date to ask with. While a year is typed, the input has dates of the first centuries: those are left out. */
 export function pickupAsked({ pickup }: Pick<DeskLane, 'pickup'>): { pickup_date?: string } {
   return pickup >= '1970' && pickup < '2201' ? { pickup_date: pickup } : {}
+}
+
+/** The rate type to ask and to save with: none for the default of the brokerage. */
+export function rateTypeOf({ rateType }: Pick<DeskLane, 'rateType'>): { rate_type?: RateType } {
+  return rateTypeAsked({ rate_type: rateType })
 }
 
 export function nextId(lanes: readonly DeskLane[]): number {
@@ -194,6 +210,7 @@ export function requestOf(
         ...(cost === null ? {} : { estimated_cost: cost }),
         ...(market === null ? {} : { market_rate: market }),
         ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
+        ...rateTypeOf(lane),
         ...termsBody(lane),
         valid_hours: draft.validHours ?? usualHours,
       }
@@ -209,6 +226,7 @@ const laneFields: Readonly<Record<string, readonly [field: LaneField, label: str
   estimated_cost: ['cost', 'Estimated cost'],
   market_rate: ['market', 'Market rate'],
   pickup_date: ['pickup', 'Pickup date'],
+  rate_type: ['rateType', 'Rate type'],
   quoted_basis: ['basis', 'The basis'],
   quoted_fuel: ['fuel', 'Fuel charge'],
   quoted_accessorials: ['charges', 'Accessorials'],

@@ -48,6 +48,7 @@ export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
     cost: amount(row.cost),
     market: amount(row.market),
     pickup: row.pickup ?? '',
+    rateType: '',
   }
 }
 

@@ -13,6 +13,7 @@ import {
   percent,
   probability,
   RateTermsFields,
+  RateTypeChoice,
   range,
   readEquipment,
   saysTerms,
@@ -49,7 +50,7 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const moreFields = ['cost', 'market', 'pickup'] as const
+const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
 
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
@@ -263,8 +264,14 @@ function MoreFields({
   /** A key pressed in the last field. */
   onLastKey: (event: KeyboardEvent) => void
 }) {
+  const { default_rate_type: assumed } = useSession().tenant
   return (
     <div className="desk-more">
+      <RateTypeChoice
+        {...input('rateType')}
+        assumed={assumed}
+        onChange={(text) => onChange('rateType', text)}
+      />
       {(['cost', 'market'] as const).map((field) => (
         <TextInput
           key={field}
@@ -295,7 +302,7 @@ function RowActions({
   onMore,
   on,
 }: RowProps & { hasMore: boolean; onMore: () => void }) {
-  const needed = lane.cost !== '' || lane.market !== '' || lane.pickup !== ''
+  const needed = lane.cost !== '' || lane.market !== '' || lane.pickup !== '' || lane.rateType !== ''
   return (
     <div className="desk-actions">
       <Button
@@ -303,7 +310,7 @@ function RowActions({
         size="compact-sm"
         aria-expanded={hasMore}
         disabled={needed}
-        aria-label={`More fields of lane ${number}: cost, market rate, pickup date`}
+        aria-label={`More fields of lane ${number}: rate type, cost, market rate, pickup date`}
         rightSection={
           hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
         }

@@ -8,6 +8,7 @@ const estimate = {
   decided: 26,
   won: 17,
   used: { decided: 26, won: 17, newest_quoted_at: '2026-05-20T12:00:00Z' },
+  pool: { rate_type: 'spot', answered_by: 'spot', borrowed: null },
   borrowed_share: 0.2,
   borrowed_from: [{ scope: 'state_pair', decided: 20, won: 9, lanes: 4 }],
 } as unknown as Estimate

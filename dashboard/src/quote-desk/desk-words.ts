@@ -7,6 +7,7 @@ import {
   percent,
   probability,
   range,
+  rateTypeNames,
   roundDollars,
   signedDollars,
 } from '../shared-ui/index.ts'
@@ -72,6 +73,17 @@ export function borrowedInWords({ borrowed_share, borrowed_from, used }: Estimat
   return from === null ? share : `${share}, nearest ${from}`
 }
 
+/** @example poolInWords(estimate) // 'Contract quotes answer, with up to 34% from spot quotes' */
+export function poolInWords({ pool }: Estimate): string | null {
+  const { rate_type: asked, answered_by: answered, borrowed } = pool
+  if (asked !== answered) return `Your ${answered} quotes answer, because there are no ${asked} quotes`
+  const other = asked === 'spot' ? 'contract' : 'spot'
+  const share = Math.round(100 * Math.max(borrowed?.curve_share ?? 0, borrowed?.rate_share ?? 0))
+  const name = `${rateTypeNames[asked]} quotes answer`
+  if (share > 0) return `${name}, with up to ${share}% from ${other} quotes`
+  return borrowed === null && asked === 'spot' ? null : name
+}
+
 const trustWords: Readonly<Record<Trust, string>> = { good: 'Good', fair: 'Fair', weak: 'Weak', none: 'None' }
 
 /** The quotes that an estimate uses, as the start of a sentence. */
@@ -96,10 +108,12 @@ export function trustInWords(
       ? ''
       : `, the newest ${newestDays === 0 ? 'today' : `${counted(newestDays, 'day')} ago`}`
   const borrowed = borrowedInWords(estimate)
+  const pool = poolInWords(estimate)
   const basis = [
     ...(trust === 'weak' ? [`The range of ${range(interval80)} is wide`] : []),
     `${quotesInWords(estimate)}${age}`,
     ...(borrowed === null ? [] : [borrowed]),
+    ...(pool === null ? [] : [pool]),
   ].join('. ')
   return { trust, word: trustWords[trust], basis: `${basis}.` }
 }

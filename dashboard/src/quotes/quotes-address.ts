@@ -14,6 +14,7 @@ export const filterNames = [
   'origin',
   'destination',
   'equipment',
+  'rate_type',
   'quoted_by',
   'reason',
   'carrier',

@@ -2,6 +2,7 @@ import { IconCopy } from 'virtual:tabler-icons'
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
+import { useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
   CustomerLink,
@@ -16,6 +17,7 @@ import {
   moment,
   OutcomeMark,
   ratePerMile,
+  rateTypeNames,
   reasonNames,
   sentTerms,
   shownOutcome,
@@ -47,6 +49,12 @@ export interface QuotesColumn {
   readonly hidesHeader?: boolean
   readonly sorts?: readonly [first: string, second?: string]
   readonly cell: (parts: RowParts) => ReactNode
+}
+
+/** Spot or contract: as the quote says, else by the default of the brokerage. */
+export function RateTypeOf({ lane }: { lane: Pick<Lane, 'rate_type'> }) {
+  const { default_rate_type: assumed } = useSession().tenant
+  return rateTypeNames[lane.rate_type ?? assumed]
 }
 
 function RowButton({
@@ -312,6 +320,7 @@ const quotesColumns: readonly QuotesColumn[] = [
       />
     ),
   },
+  extra('rate_type', 'Rate type', ({ lane }) => <RateTypeOf lane={lane} />),
   extra('rep', 'Rep', ({ lane }) => lane.quoted_by?.name ?? lane.rep_name),
   extra('external_id', 'External id', ({ lane }) => lane.external_id),
   extra('reference', 'Reference', ({ lane }) => lane.reference),

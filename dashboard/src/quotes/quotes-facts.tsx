@@ -24,6 +24,7 @@ import {
   VoidMark,
   validUntil,
 } from '../shared-ui/index.ts'
+import { RateTypeOf } from './quotes-columns.tsx'
 
 const none = '–'
 
@@ -73,6 +74,7 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Equipment">{equipmentName(lane.equipment)}</Fact>
         <Fact name="Loaded miles">{count(lane.miles)}</Fact>
         <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
+        <TypeFact lane={lane} />
         <Fact name="Quoted by">{lane.quoted_by?.name ?? lane.rep_name ?? 'Imported'}</Fact>
         {lane.rep_name !== null && lane.rep_name !== lane.quoted_by?.name && lane.quoted_by !== null && (
           <Fact name="Rep in the other system">{lane.rep_name}</Fact>
@@ -128,6 +130,15 @@ function OutcomeFacts({ lane }: { lane: Lane }) {
 }
 
 /** The end that the text for the customer says, and at which the quote expires. */
+/** Spot or contract. */
+function TypeFact({ lane }: { lane: Lane }) {
+  return (
+    <Fact name="Rate type">
+      <RateTypeOf lane={lane} />
+    </Fact>
+  )
+}
+
 function ValidUntil({ lane }: { lane: Lane }) {
   const end = validUntil(lane, useSession().tenant.quote_expiry.valid_days)
   if (end === null) return null

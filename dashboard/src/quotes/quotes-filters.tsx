@@ -8,6 +8,7 @@ import {
   EquipmentInput,
   outcomeNames,
   PlaceInput,
+  RateTypeFilter,
   reasonNames,
   useOnceSettled,
 } from '../shared-ui/index.ts'
@@ -169,6 +170,7 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />
+      <RateTypeFilter size="xs" search={view} change={change} />
       <RepSelect place={place} />
       <NativeSelect
         size="xs"

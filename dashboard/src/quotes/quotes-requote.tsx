@@ -291,6 +291,7 @@ function Advice({ lane, rate: typed, terms }: { lane: Lane; rate: number | null;
         origin: lane.origin,
         destination: lane.destination,
         equipment: lane.equipment,
+        ...(lane.rate_type === null ? {} : { rate_type: lane.rate_type }),
         proposed_rate: asked ?? 0,
         include: 'basis,estimate',
       },

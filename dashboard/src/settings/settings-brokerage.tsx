@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/c
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
-import { Failed, type Method, methods, useNotice } from '../shared-ui/index.ts'
+import { Failed, type Method, methods, rateTypeNames, useNotice } from '../shared-ui/index.ts'
 import { type ExpiredCounts, ExpiryInputs } from './settings-expiry.tsx'
 import { TimeZoneInput } from './settings-time-zone.tsx'
 
@@ -58,6 +58,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
   const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
   const [basis, setBasis] = useState(tenant.default_basis)
+  const [pools, setPools] = useState<PoolSettings>(tenant)
   const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
   const change = useChange('update-tenant')
   const queries = useQueryClient()
@@ -78,6 +79,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
       time_zone: zone,
       quote_expiry: { valid_days: days, counts_as: expiredCounts },
       default_basis: basis,
+      ...poolsOf(pools),
     }
     change.mutate(
       { body },
@@ -116,6 +118,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           disabled={!mayChange}
         />
         <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
+        <RateTypeSettings pools={pools} onChange={setPools} disabled={!mayChange} />
         <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
         {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
@@ -153,6 +156,58 @@ function BasisChoice({
       ]}
       disabled={disabled}
     />
+  )
+}
+
+type PoolSettings = Pick<Brokerage, 'default_rate_type' | 'integration_pool'>
+
+const poolsOf = ({ default_rate_type, integration_pool }: PoolSettings): PoolSettings => ({
+  default_rate_type,
+  integration_pool,
+})
+
+/** Whether quotes are spot or contract if they do not say so, and which ones the integration interface counts. */
+function RateTypeSettings({
+  pools,
+  onChange,
+  disabled,
+}: {
+  pools: PoolSettings
+  onChange: (pools: PoolSettings) => void
+  disabled: boolean
+}) {
+  return (
+    <Group align="flex-start" grow preventGrowOverflow={false}>
+      <NativeSelect
+        label="Quotes are, unless they say something else"
+        description="Statistics, estimates and costs of spot and contract quotes are kept apart."
+        value={pools.default_rate_type}
+        onChange={(event) =>
+          onChange({
+            ...pools,
+            default_rate_type: event.currentTarget.value as PoolSettings['default_rate_type'],
+          })
+        }
+        data={Object.entries(rateTypeNames).map(([value, label]) => ({ value, label }))}
+        disabled={disabled}
+      />
+      <NativeSelect
+        label="The integration interface counts"
+        description="For markup and lane insight of calls that do not say a rate type."
+        value={pools.integration_pool}
+        onChange={(event) =>
+          onChange({
+            ...pools,
+            integration_pool: event.currentTarget.value as PoolSettings['integration_pool'],
+          })
+        }
+        data={[
+          { value: 'all', label: 'Spot and contract' },
+          ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
+        ]}
+        disabled={disabled}
+      />
+    </Group>
   )
 }
 

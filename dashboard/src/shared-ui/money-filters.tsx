@@ -6,6 +6,7 @@ import { typingPauseMs } from '#client/debounce.ts'
 import { type CallFailed, useAnswer } from '../api/index.ts'
 import type { AddressParams } from './address.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
+import { RateTypeFilter } from './rate-type.tsx'
 
 const isComplete: Readonly<Record<string, (text: string) => boolean>> = {
   origin: (text) => /,\s*\S{2,}$/.test(text),
@@ -83,7 +84,7 @@ export function PlaceFilters(filters: FiltersProps) {
   )
 }
 
-/** Filters by customer, equipment and rep. */
+/** Filters by customer, equipment, spot or contract, and rep. */
 export function WhoFilters(filters: FiltersProps) {
   const customer = useFilterOnceChosen('customer', filters)
   const equipment = useFilterWhileTyping('equipment', filters)
@@ -91,6 +92,7 @@ export function WhoFilters(filters: FiltersProps) {
     <>
       <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
       <EquipmentInput label="Equipment" {...equipment} error={filters.error?.fieldError('equipment')} />
+      <RateTypeFilter search={filters.search} change={filters.change} />
       <PersonFilter {...filters} name="quoted_by" label="Rep" />
     </>
   )

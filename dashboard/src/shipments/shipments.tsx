@@ -28,7 +28,15 @@ import { ShipmentRecord } from './shipments-record.tsx'
 import { ShipmentsTable } from './shipments-table.tsx'
 import { ShipmentTotals } from './shipments-totals.tsx'
 
-const noFilters = { customer: '', origin: '', destination: '', equipment: '', quoted_by: '', q: '' }
+const noFilters = {
+  customer: '',
+  origin: '',
+  destination: '',
+  equipment: '',
+  rate_type: '',
+  quoted_by: '',
+  q: '',
+}
 
 /** Booked lanes with their rates, costs and margins, the totals of a period, and the record of each shipment. */
 export default function Shipments() {

@@ -1,4 +1,10 @@
-import { identityOf, type LanePlaces, type PreparedAdvice } from '../book/quote-book.ts'
+import {
+  type AdviceByType,
+  adviceFor,
+  identityOf,
+  type LanePlaces,
+  type PreparedAdvice,
+} from '../book/quote-book.ts'
 import { confidence } from '../confidence.ts'
 import type { Optimum } from '../estimate/best-rate.ts'
 import { dayOf } from '../estimate/day.ts'
@@ -20,6 +26,7 @@ import {
   convertedCents,
   type RateBasis,
 } from '../rate-basis.ts'
+import type { RateType } from '../rate-type.ts'
 import { type RateWarning, rateWarnings } from '../rate-warnings.ts'
 import {
   type AppliedRules,
@@ -37,13 +44,18 @@ import { decidedMiles, type KnownMiles } from './decided-miles.ts'
 import { type RatesToQuote, ratesToQuote } from './rates-to-quote.ts'
 
 /** Who a quote is for and from. */
-export type QuoteParties = Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds' | 'rateType'>
+export interface QuoteParties extends Pick<QuoteFacts, 'customerKeys' | 'tier' | 'repId' | 'teamIds'> {
+  /** Null: the default of the brokerage. */
+  readonly rateType: RateType | null
+}
 
 /** The settings of a brokerage that decide about rates. */
 export interface AppraisalSettings {
   readonly rules: readonly PricingRule[]
   /** What the amounts of the brokerage's statistics include. All amounts of an appraisal are on it, in US dollars. */
   readonly basis: RateBasis
+  /** The rate type of quotes that do not say theirs. */
+  readonly rateType: RateType
   /** Null if none runs, or for a caller who gets no suggestion. */
   readonly experiment: Experiment | null
 }
@@ -101,6 +113,8 @@ export interface AppraisedRate {
  */
 export interface Appraisal {
   readonly lane: LaneIdentity
+  /** The models that it was computed from, and their rate type; null without a book. */
+  readonly models: (PreparedAdvice & { readonly rateType: RateType }) | null
   /** Null if unknown. */
   readonly miles: number | null
   /** The lane's decided quotes that count. */
@@ -146,12 +160,15 @@ export interface Appraisal {
  * appraisal.at(225000).verdict.state // 'block'
  */
 export function* appraise(
-  book: PreparedAdvice | null,
+  prepared: AdviceByType | null,
   settings: AppraisalSettings,
   input: AppraisalInput,
 ): Steps<Appraisal> {
   const { rules: given, basis } = settings
   const lane = identityOf(input.lane)
+  const book = prepared === null ? null : adviceFor(prepared, input.parties.rateType ?? settings.rateType)
+  const from = book?.estimator.borrowing?.from
+  if (from !== undefined) yield* laneInSteps(from, lane.key)
   const fold = book === null ? null : yield* laneInSteps(book.estimator, lane.key)
   const { load, expected } = loadOf(book, lane, input)
   const { miles } = load
@@ -159,7 +176,7 @@ export function* appraise(
   const entered = enteredOf(input, conversion)
   const then = input.expectedThenCents
   const ownCents = then === undefined ? (isOwnCost(expected) ? expected.costCents : null) : then
-  const facts = factsOf(input, miles, fold?.decided ?? 0)
+  const facts = factsOf(input, settings, { miles, decided: fold?.decided ?? 0 })
   const costs = { enteredCents: entered, expectedCents: ownCents, miles }
   const rules = applyRules(given, facts, costs)
   const cost = believedCost(costs)
@@ -176,6 +193,7 @@ export function* appraise(
   const quotes = fold?.quotes.length ?? 0
   return {
     lane,
+    models: book,
     miles,
     decided: fold?.decided ?? 0,
     quotes,
@@ -277,21 +295,23 @@ function usualMiles({ quoted }: Estimator, { key }: LaneIdentity): number | null
 }
 
 /** What the expected cost of a quote depends on. */
-export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles' | 'pickupDate'>
+export type ExpectedInput = Pick<AppraisalInput, 'lane' | 'miles' | 'pickupDate'> & {
+  readonly rateType: RateType
+}
 
 /**
  * The expected cost that the appraisal of a quote has, for quotes that nobody asks more about. Null if unknown.
  *
- * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, pickupDate: null })?.costCents // 171523
+ * @example expectedOf(book, { lane, miles: { typed: null, measured: 781 }, pickupDate: null, rateType: 'spot' })?.costCents // 171523
  */
-export function expectedOf(book: PreparedAdvice, input: ExpectedInput): ExpectedCost | null {
-  return loadOf(book, identityOf(input.lane), input).expected
+export function expectedOf(prepared: AdviceByType, input: ExpectedInput): ExpectedCost | null {
+  return loadOf(adviceFor(prepared, input.rateType), identityOf(input.lane), input).expected
 }
 
 function loadOf(
   book: PreparedAdvice | null,
   lane: LaneIdentity,
-  { miles, pickupDate }: ExpectedInput,
+  { miles, pickupDate }: Pick<ExpectedInput, 'miles' | 'pickupDate'>,
 ): { readonly load: AskedCost; readonly expected: ExpectedCost | null } {
   const counted = decidedMiles(miles) ?? (book === null ? null : usualMiles(book.estimator, lane))
   const load = { costKeys: lane.costKeys, miles: counted, weekendPickup: isWeekend(pickupDate) }
@@ -332,9 +352,14 @@ function believedCost({ enteredCents, expectedCents }: RuleCosts): Appraisal['co
   return expectedCents === null ? null : { cents: expectedCents, source: 'expected' }
 }
 
-function factsOf({ lane, parties }: AppraisalInput, miles: number | null, decided: number): QuoteFacts {
+function factsOf(
+  { lane, parties }: AppraisalInput,
+  { rateType }: Pick<AppraisalSettings, 'rateType'>,
+  { miles, decided }: { readonly miles: number | null; readonly decided: number },
+): QuoteFacts {
   return {
     ...parties,
+    rateType: parties.rateType ?? rateType,
     origin: { place: lane.originKey, market: lane.originMarket, state: lane.originState },
     destination: {
       place: lane.destinationKey,

@@ -1,7 +1,9 @@
 import { dayOf } from '../estimate/day.ts'
-import { leftOutQuotes, prepareEstimator } from '../estimate/estimator.ts'
-import { prepareCosts } from '../estimate/expected-cost.ts'
+import { leftOutQuotes } from '../estimate/estimator.ts'
+import { costsByType } from '../estimate/expected-cost.ts'
+import { estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'
+import type { RateType } from '../rate-type.ts'
 import type { MinimumTerms } from '../rules/pricing-rules.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
@@ -111,7 +113,7 @@ export interface BacktestResult {
  */
 export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuotes {
   const { now, windowDays, minimum = {} } = question
-  const out = leftOutQuotes(prepareEstimator({ quotes: question.quotes, now }))
+  const out = leftOutOf(question.quotes, now)
   const quotes = question.quotes
     .filter(({ laneId }) => !out.has(laneId))
     .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
@@ -151,6 +153,15 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   }
 }
 
+/** The quotes that the estimates of their rate types leave out. */
+function leftOutOf(quotes: readonly BacktestQuote[], now: number): ReadonlySet<number> {
+  const { spot, contract } = estimatorsByType({ quotes, now })
+  const out = new Set<number>()
+  for (const estimator of [spot, contract])
+    if (estimator !== null) for (const laneId of leftOutQuotes(estimator)) out.add(laneId)
+  return out
+}
+
 function tooFew(decided: number, tested: number): TooFewQuotes | null {
   const why = decided < DECIDED_MIN ? 'too_few_decided' : tested < TESTED_MIN ? 'too_few_tested' : null
   if (why === null) return null
@@ -177,8 +188,11 @@ function walk(plan: {
   let done = 0
   const toDo = plan.quotes.filter(({ quotedAt }) => dayOf(quotedAt) >= plan.fromDay).length
   for (const test of testDays(plan.quotes, plan.fromDay, () => true)) {
-    const costs = prepareCosts(paidLoads(test.past), test.day * DAY)
+    const ofType = (wanted: RateType) =>
+      paidLoads(test.past.filter(({ rateType = 'spot' }) => rateType === wanted))
+    const byType = costsByType({ spot: ofType('spot'), contract: ofType('contract') }, test.day * DAY)
     for (const quote of test.tests) {
+      const costs = byType[quote.rateType ?? 'spot']
       if (isDecided(quote)) {
         forecasts.push({ p: forecastOf(test, quote), won: quote.outcome === 'won' })
         const found = priceQuote(test, quote, { costs, minimum: plan.minimum })

@@ -45,12 +45,13 @@ export function isUnlikelyCost(costCents: number, expectedCents: number): boolea
  * @example priceQuote(test, { ...quote, costCents: null }, { costs, minimum: {} }) // 'without_cost'
  */
 export function priceQuote<Quote extends LaneQuote>(
-  { model, posteriorFor }: TestDay<Quote>,
+  { modelFor, posteriorFor }: TestDay<Quote>,
   quote: Quote,
   terms: { costs: CostModel; minimum: MinimumTerms },
 ): PricedQuote | Unpriced {
   const { costCents, rateCents, lane, miles, weekendPickup = false } = quote
   if (costCents === null || !(costCents > 0) || !Number.isFinite(costCents)) return 'without_cost'
+  const model = modelFor(quote)
   const referenceCents = referenceRateCents(model, lane, miles)
   const expected = expectedCost(terms.costs, { costKeys: lane.costKeys, miles, weekendPickup })
   if (referenceCents === null || expected === null) return 'without_optimum'

@@ -107,7 +107,7 @@ function chanceSd(posterior: Posterior, x: number): number {
  * @example missedMargin(test, { ...quote, quotedCostCents: 100_00, quotedRateCents: 90_00 }, costs) // 1000 cents, not_worth
  */
 export function missedMargin<Quote extends JudgeableQuote>(
-  { model, posteriorFor }: TestDay<Quote>,
+  { modelFor, posteriorFor }: TestDay<Quote>,
   quote: Quote,
   costs: CostModel,
 ): MissedMargin | NotJudged | null {
@@ -125,6 +125,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
   const costCents = known ?? (isOwnCost(expected) ? expected.costCents : null)
   if (costCents === null || expected === null) return 'without_cost'
   if (isUnlikelyCost(costCents, expected.costCents)) return 'unlikely_cost'
+  const model = modelFor(quote)
   const referenceCents = referenceRateCents(model, lane, miles)
   if (referenceCents === null) return 'without_rate'
   const posterior = posteriorFor(quote)

@@ -1,13 +1,8 @@
 import { dayOf } from '../estimate/day.ts'
-import {
-  type Estimator,
-  lanePosterior,
-  offerPosition,
-  prepareEstimator,
-  referenceRateCents,
-} from '../estimate/estimator.ts'
+import { type Estimator, lanePosterior, offerPosition, referenceRateCents } from '../estimate/estimator.ts'
 import { type Posterior, winMean } from '../estimate/posterior.ts'
 import type { LaneQuote } from '../estimate/quoted-lanes.ts'
+import { estimatorFor, estimatorsByType } from '../estimate/rate-type-estimators.ts'
 import { isDecided } from '../history.ts'
 
 const DAY = 86_400_000
@@ -24,13 +19,14 @@ export function byDay<T extends { quotedAt: number }>(quotes: readonly T[]): Map
   return days
 }
 
-/** One day of a backtest: the quotes to estimate, all earlier quotes, and the model built from those alone. */
+/** One day of a backtest: the quotes to estimate, all earlier quotes, and the models built from those alone. */
 export interface TestDay<Quote extends LaneQuote> {
   readonly day: number
   readonly tests: readonly Quote[]
   readonly past: readonly Quote[]
-  readonly model: Estimator
-  /** The posterior of this day's model for a lane. Computed once per lane. */
+  /** The model of a quote's rate type. */
+  readonly modelFor: (quote: Quote) => Estimator
+  /** The posterior of the model for a lane. Computed once per lane and rate type. */
   readonly posteriorFor: (quote: Quote) => Posterior
 }
 
@@ -51,16 +47,19 @@ export function* testDays<Quote extends LaneQuote>(
   for (const [day, today] of byDay(quotes)) {
     const tests = today.filter(isTested)
     if (day >= fromDay && tests.length > 0) {
-      const model = prepareEstimator({ quotes: past, now: day * DAY })
+      const models = estimatorsByType({ quotes: past, now: day * DAY })
+      const modelFor = ({ rateType = 'spot' }: Quote) => estimatorFor(models, rateType)
       const posteriors = new Map<string, Posterior>()
-      const posteriorFor = ({ lane }: Quote) => {
-        const known = posteriors.get(lane.key)
+      const posteriorFor = (quote: Quote) => {
+        const { lane, rateType = 'spot' } = quote
+        const name = `${rateType} ${lane.key}`
+        const known = posteriors.get(name)
         if (known) return known
-        const posterior = lanePosterior(model, lane)
-        posteriors.set(lane.key, posterior)
+        const posterior = lanePosterior(modelFor(quote), lane)
+        posteriors.set(name, posterior)
         return posterior
       }
-      yield { day, tests, past, model, posteriorFor }
+      yield { day, tests, past, modelFor, posteriorFor }
     }
     past.push(...today)
   }
@@ -71,9 +70,10 @@ export function* testDays<Quote extends LaneQuote>(
  * rate.
  */
 export function forecastOf<Quote extends LaneQuote>(
-  { model, posteriorFor }: TestDay<Quote>,
+  { modelFor, posteriorFor }: TestDay<Quote>,
   quote: Quote,
 ): number {
+  const model = modelFor(quote)
   const { rateCents, lane, miles } = quote
   const referenceCents = referenceRateCents(model, lane, miles)
   const x = referenceCents === null ? 0 : offerPosition(model, lane, { rateCents, referenceCents })

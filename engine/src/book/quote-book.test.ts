@@ -7,11 +7,19 @@ import { haulQuotesInSteps, rateByMiles, rateByMilesInSteps } from '../estimate/
 import { countHistory } from '../history-counts.ts'
 import { countMiles } from '../lane-insight.ts'
 import { countRates } from '../rate-counts.ts'
+import { isInPool, type Pool, rateTypes } from '../rate-type.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { finished } from '../steps.ts'
 import { KeptResults } from './kept-results.ts'
 import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
-import { emptyPortion, OUTCOMES, type QuoteRow, UNKNOWN_COST, WEEKEND_BIT } from './quote-columns.ts'
+import {
+  CONTRACT_BIT,
+  emptyPortion,
+  OUTCOMES,
+  type QuoteRow,
+  UNKNOWN_COST,
+  WEEKEND_BIT,
+} from './quote-columns.ts'
 import {
   countScope,
   countScopeHistory,
@@ -66,6 +74,7 @@ const quote = fc.record({
   miles: fc.option(fc.integer({ min: 20, max: 2_500 })),
   quotedAt: fc.integer({ min: -700, max: 1 }).map((day) => NOW + day * DAY),
   weekendPickup: fc.boolean(),
+  contract: fc.boolean(),
 })
 
 interface Known {
@@ -77,7 +86,10 @@ interface Known {
   readonly miles: number | null
   readonly quotedAt: number
   readonly weekendPickup?: boolean
+  readonly contract?: boolean
 }
+
+const rateTypeOf = ({ contract }: Known) => (contract === true ? 'contract' : 'spot')
 
 const changes = fc.array(
   fc.oneof(
@@ -95,6 +107,7 @@ const rowOf = (one: Known): QuoteRow => ({
   outcome: OUTCOMES.indexOf(one.outcome),
   miles: one.miles ?? Number.NaN,
   ...(one.weekendPickup === true ? { weekendPickup: true } : {}),
+  ...(one.contract === true ? { contract: true } : {}),
 })
 
 function put(book: QuoteBook, one: Known): void {
@@ -113,7 +126,10 @@ function opened(quotes: readonly Known[]): QuoteBook {
       const { costCents, ...row } = rowOf(one)
       portion.lane[at] = book.lane(one.places)
       portion.costCents[at] = one.costCents ?? UNKNOWN_COST
-      portion.outcomeAndPickup[at] = row.outcome | (one.weekendPickup === true ? WEEKEND_BIT : 0)
+      portion.traits[at] =
+        row.outcome |
+        (one.weekendPickup === true ? WEEKEND_BIT : 0) |
+        (one.contract === true ? CONTRACT_BIT : 0)
       for (const name of ['laneId', 'quotedAt', 'rateCents', 'miles'] as const) portion[name][at] = row[name]
     }
     book.append(portion)
@@ -142,6 +158,9 @@ function followed(list: readonly (Known | { remove: number })[]) {
 const listed = (quotes: readonly Known[]) => quotes.map((one) => ({ ...one, lane: identityOf(one.places) }))
 
 const scopesOf = (book: QuoteBook): { scope: Scope; has: (one: LanePlaces) => boolean }[] =>
+  (['all', ...rateTypes] as const).flatMap((pool) => scopesIn(book, pool))
+
+const scopesIn = (book: QuoteBook, pool: Pool): { scope: Scope; has: (one: LanePlaces) => boolean }[] =>
   [null, 'V'].flatMap((equipmentCode) => {
     const ofEquipment = (one: LanePlaces) => equipmentCode === null || one.equipmentCode === equipmentCode
     const areas = [
@@ -167,7 +186,7 @@ const scopesOf = (book: QuoteBook): { scope: Scope; has: (one: LanePlaces) => bo
     return areas.flatMap(({ area, has }) =>
       area === undefined
         ? []
-        : [{ scope: { area, equipmentCode }, has: (one: LanePlaces) => has(one) && ofEquipment(one) }],
+        : [{ scope: { area, equipmentCode, pool }, has: (one: LanePlaces) => has(one) && ofEquipment(one) }],
     )
   })
 
@@ -180,12 +199,14 @@ describe('a book after any changes', () => {
       fc.property(changes, (list) => {
         const { book, quotes } = followed(list)
         expect(book.size).toBe(quotes.length)
-        expect([book.won, book.decided]).toEqual([
-          quotes.filter(({ outcome }) => outcome === 'won').length,
-          quotes.filter(({ outcome }) => outcome !== 'pending').length,
-        ])
+        for (const pool of ['all', ...rateTypes] as const) {
+          const of = quotes.filter((one) => isInPool(pool, rateTypeOf(one)))
+          expect(book.counts(pool)).toEqual(
+            ['pending', 'won', 'lost'].map((outcome) => of.filter((one) => one.outcome === outcome).length),
+          )
+        }
         for (const { scope, has } of scopesOf(book)) {
-          const of = quotes.filter((one) => has(one.places))
+          const of = quotes.filter((one) => has(one.places) && isInPool(scope.pool, rateTypeOf(one)))
           expect(finished(countScopeRates(book, scope))).toEqual(countRates(of))
           expect(finished(countScopeHistory(book, scope, NOW))).toEqual(countHistory(of, NOW))
           expect(finished(countScopeMiles(book, scope)).sort(byMiles)).toEqual(countMiles(of).sort(byMiles))
@@ -213,9 +234,7 @@ describe('a book after any changes', () => {
           const rows = finished(one.columns.orderedRows())
           const estimator = finished(prepareEstimatorInSteps(one, NOW, rows).steps)
           const costs = finished(prepareCostsInSteps(one, NOW, rows))
-          const haulLog = finished(
-            rateByMilesInSteps(finished(haulQuotesInSteps(one.columns, 20_000)), 20_000),
-          )
+          const haulLog = finished(rateByMilesInSteps(finished(haulQuotesInSteps(one, 20_000)), 20_000))
           return { estimator, costs, haulLog }
         })
         const plain = {
@@ -252,7 +271,7 @@ describe('a book after any changes', () => {
         const { book } = followed(before)
         const rows = () => finished(book.columns.orderedRows())
         const costs = finished(prepareCostsInSteps(book, NOW, rows()))
-        const unlisten = book.listen(() => ({ costs }))
+        const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
         for (const change of after) {
           if ('remove' in change) book.remove(change.remove)
           else put(book, change)
@@ -319,7 +338,7 @@ test('the book keeps the weekend pickups: the effect is that of a list, and a la
       expect(expectedCost(costs, { costKeys, miles: 780, weekendPickup })).toEqual(
         expectedCost(plain, { costKeys, miles: 780, weekendPickup }),
       )
-    const unlisten = book.listen(() => ({ costs }))
+    const unlisten = book.listen(() => ({ estimators: [], costs: { spot: costs, contract: costs } }))
     for (const { laneId } of quotes) if (laneId % 2 === 0) book.remove(laneId)
     unlisten()
     const left = costs.residuals.get(costKeys.at(-1) ?? '')

@@ -2,9 +2,18 @@ import { beforeChange, type Estimator } from '../estimate/estimator.ts'
 import { type CostModel, countLoad } from '../estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
 import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
+import { type Pool, type RateType, rateTypes } from '../rate-type.ts'
 import { regionOf } from '../regions.ts'
 import type { Steps } from '../steps.ts'
-import { LOST, OUTCOMES, QuoteColumns, type QuotePortion, type QuoteRow, WON } from './quote-columns.ts'
+import {
+  LOST,
+  OUTCOMES,
+  PENDING,
+  QuoteColumns,
+  type QuotePortion,
+  type QuoteRow,
+  WON,
+} from './quote-columns.ts'
 import { QuoteNames } from './quote-names.ts'
 
 /** The places and the equipment of a lane, as stored in the database. Keys are folded place names. */
@@ -32,18 +41,55 @@ export interface Corridor extends Area {
   areas: readonly Area[]
 }
 
-/** A city pair and an equipment. `won`, `lost` and `pending` count its quotes, whatever their rates. */
+/** A city pair and an equipment. `counts` are those of its quotes, whatever their rates: see `countsOf`. */
 export interface BookLane {
   readonly number: number
   readonly places: LanePlaces
   readonly corridor: Corridor
-  readonly counts: [pending: number, won: number, lost: number, refused: number]
+  /** By rate type, then by outcome. */
+  readonly counts: number[]
 }
 
-/** Models prepared from a book's quotes for a day. The book notifies them of every change. */
+/** Numbers of quotes by outcome. */
+export type OutcomeCounts = readonly [pending: number, won: number, lost: number]
+
+/** The numbers of a lane's quotes in a pool. */
+export function countsOf({ counts }: Pick<BookLane, 'counts'>, pool: Pool): OutcomeCounts {
+  const of = (outcome: number) =>
+    (pool === 'contract' ? 0 : (counts[outcome] ?? 0)) +
+    (pool === 'spot' ? 0 : (counts[OUTCOMES.length + outcome] ?? 0))
+  return [of(PENDING), of(WON), of(LOST)]
+}
+
+/** Models of the quotes of a rate type, prepared for a day. The book notifies them of every change. */
 export interface PreparedAdvice {
   readonly estimator: Estimator
   readonly costs: CostModel
+}
+
+/** The models of each rate type. Null without quotes of the type; spot has models if there are no quotes at all. */
+export type AdviceByType = Readonly<Record<RateType, PreparedAdvice | null>>
+
+/** Models that are being prepared, or that are in use. */
+export interface ListeningModels {
+  readonly estimators: readonly Estimator[]
+  readonly costs: Readonly<Partial<Record<RateType, CostModel>>>
+}
+
+/**
+ * The models that answer about quotes of a rate type: those of its own quotes, else those of the other type.
+ *
+ * @example adviceFor(prepared, 'contract').rateType // 'spot' in a brokerage without contract quotes
+ */
+export function adviceFor(
+  prepared: AdviceByType,
+  rateType: RateType,
+): PreparedAdvice & { readonly rateType: RateType } {
+  for (const one of [rateType, ...rateTypes]) {
+    const models = prepared[one]
+    if (models !== null) return { ...models, rateType: one }
+  }
+  throw new Error('A prepared book has models of a rate type.')
 }
 
 /**
@@ -59,6 +105,7 @@ export interface PreparedAdvice {
  */
 export class QuoteBook implements QuotedLanes {
   readonly columns = new QuoteColumns()
+  readonly pool = 'all'
   /**
    * Quotes that are kept apart, because an amount cannot be converted to the basis of the book. They count nowhere; statistics say
    * how many there are.
@@ -68,16 +115,15 @@ export class QuoteBook implements QuotedLanes {
   readonly lanes: BookLane[] = []
   /** Every city pair. */
   readonly all: Area = { revision: 0, corridors: [] }
-  /** Over all quotes, whatever their rates. */
-  won = 0
-  decided = 0
+  /** Like the counts of a lane, over all quotes. */
+  readonly #counts = noCounts()
   #revision = 0
   readonly #corridors = new Map<string, Corridor>()
   readonly #areas = new Map<string, Area>()
   /** Each name of a place once: thousands of lanes have the same states, markets and cities. */
   readonly #names = new Map<string, string>()
   /** Models that were prepared from the quotes, or are being prepared. */
-  readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
+  readonly #listeners = new Set<() => ListeningModels>()
 
   get laneCount(): number {
     return this.lanes.length
@@ -103,19 +149,19 @@ export class QuoteBook implements QuotedLanes {
     yield* this.columns.join()
     yield* this.apart.join()
     const { lane: laneOf, rows } = this.columns
-    const counts = new Int32Array(OUTCOMES.length * this.lanes.length)
+    const counts = new Int32Array(COUNTS * this.lanes.length)
     for (let row = 0; row < rows; row++) {
       if (row % ROWS_PER_STEP === 0) yield
       const lane = laneOf[row] as number
       if (lane < 0) continue
-      const at = OUTCOMES.length * lane + this.columns.outcomeOf(row)
+      const at = COUNTS * lane + this.#countedAs(row)
       counts[at] = (counts[at] as number) + 1
     }
     for (const { number, counts: ofLane } of this.lanes) {
-      for (let outcome = 0; outcome < OUTCOMES.length; outcome++)
-        ofLane[outcome] = counts[OUTCOMES.length * number + outcome] as number
-      this.won += ofLane[WON]
-      this.decided += ofLane[WON] + ofLane[LOST]
+      for (let at = 0; at < COUNTS; at++) {
+        ofLane[at] = counts[COUNTS * number + at] as number
+        this.#counts[at] = (this.#counts[at] as number) + (ofLane[at] as number)
+      }
     }
   }
 
@@ -127,7 +173,7 @@ export class QuoteBook implements QuotedLanes {
     if (lane !== undefined) return lane.number
     const own = this.#ownNames(places)
     const corridor = known ?? this.#newCorridor(own)
-    const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: [0, 0, 0, 0] }
+    const made: BookLane = { number: this.lanes.length, places: own, corridor, counts: noCounts() }
     this.lanes.push(made)
     // `push` would allocate 17 places, and most city pairs have one lane.
     if (corridor.lanes.length === 0) corridor.lanes = [made]
@@ -184,9 +230,14 @@ export class QuoteBook implements QuotedLanes {
   }
 
   /** Notifies the models that `prepared` returns of every change, until the returned function is called. */
-  listen(prepared: () => Partial<PreparedAdvice>): () => void {
+  listen(prepared: () => ListeningModels): () => void {
     this.#listeners.add(prepared)
     return () => this.#listeners.delete(prepared)
+  }
+
+  /** The numbers of quotes of a pool, whatever their rates. */
+  counts(pool: Pool): OutcomeCounts {
+    return countsOf({ counts: this.#counts }, pool)
   }
 
   /** Approximate memory of the quotes, in bytes. */
@@ -207,8 +258,7 @@ export class QuoteBook implements QuotedLanes {
 
   #changing(lane: number): void {
     for (const prepared of this.#listeners) {
-      const { estimator } = prepared()
-      if (estimator) beforeChange(estimator, lane)
+      for (const estimator of prepared().estimators) beforeChange(estimator, lane)
     }
   }
 
@@ -217,16 +267,14 @@ export class QuoteBook implements QuotedLanes {
     const { columns } = this
     const lane = this.lanes[columns.lane[row] as number]
     if (lane === undefined) return
-    const outcome = columns.outcomeOf(row) as 0 | 1 | 2 | 3
-    lane.counts[outcome] += by
-    if (outcome === WON || outcome === LOST) this.decided += by
-    if (outcome === WON) this.won += by
+    const at = this.#countedAs(row)
+    for (const counts of [lane.counts, this.#counts]) counts[at] = (counts[at] as number) + by
     this.#revision++
     lane.corridor.revision = this.#revision
     for (const area of lane.corridor.areas) area.revision = this.#revision
     for (const prepared of this.#listeners) {
-      const { costs } = prepared()
-      if (!costs) continue
+      const costs = prepared().costs[columns.rateTypeOf(row)]
+      if (costs === undefined) continue
       const load = {
         costCents: columns.costCents[row] as number,
         miles: columns.miles[row] as number,
@@ -236,6 +284,12 @@ export class QuoteBook implements QuotedLanes {
       }
       countLoad(costs, load, by)
     }
+  }
+
+  /** The place of a quote in counts. */
+  #countedAs(row: number): number {
+    const { columns } = this
+    return columns.outcomeOf(row) + (columns.rateTypeOf(row) === 'contract' ? OUTCOMES.length : 0)
   }
 
   #newCorridor(places: LanePlaces): Corridor {
@@ -281,6 +335,10 @@ export class QuoteBook implements QuotedLanes {
     return made
   }
 }
+
+/** Entries of `counts`: each rate type with each outcome. */
+const COUNTS = 2 * OUTCOMES.length
+const noCounts = (): number[] => new Array<number>(COUNTS).fill(0)
 
 /** Rows that are counted in one step. */
 const ROWS_PER_STEP = 50_000

@@ -1,4 +1,5 @@
 import type { Outcome } from '../history.ts'
+import type { RateType } from '../rate-type.ts'
 import { type Steps, sortInSteps } from '../steps.ts'
 
 /** Outcomes by their number in the outcome column. */
@@ -24,6 +25,8 @@ export interface QuoteRow {
   readonly customer?: number
   /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
   readonly weekendPickup?: boolean
+  /** True for a contract quote. Absent: a spot quote. */
+  readonly contract?: boolean
   /** What only statistics read. Absent: all of it is unknown. */
   readonly details?: QuoteDetails
 }
@@ -53,7 +56,6 @@ export const FACTS = {
   truckCost: 2,
   /** The person imported it, and did not quote it: the file names no rep. */
   imported: 4,
-  contract: 8,
   cancelled: 16,
   /** It has a booking, or a cancelled one. */
   booked: 32,
@@ -85,9 +87,10 @@ export function bitsOfConvertedBy(by: (typeof CONVERTED_BY)[number]): number {
   return CONVERTED_BY.indexOf(by) << CONVERTED_SHIFT
 }
 
-/** In `outcomeAndPickup`, the bits of the outcome, and the bit of a weekend pickup. */
+/** In `traits`, the bits of the outcome, and the bits of a weekend pickup and of a contract quote. */
 const OUTCOME_BITS = 3
 export const WEEKEND_BIT = 4
+export const CONTRACT_BIT = 8
 
 /**
  * Quotes in columns, each with its lane: entry n of every column is a value of quote n. Only the first `count` entries are
@@ -102,8 +105,8 @@ export interface QuotePortion {
   /** `UNKNOWN_COST` if unknown. */
   readonly costCents: Int32Array
   readonly miles: Float64Array
-  /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup. */
-  readonly outcomeAndPickup: Uint8Array
+  /** An index of `OUTCOMES`, plus `WEEKEND_BIT` for a weekend pickup and `CONTRACT_BIT` for a contract quote. */
+  readonly traits: Uint8Array
   readonly customer: Int32Array
   /** See `QuoteDetails`. */
   readonly quotedCents: Int32Array
@@ -129,7 +132,7 @@ export function emptyPortion(quotes: number): QuotePortion {
     rateCents: new Int32Array(quotes),
     costCents: new Int32Array(quotes),
     miles: new Float64Array(quotes),
-    outcomeAndPickup: new Uint8Array(quotes),
+    traits: new Uint8Array(quotes),
     customer: new Int32Array(quotes),
     quotedCents: new Int32Array(quotes),
     quotedCostCents: new Int32Array(quotes),
@@ -145,16 +148,17 @@ export function emptyPortion(quotes: number): QuotePortion {
 /** @example quoteAt(portion, 0).laneId // 7 */
 export function quoteAt(portion: QuotePortion, at: number): QuoteRow {
   const costCents = portion.costCents[at] as number
-  const outcomeAndPickup = portion.outcomeAndPickup[at] as number
+  const traits = portion.traits[at] as number
   return {
     laneId: portion.laneId[at] as number,
     quotedAt: portion.quotedAt[at] as number,
     rateCents: portion.rateCents[at] as number,
     costCents: costCents === UNKNOWN_COST ? Number.NaN : costCents,
-    outcome: outcomeAndPickup & OUTCOME_BITS,
+    outcome: traits & OUTCOME_BITS,
     miles: portion.miles[at] as number,
     customer: portion.customer[at] as number,
-    weekendPickup: (outcomeAndPickup & WEEKEND_BIT) !== 0,
+    weekendPickup: (traits & WEEKEND_BIT) !== 0,
+    contract: (traits & CONTRACT_BIT) !== 0,
     details: {
       quotedCents: portion.quotedCents[at] as number,
       quotedCostCents: portion.quotedCostCents[at] as number,
@@ -175,7 +179,7 @@ const COLUMNS = [
   'rateCents',
   'costCents',
   'miles',
-  'outcomeAndPickup',
+  'traits',
   'customer',
   'quotedCents',
   'quotedCostCents',
@@ -229,7 +233,7 @@ export class QuoteColumns {
   costCents = new Int32Array(0)
   miles = new Float64Array(0)
   /** See `outcomeOf` and `isWeekendPickup`. */
-  outcomeAndPickup = new Uint8Array(0)
+  traits = new Uint8Array(0)
   customer = new Int32Array(0)
   /** See `QuoteDetails`. */
   quotedCents = new Int32Array(0)
@@ -313,7 +317,10 @@ export class QuoteColumns {
     this.quotedAt[row] = quote.quotedAt
     this.rateCents[row] = quote.rateCents
     this.costCents[row] = Number.isNaN(quote.costCents) ? UNKNOWN_COST : quote.costCents
-    this.outcomeAndPickup[row] = quote.outcome | (quote.weekendPickup === true ? WEEKEND_BIT : 0)
+    this.traits[row] =
+      quote.outcome |
+      (quote.weekendPickup === true ? WEEKEND_BIT : 0) |
+      (quote.contract === true ? CONTRACT_BIT : 0)
     this.miles[row] = quote.miles
     this.customer[row] = quote.customer ?? 0
     this.#putDetails(row, quote.details ?? noDetails)
@@ -339,11 +346,15 @@ export class QuoteColumns {
 
   /** The outcome of a row: an index of `OUTCOMES`. */
   outcomeOf(row: number): number {
-    return (this.outcomeAndPickup[row] as number) & OUTCOME_BITS
+    return (this.traits[row] as number) & OUTCOME_BITS
   }
 
   isWeekendPickup(row: number): boolean {
-    return ((this.outcomeAndPickup[row] as number) & WEEKEND_BIT) !== 0
+    return ((this.traits[row] as number) & WEEKEND_BIT) !== 0
+  }
+
+  rateTypeOf(row: number): RateType {
+    return ((this.traits[row] as number) & CONTRACT_BIT) === 0 ? 'spot' : 'contract'
   }
 
   /** How many quotes a lane has. */

@@ -2,14 +2,16 @@ import type { PastQuote } from '../history.ts'
 import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
 import { type MilesCount, MilesCounter } from '../lane-insight.ts'
 import { type RateCount, RateCounter } from '../rate-counts.ts'
+import { isInPool, type Pool, type RateType } from '../rate-type.ts'
 import { mapInSteps, type Steps, sortInSteps } from '../steps.ts'
-import type { Area, BookLane, QuoteBook } from './quote-book.ts'
+import { type Area, type BookLane, countsOf, type QuoteBook } from './quote-book.ts'
 import { OUTCOMES, REFUSED, UNKNOWN_COST } from './quote-columns.ts'
 
-/** The quotes of an area with one equipment; null means all equipment. */
+/** The quotes of an area with one equipment (null means all equipment) in a pool. */
 export interface Scope {
   readonly area: Area
   readonly equipmentCode: string | null
+  readonly pool: Pool
 }
 
 /** The lanes of a scope: not as a list, which takes milliseconds for the thousands of lanes of a whole brokerage. */
@@ -28,11 +30,11 @@ function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): St
   const { columns } = book
   let work = 0
   const seeCounting = (row: number) => {
-    if (columns.outcomeOf(row) !== REFUSED) see(row)
+    if (columns.outcomeOf(row) !== REFUSED && isInPool(scope.pool, columns.rateTypeOf(row))) see(row)
   }
   for (const lane of lanesOf(scope)) {
     columns.eachRowOf(lane.number, seeCounting)
-    work += book.columns.countOf(lane.number) + LANE_WORK
+    work += columns.countOf(lane.number) + LANE_WORK
     if (work < QUOTES_PER_STEP) continue
     work = 0
     yield
@@ -79,18 +81,19 @@ export function countScope(scope: Scope): { quotes: number; decided: number; lan
   const decidedCorridors = new Set<unknown>()
   let quotes = 0
   let decided = 0
-  for (const { counts, corridor } of lanesOf(scope)) {
-    const [pending, won, lost] = counts
+  for (const lane of lanesOf(scope)) {
+    const [pending, won, lost] = countsOf(lane, scope.pool)
     quotes += pending + won + lost
     decided += won + lost
-    if (won + lost > 0) decidedCorridors.add(corridor)
+    if (won + lost > 0) decidedCorridors.add(lane.corridor)
   }
   return { quotes, decided, lanes: decidedCorridors.size }
 }
 
-/** A past quote with its equipment. */
+/** A past quote with its equipment and its rate type. */
 export interface ScopeQuote extends PastQuote {
   readonly equipmentCode: string
+  readonly rateType: RateType
 }
 
 /** The newest quotes of a scope, at most `max`, oldest first. */
@@ -109,6 +112,7 @@ export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps
       quotedAt: columns.quotedAt[row] as number,
       miles: Number.isNaN(miles) ? null : miles,
       equipmentCode: lanes[columns.lane[row] as number]?.places.equipmentCode ?? '',
+      rateType: columns.rateTypeOf(row),
     }
   })
 }

@@ -30,7 +30,7 @@ function quotesAnswered(meanDays: { won: number; lost: number }, seed = 1): Lane
 }
 
 const timesOf = (quotes: readonly LaneQuote[]) =>
-  finished(answerTimesInSteps(quotedLanes(quotes).columns, Math.floor(NOW / DAY)))
+  finished(answerTimesInSteps(quotedLanes(quotes), Math.floor(NOW / DAY)))
 
 describe('an undecided quote', () => {
   test('says little if wins and losses are answered equally fast, however slowly', () => {

@@ -1,6 +1,6 @@
-import type { QuoteColumns } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
+import { isPooled, type PooledQuotes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 /** The first age, in days, of each group of quotes that is counted together. */
@@ -42,12 +42,13 @@ export function leaningAt(times: AnswerTimes, age: number): Leaning {
  * makes wins and losses of its age as frequent as among settled quotes. If both are answered equally fast, the part is 0.
  * Quotes that are still undecided after 60 days are taken to be like the others.
  */
-export function* answerTimesInSteps(columns: QuoteColumns, today: number): Steps<AnswerTimes> {
+export function* answerTimesInSteps(quoted: PooledQuotes, today: number): Steps<AnswerTimes> {
+  const { columns } = quoted
   const counts = GROUPS.map(() => [0, 0, 0])
   const settled = [0, 0, 0]
   for (let row = 0; row < columns.rows; row++) {
     if (row % ROWS_PER_STEP === 0) yield
-    if ((columns.lane[row] as number) < 0) continue
+    if ((columns.lane[row] as number) < 0 || !isPooled(quoted, row)) continue
     const age = today - dayOf(columns.quotedAt[row] as number)
     if (age < 0 || age > SETTLED_TO) continue
     const outcome = columns.outcomeOf(row)

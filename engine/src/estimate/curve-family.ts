@@ -1,4 +1,3 @@
-import type { QuoteColumns } from '../book/quote-columns.ts'
 import { PENDING } from '../book/quote-columns.ts'
 import type { Steps } from '../steps.ts'
 import type { CountedRates } from './counted-rates.ts'
@@ -7,6 +6,7 @@ import { dayOf } from './day.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import { type FoldedAgainst, HALF_LIFE_DAYS, laneOutcomesInSteps } from './lane-fold.ts'
 import type { CurveShape } from './price-response.ts'
+import { isPooled, type QuotedLanes } from './quoted-lanes.ts'
 import {
   addMessageUp,
   emptyLikelihood,
@@ -87,7 +87,7 @@ function sumOf(lanes: readonly SampledLane[]): SampledLane {
 
 /** The lanes with the greatest weight of decided quotes; the last one is the sum of the lighter ones. */
 function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
-  const weights = yield* laneWeights(against.quoted.columns, against.quoted.laneCount, against.day)
+  const weights = yield* laneWeights(against.quoted, against.day)
   const heaviest = laneOrder
     .filter((lane) => (weights[lane] as number) > 0)
     .sort((one, other) => (weights[other] as number) - (weights[one] as number))
@@ -107,12 +107,13 @@ const ROWS_PER_STEP = 20_000
 const WHOLE = 2 ** 20
 
 /** By lane: its decided quotes, each with its weight by age. */
-function* laneWeights(columns: QuoteColumns, laneCount: number, today: number): Steps<Float64Array> {
+function* laneWeights(quoted: QuotedLanes, today: number): Steps<Float64Array> {
+  const { columns, laneCount } = quoted
   const weights = new Float64Array(laneCount)
   for (let row = 0; row < columns.rows; row++) {
     const lane = columns.lane[row] as number
     const age = today - dayOf(columns.quotedAt[row] as number)
-    if (lane >= 0 && age >= 0 && columns.outcomeOf(row) !== PENDING)
+    if (lane >= 0 && age >= 0 && isPooled(quoted, row) && columns.outcomeOf(row) !== PENDING)
       weights[lane] = (weights[lane] as number) + Math.round(WHOLE * 2 ** (-age / HALF_LIFE_DAYS))
     if (row % ROWS_PER_STEP === 0) yield
   }

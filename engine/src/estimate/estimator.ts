@@ -20,7 +20,7 @@ import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
 import { haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
-import { type Morning, referenceOf } from './reference-rate.ts'
+import { type LaneLevel, levelWeight, type Morning, referenceOf } from './reference-rate.ts'
 import { type Swings, swingsInSteps } from './swings.ts'
 import {
   addMessageUp,
@@ -46,6 +46,24 @@ export interface ScopeModel {
   decided: number
   won: number
   lanes: number
+  /** The decided quotes of the other rate type that the total includes, each with the weight that it counts with. */
+  borrowed: number
+}
+
+/** What the estimates of a rate type take from the quotes of the other: see `estimatorsByTypeInSteps`. */
+export interface Borrowing {
+  readonly from: Estimator
+  /** An outcome of the other type counts as this part of an own one, from 0 to 1. */
+  readonly weight: number
+  /** How the curves of the own type differ from those of the other: in log odds, and in log steepness. */
+  readonly levelShift: number
+  readonly steepnessShift: number
+  /** ln of the own rates divided by those of the other type on the same lane. */
+  readonly rateOffset: number
+  /** A well-known rate of the other type on the lane counts as this number of own quotes. */
+  readonly rateWeight: number
+  /** The lanes with quotes of both types, from which the last two are learned. */
+  readonly lanesOfBoth: number
 }
 
 /**
@@ -72,12 +90,18 @@ export interface Estimator extends FoldedAgainst {
   readonly folded: Map<number, LaneFold>
   /** Lanes whose quotes changed since they were last folded. */
   readonly changing: Set<number>
+  /** Null for a model of one pool of quotes. */
+  borrowing: Borrowing | null
 }
 
 /** The most folds cached. */
 const FOLDED_MAX = 500
 
-function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: LaneIdentity): ScopeModel {
+export function scopePath(
+  scopes: Map<string, ScopeModel>,
+  tenant: ScopeModel,
+  lane: Pick<LaneIdentity, 'scopes'>,
+): ScopeModel {
   let parent = tenant
   let path = ''
   for (const { name, key } of lane.scopes) {
@@ -100,6 +124,7 @@ function emptyScope(name: string, key: string, parent: ScopeModel | null): Scope
     decided: 0,
     won: 0,
     lanes: 0,
+    borrowed: 0,
   }
 }
 
@@ -144,29 +169,55 @@ function* preparation(
   made: { estimator: Estimator | null },
   { quoted, now, rows }: { quoted: QuotedLanes; now: number; rows: Int32Array },
 ): Steps<Estimator> {
+  const groundwork = yield* groundworkInSteps(quoted, now, rows)
+  made.estimator = estimatorOn(groundwork)
+  yield* sendLanes(made.estimator, groundwork.counted)
+  yield* sendScopes(made.estimator)
+  return made.estimator
+}
+
+/** What an estimator is made from: what the lanes have in common. */
+export interface Groundwork {
+  readonly against: FoldedAgainst
+  readonly counted: CountedRates
+  readonly swings: Swings
+  readonly family: CurveFamily
+}
+
+/** A curve by miles is that of the pool if it has this many quotes with miles; else that of all quotes. */
+const OWN_HAUL_MIN = 100
+
+/** @param rows all rows of the pool in the order of time */
+export function* groundworkInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<Groundwork> {
   const day = dayOf(now)
-  const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
+  const own = yield* haulQuotesInSteps(quoted, day)
+  const isEnough = quoted.pool === 'all' || own.length >= OWN_HAUL_MIN
+  const { columns } = quoted
+  const hauls = isEnough ? own : yield* haulQuotesInSteps({ columns, pool: 'all' }, day)
+  const haulLog = yield* rateByMilesInSteps(hauls, day)
   const counted = yield* countedRatesInSteps(quoted, rows, { day, haulLog })
   const { logRates, middle } = counted
-  const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
-  const answers = yield* answerTimesInSteps(quoted.columns, day)
+  const market = yield* marketDaysInSteps(columns, rows, logRates)
+  const answers = yield* answerTimesInSteps(quoted, day)
   const against: FoldedAgainst = { quoted, day, haulLog, tenantMiddle: middle, market, answers }
   const swings = yield* swingsInSteps(quoted, rows, { logRates, day, answers })
-  const family = yield* chooseFamily(against, counted)
-  const estimator: Estimator = {
+  return { against, counted, swings, family: yield* chooseFamily(against, counted) }
+}
+
+/** An estimator without messages yet. */
+export function estimatorOn({ against, swings, family }: Groundwork): Estimator {
+  return {
     ...against,
     family,
     swings,
     tenant: emptyScope('tenant', '', null),
     scopes: new Map<string, ScopeModel>(),
-    sent: new Uint8Array(quoted.laneCount),
+    sent: new Uint8Array(against.quoted.laneCount),
     changed: new Map(),
     folded: new Map(),
     changing: new Set(),
+    borrowing: null,
   }
-  made.estimator = estimator
-  yield* sendMessages(estimator, counted)
-  return estimator
 }
 
 interface Tree {
@@ -174,10 +225,15 @@ interface Tree {
   readonly tenant: ScopeModel
 }
 
-/**
- * Adds the message of every lane and scope to the totals of the scope above it, and counts the lane's quotes there.
- */
-function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): Steps<void> {
+/** Receives the level of a lane while its message is sent. */
+type SeeLevel = (lane: number, level: LaneLevel) => void
+
+/** Adds the message of every lane to the total of its scope, and counts the lane's quotes there. */
+export function* sendLanes(
+  model: Estimator,
+  { laneOrder, rowsOf }: CountedRates,
+  see: SeeLevel = () => {},
+): Steps<void> {
   const tree: Tree = { scopes: model.scopes as Map<string, ScopeModel>, tenant: model.tenant }
   const logLikelihood = new Float64Array(BANK_SIZE)
   const likelihood = emptyLikelihood()
@@ -186,6 +242,7 @@ function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): S
     const scope = scopePath(tree.scopes, tree.tenant, model.quoted.identity(lane))
     const fold = yield* laneOutcomesInSteps(model, lane, rowsOf(lane), knots)
     model.sent[lane] = 1
+    if (fold.level !== undefined) see(lane, fold.level)
     if (fold.decided > 0) {
       // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.
       scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood, model.family.shape), likelihood)
@@ -198,13 +255,23 @@ function* sendMessages(model: Estimator, { laneOrder, rowsOf }: CountedRates): S
     }
     yield
   }
+}
+
+/** Adds the message of every scope to the total of the scope above it. */
+export function* sendScopes(model: Estimator): Steps<void> {
+  const likelihood = emptyLikelihood()
   // Parents are created before their children, so the reverse order visits children first.
-  for (const scope of [...tree.scopes.values()].reverse()) {
-    if (!scope.parent || scope.decided === 0) continue
+  for (const scope of [...model.scopes.values()].reverse()) {
+    if (!scope.parent || isSilent(scope)) continue
     scaledLikelihood(scope.total, likelihood)
     addMessageUp(scope.parent.total, likelihood, SCOPE_KINSHIP)
     yield
   }
+}
+
+/** Whether a scope has no outcomes, so that it sends no message. */
+function isSilent({ decided, borrowed }: ScopeModel): boolean {
+  return decided === 0 && borrowed === 0
 }
 
 /** The belief about the lanes of a scope from all quotes outside the scope. */
@@ -212,9 +279,7 @@ function beliefFromAbove(scope: ScopeModel): Float64Array {
   if (!scope.fromAbove) {
     if (scope.parent) {
       const parent = beliefFromAbove(scope.parent)
-      // A scope without decided quotes has sent no message.
-      const ownMessage =
-        scope.decided === 0 ? new Float64Array(BANK_SIZE) : messageUp(scope.total, SCOPE_KINSHIP)
+      const ownMessage = isSilent(scope) ? new Float64Array(BANK_SIZE) : messageUp(scope.total, SCOPE_KINSHIP)
       addInto(parent, difference(scope.parent.total, ownMessage))
       scope.fromAbove = messageDown(parent, SCOPE_KINSHIP)
     } else {
@@ -314,7 +379,9 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
     addInto(belief, difference(scope.total, message))
   }
   const decided = laneOf(model, identity.key)?.decided ?? 1
-  return priorOf(messageDown(belief, laneKinship(decided, model.family.spreadIndex)))
+  // A rate of the other type makes the reference rate as certain as that number of own quotes.
+  const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
+  return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
 }
 
 /** The posterior of a lane: its prior from other lanes, updated with its own decided quotes. */
@@ -335,16 +402,63 @@ export function posteriorWith(model: Estimator, knots: Knots, prior: CurveBelief
 }
 
 /**
- * The reference rate of a lane today, in fractional cents: see `referenceOf`. Null if the tenant has no quotes.
+ * The reference rate of a lane today, in fractional cents: see `referenceOf`. A rate of the other type on the lane counts as
+ * some own quotes, after the usual difference between the types. Null if the tenant has no quotes.
  */
 export function referenceRateCents(
   model: Estimator,
   identity: LaneIdentity,
   miles: number | null,
 ): number | null {
+  const own = ownReference(model, identity, miles)
+  const other = otherReference(model, identity, miles)
+  if (own === null || other === null) return expOrNull(own?.log ?? other?.log ?? null)
+  return Math.exp((own.weight * own.log + other.weight * other.log) / (own.weight + other.weight))
+}
+
+const expOrNull = (log: number | null) => (log === null ? null : Math.exp(log))
+
+/** The share of a reference rate that is from a rate of the other type on the same lane. */
+export function otherReferenceShare(model: Estimator, identity: LaneIdentity): number {
+  const other = otherReference(model, identity, null)
+  const own = ownReference(model, identity, null)
+  return other === null ? 0 : other.weight / (other.weight + (own?.weight ?? 0))
+}
+
+/** A reference rate: its logarithm in cents, and its weight in quotes. */
+interface WeighedReference {
+  readonly log: number
+  readonly weight: number
+}
+
+function ownReference(
+  model: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): WeighedReference | null {
   const level = laneOf(model, identity.key)?.level
   const morning = model.market.now ?? (level === undefined ? null : FIRST_MORNING)
-  return morning === null ? null : Math.exp(referenceOf(level, morning, model.day) + model.haulLog(miles))
+  if (morning === null) return null
+  const known = level === undefined ? 0 : levelWeight(level, model.day)
+  return {
+    log: referenceOf(level, morning, model.day) + model.haulLog(miles),
+    weight: known + morning.tenantWeight,
+  }
+}
+
+/** What the other type's quotes of a lane say about its reference rate. Null if it has none. */
+function otherReference(
+  { borrowing }: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): WeighedReference | null {
+  if (borrowing === null) return null
+  const { from, rateOffset, rateWeight } = borrowing
+  const level = laneOf(from, identity.key)?.level
+  const found = level === undefined ? null : ownReference(from, identity, miles)
+  if (level === undefined || found === null) return null
+  const known = levelWeight(level, from.day)
+  return { log: found.log + rateOffset, weight: (rateWeight * known) / (known + 1) }
 }
 
 /** The market for a tenant whose model was prepared before its first quote: only the lane's own rates count. */
@@ -371,8 +485,9 @@ export function offerPosition(
   return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
 }
 
-/** The factor for relative rates on a lane: 1, or `laneLikeness` on a lane never quoted. */
+/** The factor for relative rates on a lane: 1, or `laneLikeness` on a lane never quoted, by no rate type. */
 export function priceWeight(model: Estimator, identity: LaneIdentity): number {
-  const level = laneOf(model, identity.key)?.level
-  return level === undefined ? (model.market.now?.likeness ?? 1) : 1
+  const isKnown =
+    laneOf(model, identity.key)?.level !== undefined || otherReference(model, identity, null) !== null
+  return isKnown ? 1 : (model.market.now?.likeness ?? 1)
 }

@@ -1,3 +1,4 @@
+import type { RateType } from '../rate-type.ts'
 import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { counted } from '../wording.ts'
 import {
@@ -23,7 +24,7 @@ import { countIn, weightOf } from './cost-scopes.ts'
 import { type CostDays, costDaysInSteps, SEASON_WEEKS_MIN, seasonShare } from './cost-season.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
-import type { QuotedLanes } from './quoted-lanes.ts'
+import { inPool, isPooled, type QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 import { type WeekendPickups, weekendPickupsInSteps } from './weekend-pickup.ts'
 
@@ -70,7 +71,14 @@ export interface CostModel extends CostScopes {
   /** The signed errors of the tenant's past forecasts of today's cost, each divided by the usual error of such a forecast. */
   readonly signedErrors: ErrorCounts
   readonly range: ErrorRange
+  /** The costs of the other rate type, which count for a lane with few loads of this one. Null for costs of one pool. */
+  other: CostModel | null
 }
+
+/** A lane with fewer own loads of a rate type borrows from the expected cost of the other type. */
+const OWN_LOADS_ENOUGH = 5
+/** The variance of the difference between the costs of the types on a lane, in log cost. */
+const TYPE_VARIANCE = 0.01
 
 /** An expected carrier cost, with its 80 % range. */
 export interface ExpectedCost {
@@ -79,6 +87,8 @@ export interface ExpectedCost {
   readonly highCents: number
   readonly ownLoads: number
   readonly ownCurve: boolean
+  /** The share that is from loads of the other rate type. */
+  readonly borrowed: number
 }
 
 /** The cost that is expected for a load some days ahead, with its 80 % range. */
@@ -162,6 +172,38 @@ export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int
   return yield* costsInSteps({ count: rows.length, laneCount: quoted.laneCount, load, keysOf }, dayOf(now))
 }
 
+/** The costs of each rate type, which borrow from each other. */
+export type CostsByType = Readonly<Record<RateType, CostModel>>
+
+/**
+ * The costs of spot and of contract loads, apart: each has its own curve, market and residuals.
+ *
+ * @param rows all rows in the order of time
+ */
+export function* costsByTypeInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostsByType> {
+  const ofType = function* (rateType: RateType): Steps<CostModel> {
+    const pooled = inPool(quoted, rateType)
+    const own = rows.filter((row) => isPooled(pooled, row))
+    yield
+    return yield* prepareCostsInSteps(pooled, now, own)
+  }
+  return linked({ spot: yield* ofType('spot'), contract: yield* ofType('contract') })
+}
+
+/** The same for loads in lists. */
+export function costsByType(
+  loads: Readonly<Record<RateType, readonly CostSeen[]>>,
+  now: number,
+): CostsByType {
+  return linked({ spot: prepareCosts(loads.spot, now), contract: prepareCosts(loads.contract, now) })
+}
+
+function linked(costs: CostsByType): CostsByType {
+  costs.spot.other = costs.contract
+  costs.contract.other = costs.spot
+  return costs
+}
+
 function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
   const newest: { logDollars: number; miles: number; ageDays: number }[] = []
   for (let nth = count - 1; nth >= 0 && newest.length < CURVE_LOADS_MAX; nth--) {
@@ -204,7 +246,7 @@ function* costsInSteps({ count, laneCount, load: loadOf, keysOf }: CostLoads, da
   const seasons = AHEAD_DAYS.map((ahead) => seasonShare(costDays, { day, ahead }))
   const folded = yield* foldedInSteps(loads, { day, costDays, seasons })
   const range = errorRange(folded.signedErrors)
-  return { day, curve, ownCurve: own, weekend: learned, costDays, range, ...folded }
+  return { day, curve, ownCurve: own, weekend: learned, costDays, range, ...folded, other: null }
 }
 
 /**
@@ -235,8 +277,10 @@ export function expectedCost(model: CostModel, lane: AskedCost): ExpectedCost | 
   const [today] = expectedOver(model, lane, [0])
   if (today === undefined) return null
   const { costCents, lowCents, highCents } = today
-  const ownLoads = model.residuals.get(lane.costKeys.at(-1) ?? '')?.loads ?? 0
-  return { costCents, lowCents, highCents, ownLoads, ownCurve: model.ownCurve }
+  const ownLoads = ownLoadsOf(model, lane)
+  const borrowed = borrowedCostShare(model, lane)
+  const ownCurve = model.ownCurve || (borrowed > 0 && model.other?.ownCurve === true)
+  return { costCents, lowCents, highCents, ownLoads, ownCurve, borrowed }
 }
 
 /**
@@ -292,8 +336,50 @@ function weekendEffect({ weekend }: CostModel, { weekendPickup }: Pick<CostSeen,
   return weekendPickup === true ? weekend.effect : 0
 }
 
+const ownLoadsOf = (model: CostModel, { costKeys }: AskedCost) =>
+  model.residuals.get(costKeys.at(-1) ?? '')?.loads ?? 0
+
+/**
+ * The share of the expected cost of a lane that is from loads of the other rate type. With few own loads on the lane, both
+ * expected costs count by the variance of their errors, that of the other type with the difference between the types.
+ */
+function borrowedCostShare(model: CostModel, asked: AskedCost): number {
+  const { other } = model
+  if (other === null || other.loads === 0) return 0
+  if (model.loads === 0) return 1
+  if (ownLoadsOf(model, asked) >= OWN_LOADS_ENOUGH) return 0
+  const own = errorSpread(model, asked.costKeys).usual ** 2
+  const others = errorSpread(other, asked.costKeys).usual ** 2 + TYPE_VARIANCE
+  return own / (own + others)
+}
+
 /** @param horizons positions in `AHEAD_DAYS` */
 function expectedOver(model: CostModel, asked: AskedCost, horizons: readonly number[]): CostAhead[] {
+  const share = borrowedCostShare(model, asked)
+  if (share === 0 || model.other === null) return expectedAlone(model, asked, horizons)
+  const others = expectedAlone(model.other, asked, horizons)
+  if (share === 1) return others
+  const own = expectedAlone(model, asked, horizons)
+  return own.map((one, at): CostAhead => {
+    const two = others[at] ?? one
+    const mixed = (of: (cost: CostAhead) => number) =>
+      Math.exp((1 - share) * Math.log(of(one)) + share * Math.log(of(two)))
+    const season =
+      one.season === null || two.season === null
+        ? (one.season ?? two.season)
+        : (1 - share) * one.season + share * two.season
+    return {
+      days: one.days,
+      costCents: mixed(({ costCents }) => costCents),
+      lowCents: mixed(({ lowCents }) => lowCents),
+      highCents: mixed(({ highCents }) => highCents),
+      season,
+    }
+  })
+}
+
+/** The expected costs from the loads of one model. */
+function expectedAlone(model: CostModel, asked: AskedCost, horizons: readonly number[]): CostAhead[] {
   const { costKeys, miles } = asked
   if (miles === null || !(miles > 0) || !Number.isFinite(miles) || model.loads === 0) return []
   const chain = knownChain(model, costKeys)

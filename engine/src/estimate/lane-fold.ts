@@ -7,7 +7,7 @@ import { addQuote, clearKnots, emptyKnots, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
 import { type MarketDays, marketDay } from './market-days.ts'
 import { relativeRate } from './price-response.ts'
-import type { QuotedLanes } from './quoted-lanes.ts'
+import { pooledRows, type QuotedLanes } from './quoted-lanes.ts'
 import type { HaulLog } from './rate-by-miles.ts'
 import { firstReference, type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
 
@@ -102,7 +102,7 @@ export function* laneOutcomesInSteps(
   lane: number,
   counted: CountedRows | null,
   knots: Knots,
-): Steps<LaneOutcomes> {
+): Steps<LaneOutcomes & Pick<LaneFold, 'level'>> {
   const known = counted ?? (yield* countedRowsInSteps(against, lane, null))
   return yield* foldRowsInSteps(against, known, clearKnots(knots), null)
 }
@@ -128,7 +128,7 @@ function* countedRowsInSteps(
   list: FoldedQuotes | null,
 ): Steps<CountedRows> {
   const { columns } = against.quoted
-  const rows = columns.rowsOf(lane)
+  const rows = pooledRows(against.quoted, lane)
   const logRates = new Float64Array(rows.length)
   // Compacts both arrays in place: rows that count move to the front.
   let dated = 0

@@ -1,11 +1,17 @@
 import type { QuoteColumns } from '../book/quote-columns.ts'
 import { QuoteColumns as Columns, OUTCOMES } from '../book/quote-columns.ts'
 import type { PastQuote } from '../history.ts'
+import type { Pool, RateType } from '../rate-type.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 
-/** A tenant's quotes in columns. Lanes have numbers and identities. */
-export interface QuotedLanes {
+/** Quotes in columns, of which those of a pool count. */
+export interface PooledQuotes {
   readonly columns: QuoteColumns
+  readonly pool: Pool
+}
+
+/** A tenant's quotes in columns. Lanes have numbers and identities. */
+export interface QuotedLanes extends PooledQuotes {
   /** Lane numbers are 0 to `laneCount - 1`. */
   readonly laneCount: number
   identity(lane: number): LaneIdentity
@@ -13,11 +19,37 @@ export interface QuotedLanes {
   laneOf(key: string): number | undefined
 }
 
+/** Whether a row is in the pool. */
+export function isPooled({ columns, pool }: PooledQuotes, row: number): boolean {
+  return pool === 'all' || columns.rateTypeOf(row) === pool
+}
+
+/** The rows of a lane that are in the pool, in the order of `(quotedAt, laneId)`. */
+export function pooledRows(quoted: PooledQuotes, lane: number): Int32Array {
+  const rows = quoted.columns.rowsOf(lane)
+  return quoted.pool === 'all' ? rows : rows.filter((row) => isPooled(quoted, row))
+}
+
+/** The same lanes with the quotes of another pool. */
+export function inPool(quoted: QuotedLanes, pool: Pool): QuotedLanes {
+  return {
+    columns: quoted.columns,
+    pool,
+    get laneCount() {
+      return quoted.laneCount
+    },
+    identity: (lane) => quoted.identity(lane),
+    laneOf: (key) => quoted.laneOf(key),
+  }
+}
+
 /** A past quote and its lane. */
 export interface LaneQuote extends PastQuote {
   readonly lane: LaneIdentity
   /** True for a pickup on a Saturday or Sunday. False for another day or an unknown one. */
   readonly weekendPickup?: boolean
+  /** Absent: spot. */
+  readonly rateType?: RateType
 }
 
 /**
@@ -30,7 +62,7 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
   const identities: LaneIdentity[] = []
   const lanes = new Map<string, number>()
   columns.reserve(quotes.length)
-  for (const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity } of quotes) {
+  for (const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity, rateType } of quotes) {
     let lane = lanes.get(identity.key)
     if (lane === undefined) {
       lane = identities.push(identity) - 1
@@ -43,10 +75,12 @@ export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
       costCents: costCents ?? Number.NaN,
       outcome: OUTCOMES.indexOf(outcome),
       miles: miles ?? Number.NaN,
+      contract: rateType === 'contract',
     })
   }
   return {
     columns,
+    pool: 'all',
     laneCount: identities.length,
     identity: (lane) => {
       const identity = identities[lane]

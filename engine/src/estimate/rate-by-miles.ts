@@ -1,8 +1,8 @@
-import type { QuoteColumns } from '../book/quote-columns.ts'
 import type { PastQuote } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
+import { isPooled, type PooledQuotes } from './quoted-lanes.ts'
 
 /** The fields of a quote that the curve uses. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
@@ -41,9 +41,10 @@ const ROWS_PER_STEP = 50_000
  * and sorted. The order does not change the result.
  */
 export function* haulQuotesInSteps(
-  columns: QuoteColumns,
+  quoted: PooledQuotes,
   day: number,
 ): Steps<(MeasuredQuote & { miles: number })[]> {
+  const { columns } = quoted
   let earlier: MeasuredQuote[] = []
   let today: MeasuredQuote[] = []
   let from = Number.NEGATIVE_INFINITY
@@ -54,6 +55,7 @@ export function* haulQuotesInSteps(
     const quotedAt = columns.quotedAt[row] as number
     const quoteDay = dayOf(quotedAt)
     if (quotedAt < from || quoteDay > day || (columns.lane[row] as number) < 0) continue
+    if (!isPooled(quoted, row)) continue
     const quote = {
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,

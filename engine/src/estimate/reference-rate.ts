@@ -169,6 +169,11 @@ export function logReference(market: Market, lane: LaneKey, day: number): number
   return morning === null ? null : referenceOf(market.levels.get(lane), morning, day)
 }
 
+/** The weight of a lane's level on a day, in quotes. */
+export function levelWeight({ weight, day: since }: LaneLevel, day: number): number {
+  return weight * 2 ** (-(day - since) / LEVEL_HALF_LIFE_DAYS)
+}
+
 /** Updates a lane's level with a quote whose log rate is `value` above the index. Creates the level of a new lane. */
 export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
   if (!level) return { weight: 1, mean: value, day }

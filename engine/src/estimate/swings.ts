@@ -24,6 +24,8 @@ const KNOWN_QUOTES_MIN = 8
 /** Information that is assumed to say that lanes do not swing. */
 const STEADY_INFORMATION = 50
 const SWING_MAX = 1.5
+/** Rows read in one step. */
+const ROWS_PER_STEP = 50_000
 
 /** A lane's wins and decided quotes, both fading, on the day of its last quote. */
 interface LaneRates {
@@ -129,7 +131,14 @@ export function* swingsInSteps(
     yesterday = day
     yield
   }
-  for (let lane = 0; lane < laneCount; lane++) endBlock(lanes, lane, swings)
+  // In the order of time: lanes are numbered in the order in which their quotes arrived, and a sum depends on its order.
+  for (let at = 0; at < rows.length; at++) {
+    if (at % ROWS_PER_STEP === 0) yield
+    const lane = columns.lane[rows[at] as number] as number
+    if (lane < 0 || lane >= laneCount) continue
+    endBlock(lanes, lane, swings)
+    lanes.before[lane] = 0
+  }
   const swing = swings.excess / (swings.squares + STEADY_INFORMATION)
   return {
     drift: clip(product / (squares + GAIN_DOUBT), 0, GAIN_MAX) * driftOn(today),

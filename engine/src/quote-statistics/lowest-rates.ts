@@ -1,5 +1,5 @@
 import type { QuoteBook } from '../book/quote-book.ts'
-import { FACTS, type QuoteColumns } from '../book/quote-columns.ts'
+import type { QuoteColumns } from '../book/quote-columns.ts'
 import { bySpecificity, type MinimumTerms, type PricingRule } from '../rules/pricing-rules.ts'
 import type { RuleConditions, RulePlace } from '../rules/rule-conditions.ts'
 import { type CustomerRecords, isSameCustomer } from './customer-records.ts'
@@ -51,15 +51,14 @@ export function lowestRates(
   return (of, row) => {
     const cost = of.quotedCostCents[row] as number
     if (cost === 0) return Number.NaN
-    const isContract = ((of.facts[row] as number) & FACTS.contract) !== 0
+    const rateType = of.rateTypeOf(row)
     const lane = ofLanes.classes[of.lane[row] as number] ?? 0
     const name = ofNames.classes[of.names[row] as number] ?? 0
     const person = classOfPerson[of.person[row] as number] ?? 0
-    const key = 2 * ((lane * nameCount + name) * peopleCount + person) + Number(isContract)
+    const key = 2 * ((lane * nameCount + name) * peopleCount + person) + Number(rateType === 'contract')
     let found = minimums.get(key)
     if (found === undefined) {
       const met = [ofLanes.met[lane], ofNames.met[name], ofPeople.met[person]]
-      const rateType = isContract ? 'contract' : 'spot'
       found = withMinimum.flatMap(({ conditions: asked, terms }, nth): Minimum[] => {
         const isMet = met.every((one) => one?.[nth] === true)
         if (!isMet || (asked.rateType ?? rateType) !== rateType || terms.minimum === undefined) return []

@@ -1,6 +1,7 @@
 import type { QuoteBook } from '../book/quote-book.ts'
 import { FACTS, type QuoteColumns, REFUSED } from '../book/quote-columns.ts'
 import { customerKey } from '../customer-name.ts'
+import type { RateType } from '../rate-type.ts'
 import { type CustomerRecords, isHiddenFrom, isSameCustomer } from './customer-records.ts'
 
 /** Which quotes statistics are about. Absent: all. */
@@ -8,6 +9,7 @@ export interface QuoteSelection {
   readonly originKey?: string
   readonly destinationKey?: string
   readonly equipmentCode?: string
+  readonly rateType?: RateType
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customerName?: string
   /** Only quotes of this person, without imported ones. */
@@ -36,7 +38,7 @@ export function selectedRows(
   records: CustomerRecords,
   reader: Reader,
 ): IsSelected {
-  const { originKey, destinationKey, equipmentCode, customerName, quotedBy } = selection
+  const { originKey, destinationKey, equipmentCode, rateType, customerName, quotedBy } = selection
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, booked = false } = selection
   const asksForLane = originKey !== undefined || destinationKey !== undefined || equipmentCode !== undefined
   const ofLane = !asksForLane
@@ -63,6 +65,7 @@ export function selectedRows(
     if (columns.outcomeOf(row) === REFUSED) return false
     const quotedAt = columns.quotedAt[row] as number
     if (quotedAt < from || quotedAt >= to) return false
+    if (rateType !== undefined && columns.rateTypeOf(row) !== rateType) return false
     if (ofLane !== null && ofLane[columns.lane[row] as number] !== 1) return false
     if (ofNames !== null && ofNames[columns.names[row] as number] !== 1) return false
     if (quotedBy !== undefined && columns.person[row] !== quotedBy) return false

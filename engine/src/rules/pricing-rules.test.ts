@@ -19,7 +19,7 @@ const facts: QuoteFacts = {
   destination: { place: 'atlanta|GA', market: 'ATL', state: 'GA' },
   equipmentCode: 'V',
   miles: 1200,
-  rateType: null,
+  rateType: 'spot',
   repId: 7,
   teamIds: [3, 5],
   confidence: 'low',

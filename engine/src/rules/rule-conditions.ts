@@ -1,4 +1,5 @@
 import type { Confidence } from '../confidence.ts'
+import type { RateType } from '../rate-type.ts'
 
 /** A place of a rule: a city, the market around a city, or a state, with the key that lanes are matched by. */
 export interface RulePlace {
@@ -23,7 +24,7 @@ export interface RuleConditions {
   /** Over this many loaded miles, and up to this many. */
   readonly milesOver?: number
   readonly milesTo?: number
-  readonly rateType?: 'spot' | 'contract'
+  readonly rateType?: RateType
   /** The lane has at most this confidence: `low` includes `none`. */
   readonly confidenceAtMost?: Confidence
 }
@@ -37,8 +38,7 @@ export interface QuoteFacts {
   readonly destination: { readonly place: string; readonly market: string | null; readonly state: string }
   readonly equipmentCode: string | null
   readonly miles: number | null
-  /** A quote of unknown type is a spot quote. */
-  readonly rateType: 'spot' | 'contract' | null
+  readonly rateType: RateType
   readonly repId: number | null
   /** The teams that the rep is in. */
   readonly teamIds: readonly number[]
@@ -87,7 +87,7 @@ export function meets(conditions: RuleConditions, facts: QuoteFacts): boolean {
     (equipment === undefined || facts.equipmentCode === equipment) &&
     (milesOver === undefined || (facts.miles !== null && facts.miles > milesOver)) &&
     (milesTo === undefined || (facts.miles !== null && facts.miles <= milesTo)) &&
-    (rateType === undefined || (facts.rateType ?? 'spot') === rateType) &&
+    (rateType === undefined || facts.rateType === rateType) &&
     (confidenceAtMost === undefined ||
       confidenceOrder.indexOf(facts.confidence) <= confidenceOrder.indexOf(confidenceAtMost))
   )

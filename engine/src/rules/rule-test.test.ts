@@ -15,7 +15,7 @@ const quote = (nth: number): PastQuote => ({
     destination: { place: 'atlanta|GA', market: null, state: 'GA' },
     equipmentCode: 'V',
     miles: 800,
-    rateType: null,
+    rateType: 'spot',
     repId: null,
     teamIds: [],
     confidence: 'low',

@@ -34,6 +34,7 @@ export async function readBacktestFacts(
         quotedAt,
         miles,
         weekendPickup,
+        rateType,
         ...places
       }): BacktestQuote => ({
         laneId,
@@ -46,6 +47,7 @@ export async function readBacktestFacts(
         quotedAt,
         miles,
         weekendPickup,
+        rateType,
         lane: identityOf(places),
       }),
     ),

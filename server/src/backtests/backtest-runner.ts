@@ -211,6 +211,6 @@ async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: n
   const row = await findTenant(transaction, tenant)
   return {
     facts: JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : minimumOf(row)]),
-    conversions: JSON.stringify([row?.default_basis, row?.conversions]),
+    conversions: JSON.stringify([row?.default_basis, row?.default_rate_type, row?.conversions]),
   }
 }

@@ -8,13 +8,14 @@ import {
   type ExpectedInput,
   expectedOf,
 } from '#engine/appraisal/appraisal.ts'
-import type { PreparedAdvice } from '#engine/book/quote-book.ts'
-import type { CustomerEffects } from '#engine/estimate/customer-effect.ts'
+import type { AdviceByType } from '#engine/book/quote-book.ts'
+import type { OfferCustomer } from '#engine/estimate/offer-belief.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import {
   type CostColumn,
   customers,
-  defaultBasisOf,
+  defaultsOf,
   type ExpectedColumn,
   type NewLane,
   pricingRules,
@@ -25,14 +26,14 @@ import type { Database, TenantId } from '../database/session/index.ts'
 import { measuredMiles } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { Books } from './books.ts'
-import type { BrokerageBook } from './brokerage-book.ts'
+import type { BrokerageBook, EffectsByType } from './brokerage-book.ts'
 import { dayRatesOf, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 import { asksForParties, namedParties, partiesIn, type QuotedFor } from './quote-facts.ts'
 
 /** What quotes of a brokerage are appraised by: its book and its settings, of one moment. */
 export interface Pricing {
   /** Null if the book does not fit into memory: quotes then have no expected cost, no warnings and no forecast. */
-  readonly book: (PreparedAdvice & { readonly quotes: BrokerageBook }) | null
+  readonly book: (AdviceByType & { readonly quotes: BrokerageBook }) | null
   readonly settings: AppraisalSettings
 }
 
@@ -53,7 +54,7 @@ export async function pricingOf(
     book: null,
     settings: {
       rules: pricingRules.rulesInForce(await pricingRules.readRules(transaction, tenant)),
-      basis: await defaultBasisOf(transaction, tenant),
+      ...(await defaultsOf(transaction, tenant)),
       experiment: null,
     },
   }))
@@ -97,7 +98,7 @@ export function appraiser(
       parties: asksForParties(settings.rules)
         ? await read((transaction) => partiesIn(transaction, tenant, settings.rules, quotedFor))
         : namedParties(quotedFor),
-      customer,
+      customer: customer === null ? null : customerFor(customer, quotedFor.rateType ?? settings.rateType),
       terms,
       day: needsConversion(terms.basis, terms.currency, settings.basis)
         ? await read((transaction) =>
@@ -138,7 +139,12 @@ export interface NamedCustomer {
   readonly name: string
   /** Null for a customer that nobody knows. */
   readonly hash: number | null
-  readonly effects: CustomerEffects
+  readonly effects: EffectsByType
+}
+
+/** The customer of an offer of a rate type. */
+function customerFor({ hash, effects }: NamedCustomer, rateType: RateType): OfferCustomer {
+  return { hash, effects: effects[rateType] }
 }
 
 /** The customer of a quote. Null if none is named, or without a book. */
@@ -164,13 +170,20 @@ export async function namedCustomer(
 type CostExpected = Pick<NewLane, ExpectedColumn>
 
 /** The expected truck cost of a lane, as in its appraisal, in the columns of the lane. */
-export function costExpected(pricing: Pricing | null, lane: LaneToAppraise): CostExpected {
+export function costExpected(
+  pricing: Pricing | null,
+  lane: LaneToAppraise & Pick<NewLane, 'rate_type'>,
+): CostExpected {
   if (pricing === null) return {}
   const { book, settings } = pricing
   const expected =
     book === null
       ? null
-      : expectedOf(book, { ...placedAs(lane), pickupDate: lane.pickup_date ?? null } satisfies ExpectedInput)
+      : expectedOf(book, {
+          ...placedAs(lane),
+          pickupDate: lane.pickup_date ?? null,
+          rateType: lane.rate_type ?? settings.rateType,
+        } satisfies ExpectedInput)
   if (expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, cents)
   return {

@@ -1,5 +1,6 @@
 import { type Area, areaName, type QuoteBook } from '#engine/book/quote-book.ts'
 import type { Scope } from '#engine/book/scope-counts.ts'
+import type { Pool } from '#engine/rate-type.ts'
 import type { LaneScope } from '#engine/scopes.ts'
 import type { AskedLane } from '../lanes/index.ts'
 
@@ -11,18 +12,23 @@ export interface AskedScope extends Scope {
 /** An area without quotes. */
 const nowhere: Area = { revision: 0, corridors: [] }
 
-/** The quotes of a scope of a lane. Null if the lane has no such scope, because a place is outside every region. */
-export function askedScope(book: QuoteBook, scope: LaneScope, asked: AskedLane): AskedScope | null {
+/** The quotes of a pool in a scope of a lane. Null if the lane has no such scope, because a place is outside every region. */
+export function askedScope(
+  book: QuoteBook,
+  scope: LaneScope,
+  asked: AskedLane,
+  pool: Pool,
+): AskedScope | null {
   const { origin, destination, equipmentCode } = asked
   const wider = (name: string | null): AskedScope | null =>
     name === null
       ? null
-      : { name: `${name} ${equipmentCode ?? ''}`, area: book.area(name) ?? nowhere, equipmentCode }
+      : { name: nameOf(name, equipmentCode, pool), area: book.area(name) ?? nowhere, equipmentCode, pool }
   switch (scope) {
     case 'equipment':
-      return ownScope(book, asked, equipmentCode)
+      return ownScope(book, asked, { equipmentCode, pool })
     case 'corridor':
-      return ownScope(book, asked, null)
+      return ownScope(book, asked, { equipmentCode: null, pool })
     case 'market':
       return wider(areaName.markets(origin.market, destination.market))
     case 'state_pair':
@@ -30,19 +36,24 @@ export function askedScope(book: QuoteBook, scope: LaneScope, asked: AskedLane):
     case 'region':
       return wider(areaName.regions(origin.state, destination.state))
     case 'tenant':
-      return { name: `all ${equipmentCode ?? ''}`, area: book.all, equipmentCode }
+      return { name: nameOf('all', equipmentCode, pool), area: book.all, equipmentCode, pool }
   }
 }
 
-/** The city pair itself, with one type of equipment or with all (null). */
+function nameOf(area: string, equipmentCode: string | null, pool: Pool): string {
+  return `${area} ${equipmentCode ?? ''} ${pool}`
+}
+
+/** The city pair itself: the quotes of a pool, with one type of equipment or with all (null). */
 export function ownScope(
   book: QuoteBook,
   { origin, destination }: AskedLane,
-  equipmentCode: string | null,
+  { equipmentCode, pool }: Pick<Scope, 'equipmentCode' | 'pool'>,
 ): AskedScope {
   return {
-    name: `${origin.key} > ${destination.key} ${equipmentCode ?? ''}`,
+    name: nameOf(`${origin.key} > ${destination.key}`, equipmentCode, pool),
     area: book.corridor(origin.key, destination.key) ?? nowhere,
     equipmentCode,
+    pool,
   }
 }

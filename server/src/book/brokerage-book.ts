@@ -1,24 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
-import { type Area, type LanePlaces, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
+import {
+  type AdviceByType,
+  type Area,
+  adviceFor,
+  type LanePlaces,
+  QuoteBook,
+} from '#engine/book/quote-book.ts'
 import type { QuotePortion, QuoteRow } from '#engine/book/quote-columns.ts'
 import type { QuoteNames } from '#engine/book/quote-names.ts'
 import { type CustomerEffects, customerEffectsInSteps } from '#engine/estimate/customer-effect.ts'
 import { dayOf } from '#engine/estimate/day.ts'
-import { type Estimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
-import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
+import type { Estimator } from '#engine/estimate/estimator.ts'
+import { type CostsByType, costsByTypeInSteps } from '#engine/estimate/expected-cost.ts'
+import { inPool } from '#engine/estimate/quoted-lanes.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
+import { estimatorsByTypeInSteps } from '#engine/estimate/rate-type-estimators.ts'
 import type { CustomerRecords } from '#engine/quote-statistics/customer-records.ts'
+import { type Pool, type RateType, rateTypes } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
 /** A preparation: the revision of the quotes it was made from, its day, and when it was ready (monotonic milliseconds). */
-interface Prepared extends PreparedAdvice {
+interface Prepared extends AdviceByType {
   readonly revision: number
   readonly day: number
   readonly readyAt: number
 }
+
+/** The effects of customers on the quotes of each rate type. */
+export type EffectsByType = Readonly<Record<RateType, CustomerEffects>>
 
 /** Up to this many quotes, every answer waits for a current preparation (some 30 ms), so all lanes are up to date in it. */
 const quickQuotesMax = 1_000
@@ -48,15 +60,19 @@ export class BrokerageBook implements QuoteSink {
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
   #restMs = 0
-  #customers: {
-    readonly estimator: Estimator
-    readonly merged: string
-    readonly effects: Promise<CustomerEffects>
-  } | null = null
+  /** By the rate type of the estimators. */
+  readonly #customers = new Map<
+    RateType,
+    { readonly estimator: Estimator; readonly merged: string; readonly effects: Promise<CustomerEffects> }
+  >()
 
   /** Approximate memory in bytes: the quotes, and the totals of each scope (two arrays of 615 numbers). */
   bytes(): number {
-    return this.quotes.bytes() + (this.#prepared?.estimator.scopes.size ?? 0) * 2 * 615 * 8
+    const scopes = rateTypes.reduce(
+      (sum, rateType) => sum + (this.#prepared?.[rateType]?.estimator.scopes.size ?? 0),
+      0,
+    )
+    return this.quotes.bytes() + scopes * 2 * 615 * 8
   }
 
   get size(): number {
@@ -154,18 +170,18 @@ export class BrokerageBook implements QuoteSink {
     return made.value
   }
 
-  /** The brokerage's curve by miles on the day of `now`. */
-  haulLog(now: number): Steps<HaulLog> {
-    const { columns, all } = this.quotes
+  /** The curve of a pool's rates by miles on the day of `now`. */
+  haulLog(pool: Pool, now: number): Steps<HaulLog> {
+    const { quotes: book } = this
     const day = dayOf(now)
-    return this.result('haul', all, now, function* () {
-      const quotes = yield* haulQuotesInSteps(columns, day)
+    return this.result(`haul ${pool}`, book.all, now, function* () {
+      const quotes = yield* haulQuotesInSteps(inPool(book, pool), day)
       return { value: yield* rateByMilesInSteps(quotes, day), until: (day + 1) * dayMs }
     })
   }
 
   /** The preparation that estimates and expected costs read, for the day of `now`. */
-  async advice(now: number): Promise<PreparedAdvice> {
+  async advice(now: number): Promise<AdviceByType> {
     for (;;) {
       const prepared = this.#prepared
       const { revision } = this.quotes
@@ -199,14 +215,24 @@ export class BrokerageBook implements QuoteSink {
    * brokerage, because they change slowly, and until the next preparation in a small one.
    */
   async customerEffects(
-    { estimator }: Pick<PreparedAdvice, 'estimator'>,
+    prepared: AdviceByType,
+    mergedInto: ReadonlyMap<number, number>,
+  ): Promise<EffectsByType> {
+    return {
+      spot: await this.#effectsOf(adviceFor(prepared, 'spot'), mergedInto),
+      contract: await this.#effectsOf(adviceFor(prepared, 'contract'), mergedInto),
+    }
+  }
+
+  async #effectsOf(
+    { estimator, rateType }: ReturnType<typeof adviceFor>,
     mergedInto: ReadonlyMap<number, number>,
   ): Promise<CustomerEffects> {
     const merged = [...mergedInto].join(';')
-    const known = this.#customers
+    const known = this.#customers.get(rateType)
     const isCurrent =
       known?.estimator === estimator || (known?.estimator.day === estimator.day && !this.#isQuick())
-    if (known !== null && known.merged === merged && isCurrent) return known.effects
+    if (known !== undefined && known.merged === merged && isCurrent) return known.effects
     const { columns } = this.quotes
     const effects = yieldBetweenSteps(
       customerEffectsInSteps(estimator, (row) => {
@@ -216,9 +242,9 @@ export class BrokerageBook implements QuoteSink {
       this.quotes,
     )
     const made = { estimator, merged, effects }
-    this.#customers = made
+    this.#customers.set(rateType, made)
     effects.catch(() => {
-      if (this.#customers === made) this.#customers = null
+      if (this.#customers.get(rateType) === made) this.#customers.delete(rateType)
     })
     return effects
   }
@@ -230,21 +256,28 @@ export class BrokerageBook implements QuoteSink {
     const { revision } = quotes
     // `quotes` is the owner of this work, because the brokerage's requests and the reading of changes must not wait for it.
     const rows = await yieldBetweenSteps(quotes.columns.orderedRows(), quotes)
-    const { steps, begun } = prepareEstimatorInSteps(quotes, now, rows)
-    let prepared: Partial<PreparedAdvice> = {}
-    const unlisten = quotes.listen(() => {
-      const estimator = begun()
-      return estimator === null ? prepared : { ...prepared, estimator }
-    })
+    const { steps, begun } = estimatorsByTypeInSteps(quotes, now, rows)
+    let costs: Partial<CostsByType> = {}
+    const unlisten = quotes.listen(() => ({ estimators: begun(), costs }))
     try {
-      const estimator = await yieldBetweenSteps(steps, quotes)
-      const costs = await yieldBetweenSteps(prepareCostsInSteps(quotes, now, rows), quotes)
-      prepared = { costs }
+      const estimators = await yieldBetweenSteps(steps, quotes)
+      const ready = await yieldBetweenSteps(costsByTypeInSteps(quotes, now, rows), quotes)
+      costs = ready
+      const adviceOf = (rateType: RateType) => {
+        const estimator = estimators[rateType]
+        return estimator === null ? null : { estimator, costs: ready[rateType] }
+      }
       this.#unlisten()
       this.#unlisten = unlisten
       const readyAt = performance.now()
       this.#restMs = Math.min(restMsMax, restShare * (readyAt - began))
-      this.#prepared = { estimator, costs, revision, day: estimator.day, readyAt }
+      this.#prepared = {
+        spot: adviceOf('spot'),
+        contract: adviceOf('contract'),
+        revision,
+        day: dayOf(now),
+        readyAt,
+      }
     } catch (error) {
       unlisten()
       throw error

@@ -16,7 +16,7 @@ export {
 } from './appraiser.ts'
 export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
 export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
-export { BrokerageBook } from './brokerage-book.ts'
+export { BrokerageBook, type EffectsByType } from './brokerage-book.ts'
 export { conversionsOfQuote, needsConversion, type QuotedOn, termsOfQuote } from './quote-conversions.ts'
 export type { QuotedFor } from './quote-facts.ts'
 export { type JudgedQuotes, type MarketOfBook, type Statistics, statisticsOf } from './statistics.ts'

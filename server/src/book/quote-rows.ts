@@ -1,6 +1,7 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import {
   bitsOfConvertedBy,
+  CONTRACT_BIT,
   emptyPortion,
   FACTS,
   LOST,
@@ -22,6 +23,7 @@ import {
 import { fuelOfMiles } from '#engine/fuel-surcharge.ts'
 import { costThatCounts, rateThatCounts } from '#engine/history.ts'
 import { type AmountTerms, type RateBasis, sameTerms } from '#engine/rate-basis.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import {
   type BookSettings,
@@ -87,7 +89,7 @@ export interface QuotesRead {
 }
 
 /** How quotes are counted. */
-interface Counting extends Pick<BookSettings, 'basis' | 'expiredCountsAsLost'> {
+interface Counting extends Pick<BookSettings, 'basis' | 'rateType' | 'expiredCountsAsLost'> {
   readonly days: QuotesRead['days']
 }
 
@@ -116,7 +118,7 @@ export interface UnpackedQuotes {
 export function* unpackInSteps(
   { records, terms, places, customers, carriers }: PackedQuotes,
   sink: Pick<QuoteSink, 'lane' | 'names'>,
-  { basis, expiredCountsAsLost, days }: Counting,
+  { basis, rateType, expiredCountsAsLost, days }: Counting,
   lanes: Map<string, number>,
 ): Steps<UnpackedQuotes> {
   const counted = emptyPortion(records === null ? 0 : records.length / recordBytes)
@@ -180,8 +182,7 @@ export function* unpackInSteps(
     portion.rateCents[count] = rateThatCounts({ quotedRateCents: quotedCents, customerRateCents })
     portion.costCents[count] =
       costThatCounts({ estimatedCostCents: estimatedCents, truckCostCents }) ?? UNKNOWN_COST
-    portion.outcomeAndPickup[count] =
-      outcomeIn(codes, expiredCountsAsLost) | (codes & recordCodes.weekendPickup ? WEEKEND_BIT : 0)
+    portion.traits[count] = traitsIn(codes, { rateType, expiredCountsAsLost })
     portion.customer[count] = numbers.getInt32(start + recordAt.customer)
     portion.quotedCents[count] = quotedCents
     portion.quotedCostCents[count] = (estimatedCents || expectedCents) ?? 0
@@ -222,6 +223,23 @@ function outcomeIn(codes: number, expiredCountsAsLost: boolean): number {
   if ((codes & recordCodes.refusedOffer) !== 0) return REFUSED
   const outcome = codes & recordCodes.outcome
   return outcome !== EXPIRED ? outcome : expiredCountsAsLost ? LOST : PENDING
+}
+
+function traitsIn(
+  codes: number,
+  { rateType, expiredCountsAsLost }: Pick<Counting, 'rateType' | 'expiredCountsAsLost'>,
+): number {
+  return (
+    outcomeIn(codes, expiredCountsAsLost) |
+    (codes & recordCodes.weekendPickup ? WEEKEND_BIT : 0) |
+    (isContract(codes, rateType) ? CONTRACT_BIT : 0)
+  )
+}
+
+function isContract(codes: number, ofUnstated: RateType): boolean {
+  return (codes & recordCodes.noRateType) === 0
+    ? (codes & recordCodes.contract) !== 0
+    : ofUnstated === 'contract'
 }
 
 const ifSent = (cents: number) => (cents < 0 ? null : cents)
@@ -291,7 +309,6 @@ function factsOf(
     bit(revenue !== null, FACTS.customerRate) |
     bit(cost !== null, FACTS.truckCost) |
     bit((codes & recordCodes.imported) !== 0, FACTS.imported) |
-    bit((codes & recordCodes.contract) !== 0, FACTS.contract) |
     bit((codes & recordCodes.cancelled) !== 0, FACTS.cancelled) |
     bit(isBooked, FACTS.booked) |
     bit(isCad(quoted) || isCad(customer) || isCad(truck), FACTS.inCad) |
@@ -464,6 +481,7 @@ export async function followQuotes(
     if (standing.changed === null || standing.changed > changedMax) return 'gone'
     if (standing.settings.expiredCountsAsLost !== settings.expiredCountsAsLost) return 'gone'
     if (standing.settings.basis !== settings.basis) return 'gone'
+    if (standing.settings.rateType !== settings.rateType) return 'gone'
     if (standing.settings.mixed && standing.settings.conversions !== settings.conversions) return 'gone'
     const { mixed } = standing.settings
     // The same conversions as before, unless nothing had to be converted until now.

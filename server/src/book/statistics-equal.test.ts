@@ -240,6 +240,8 @@ const selections: readonly QuoteSelection[] = [
   {},
   { from: start + 30.5 * day, to: start + 120 * day },
   { equipmentCode: 'R' },
+  { rateType: 'contract' },
+  { rateType: 'spot' },
   { customerName: ' ALPHA' },
   { customerName: 'Zulu' },
   { quotedBy: 1, booked: true },

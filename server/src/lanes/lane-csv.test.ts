@@ -72,7 +72,7 @@ test('any cell is read back unchanged, except for the apostrophe before a formul
           { ...lane, customer_name: customer, reference, carrier_name: carrier },
           { ...lane, customer_name: carrier, reference: customer, carrier_name: reference },
         ],
-        'all_in',
+        { basis: 'all_in', rateType: 'spot' },
       )
       const rows = readRfc4180(text)
       expect(
@@ -115,14 +115,18 @@ test.each([
   '\uE000⁼1',
   '-5\n=1',
 ])('%j gets an apostrophe, so that no spreadsheet runs it', (name) => {
-  const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }], 'all_in'))
+  const [row = []] = readRfc4180(
+    laneCsvLines([{ ...lane, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
+  )
   expect(row[columnNames.indexOf('Customer')]?.replace("\t'=", '\t=')).toBe(`'${name}`)
 })
 
 test.each([';=1+1', 'Acme;=1+1', 'Acme\t@sum', 'Acme|-2+3'])(
   '%j gets an apostrophe before the formula that another list separator begins',
   (name) => {
-    const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }], 'all_in'))
+    const [row = []] = readRfc4180(
+      laneCsvLines([{ ...lane, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
+    )
     expect(row[columnNames.indexOf('Customer')]).toBe(name.replace(/([;\t|])/, "$1'"))
   },
 )
@@ -130,7 +134,9 @@ test.each([';=1+1', 'Acme;=1+1', 'Acme\t@sum', 'Acme|-2+3'])(
 test.each(['-5', '-200.50', '5', "O'Hare; Chicago", 'a=b', "'quoted", 'say "yes", twice'])(
   '%j is not changed',
   (name) => {
-    const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }], 'all_in'))
+    const [row = []] = readRfc4180(
+      laneCsvLines([{ ...lane, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
+    )
     expect(row[columnNames.indexOf('Customer')]).toBe(name)
   },
 )

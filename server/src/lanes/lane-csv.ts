@@ -2,6 +2,7 @@ import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
 import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import { csvHead, csvLines } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
@@ -11,8 +12,14 @@ function charges(named: Lane['quoted_charges']): string | null {
   return named?.map(({ name, amount }) => `${name} ${money(amount)}`).join('; ') ?? null
 }
 
-/** A lane, with the default basis of its brokerage. */
-type Exported = Lane & { readonly default_basis: RateBasis }
+/** What a brokerage assumes of quotes that do not say it. */
+export interface AssumedOfQuotes {
+  readonly basis: RateBasis
+  readonly rateType: RateType
+}
+
+/** A lane, with the defaults of its brokerage. */
+type Exported = Lane & { readonly default_basis: RateBasis; readonly default_rate_type: RateType }
 type Column = readonly [header: string, cell: (lane: Exported) => string | number | null]
 
 /** The amount whose basis or currency a field says. */
@@ -53,7 +60,7 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
   'truckCostCents',
 ])
 
-/** The column of a field of the quote. A basis that was not said is the default one. */
+/** The column of a field of the quote. A basis or a rate type that was not said is the default one. */
 function quoted(field: CsvQuoteField): Column {
   const { csv, shown, unit } = quoteTable[field]
   const name = shown === 'quoted_at' ? 'created_at' : shown
@@ -63,6 +70,7 @@ function quoted(field: CsvQuoteField): Column {
       const value = lane[name]
       if (isAmountUnit(unit)) return money(value as number | null)
       if (Array.isArray(value)) return charges(value)
+      if (unit === 'rateType') return value ?? lane.default_rate_type
       return value ?? (unit === 'basis' ? lane.default_basis : null)
     },
   ]
@@ -127,8 +135,10 @@ const columns: readonly Column[] = [
 export const laneCsvHead = csvHead(columns.map(([header]) => header))
 
 /** One line per lane: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
-export function laneCsvLines(lanes: readonly Lane[], defaultBasis: RateBasis): string {
+export function laneCsvLines(lanes: readonly Lane[], { basis, rateType }: AssumedOfQuotes): string {
   return csvLines(
-    lanes.map((lane) => columns.map(([, cell]) => cell({ ...lane, default_basis: defaultBasis }))),
+    lanes.map((lane) =>
+      columns.map(([, cell]) => cell({ ...lane, default_basis: basis, default_rate_type: rateType })),
+    ),
   )
 }

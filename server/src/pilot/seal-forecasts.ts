@@ -140,7 +140,7 @@ function forecastBody(
     rate: dollarsIfKnown(rateCents),
     cost: dollarsIfKnown(appraisal?.cost?.cents ?? null),
     cost_from: appraisal?.cost?.source ?? null,
-    ...(isKnown ? numbersOf(appraisal, offer.chance, pricing) : noNumbers),
+    ...(isKnown ? numbersOf(appraisal, offer.chance) : noNumbers),
     model: modelVersion,
     experiment: isKnown ? experimentOf(appraisal, now) : null,
     late: lateness(quote, now),
@@ -184,13 +184,11 @@ type Numbers =
 
 /** The numbers of a forecast. The best rate is within the rules, without their target, as on the quote desk. */
 function numbersOf(
-  { lane, belief, rates }: Appraisal,
+  { lane, models, belief, rates }: Appraisal,
   { probability, interval80, interval95 }: NonNullable<ReturnType<Appraisal['at']>['chance']>,
-  pricing: Pricing | null,
 ): Numbers {
-  const book = pricing?.book
-  if (belief === null || book === null || book === undefined) return noNumbers
-  const behind = outcomesBehind(book.estimator, lane)
+  if (belief === null || models === null) return noNumbers
+  const behind = outcomesBehind(models.estimator, lane)
   const chanceAt = chanceOn(belief)
   const bestCents = rates.best?.rateCents ?? null
   return {

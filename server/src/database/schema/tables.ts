@@ -6,6 +6,7 @@ import type { SupersededAs } from '#engine/offers.ts'
 import type { QuoteField, QuoteName, QuoteUnitOf, QuoteValue, quoteTable } from '#engine/quote-fields.ts'
 import type { QuoteStamps } from '#engine/quote-update.ts'
 import type { Currency, RateBasis } from '#engine/rate-basis.ts'
+import type { Pool, RateType } from '#engine/rate-type.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
 import type {
   CustomerAliasesTable,
@@ -131,6 +132,8 @@ interface TenantsTable {
   quote_valid_days: Generated<number | null>
   expired_counts_as_lost: Generated<boolean>
   default_basis: Generated<RateBasis>
+  default_rate_type: Generated<RateType>
+  integration_pool: Generated<Pool>
   market_calls_per_day: Generated<number>
   conversions: Generated<number>
   created_at: Moment

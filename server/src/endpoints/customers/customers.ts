@@ -19,6 +19,7 @@ import type { ComparedBasis } from '#contract/rate-basis.ts'
 import { customerKey, nameVariants } from '#engine/customer-name.ts'
 import type { PerformanceCursor } from '#engine/quote-statistics/performance-groups.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type Doing, recordEvent } from '../../audit/index.ts'
 import { statisticsOf } from '../../book/index.ts'
@@ -188,10 +189,10 @@ const oneDecimal = (value: number | null) => (value === null ? null : Math.round
 async function customerPage(
   parts: Pick<Parts, 'books' | 'database'>,
   tenant: TenantId,
-  name: string,
+  { name, rate_type: rateType }: QueryOf<typeof getCustomer>,
   now: number,
 ): Promise<AnswerOf<typeof getCustomer>> {
-  const selection = { customerName: name }
+  const selection = { customerName: name, ...(rateType === undefined ? {} : { rateType }) }
   const statistics = await statisticsOf(parts, tenant)
   const answers = await statistics.customerAnswers(selection, { now, days: trendDays })
   const known = await parts.database.inTenant(tenant, async (transaction) => {
@@ -237,11 +238,13 @@ async function customersPage(
   tenant: TenantId,
   {
     q,
+    rateType,
     cursor,
     limit,
     ...query
   }: ReturnType<typeof listOrder> & {
     readonly q: string | undefined
+    readonly rateType: RateType | undefined
     readonly cursor: PerformanceCursor | null
     readonly limit: number
   },
@@ -253,7 +256,7 @@ async function customersPage(
 }> {
   const found = await performancePage(parts, tenant, {
     query,
-    selection: {},
+    selection: rateType === undefined ? {} : { rateType },
     cursor,
     limit,
     ...(q === undefined ? {} : { named: q.trim() }),
@@ -293,7 +296,7 @@ export const customerEndpoints: ServedEndpoint[] = [
     const { name } = orderOf(order)
     const cursor = readPerformanceCursor(query.cursor, name)
     const { limit = pageSizeDefault } = query
-    const asked = { ...order, q: query.q, cursor, limit }
+    const asked = { ...order, q: query.q, rateType: query.rate_type, cursor, limit }
     const { customers, total, next, basis } = await customersPage({ books, database }, tenant, asked)
     return {
       customers,
@@ -306,14 +309,20 @@ export const customerEndpoints: ServedEndpoint[] = [
   serve(exportCustomers, async ({ caller: { tenant }, query, now }, { books, database }) => ({
     fileName: `lanewise-customers-${new Date(now).toISOString().slice(0, 10)}.csv`,
     text: csvPages(customersCsvHead(), async (cursor: PerformanceCursor | null) => {
-      const piece = { ...listOrder(query), q: query.q, cursor, limit: exportedAtOnce }
+      const piece = {
+        ...listOrder(query),
+        q: query.q,
+        rateType: query.rate_type,
+        cursor,
+        limit: exportedAtOnce,
+      }
       const page = await customersPage({ books, database }, tenant, piece)
       return { lines: customersCsvLines(page.customers, page.basis.amounts), next: page.next }
     }),
   })),
 
   serve(getCustomer, async ({ caller: { tenant }, query, now }, { books, database }) =>
-    customerPage({ books, database }, tenant, query.name, now),
+    customerPage({ books, database }, tenant, query, now),
   ),
 
   serve(changeCustomer, async (call, { database }) => {

@@ -72,6 +72,8 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
       counts_as: tenant.expired_counts_as_lost ? 'lost' : 'pending',
     },
     default_basis: tenant.default_basis,
+    default_rate_type: tenant.default_rate_type,
+    integration_pool: tenant.integration_pool,
     market_calls_per_day: tenant.market_calls_per_day,
     created_at: tenant.created_at.toISOString(),
   }
@@ -530,6 +532,8 @@ export const signInEndpoints: ServedEndpoint[] = [
       win_probability_method: body.win_probability_method,
       quote_valid_days: validDays === 0 ? null : validDays,
       default_basis: body.default_basis,
+      default_rate_type: body.default_rate_type,
+      integration_pool: body.integration_pool,
       market_calls_per_day: body.market_calls_per_day,
       expired_counts_as_lost:
         body.quote_expiry?.counts_as === undefined ? undefined : body.quote_expiry.counts_as === 'lost',

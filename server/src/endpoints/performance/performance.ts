@@ -31,7 +31,10 @@ import { basisAnswer } from './compared-basis.ts'
 import { performanceCsvHead, performanceCsvLines } from './performance-csv.ts'
 
 type PerformanceAnswer = AnswerOf<typeof getPerformance>
-type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
+type Selection = Pick<
+  QueryOf<typeof listMarginGaps>,
+  'from' | 'to' | 'equipment' | 'rate_type' | 'customer' | 'quoted_by'
+>
 
 /** The selected lanes, and the period. */
 export function readSelection(
@@ -54,6 +57,7 @@ export function readSelection(
   return {
     selection: {
       ...(equipmentCode === null ? {} : { equipmentCode }),
+      ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
       ...(query.customer === undefined ? {} : { customerName: query.customer }),
       ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
       ...(from === null ? {} : { from: from.getTime() }),
@@ -61,6 +65,7 @@ export function readSelection(
     },
     filter: {
       ...(equipmentCode === null ? {} : { equipmentCode }),
+      ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
       ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
       ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
       ...(from === null ? {} : { from }),

@@ -1,5 +1,6 @@
 import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import { newestQuotes, type ScopeQuote } from '#engine/book/scope-counts.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import {
   appraiser,
   type BrokerageBook,
@@ -35,13 +36,14 @@ export interface AskedOffer {
   readonly quoted?: QuotedOn
   /** A typed distance; absent or null without one. */
   readonly miles?: number | null
-  readonly rateType?: 'spot' | 'contract' | null
+  /** Null: the default of the brokerage. */
+  readonly rateType: RateType | null
 }
 
 /** An appraisal, with what its explanation shows besides. */
 export interface AppraisedOffer {
   readonly appraisal: Appraisal
-  /** The quotes of the city pair with this equipment, or with all if none was asked for. */
+  /** The quotes of the city pair and the rate type with this equipment, or with all if none was asked for. */
   readonly history: readonly ScopeQuote[]
   /** The equipment that was asked for, else the most quoted one. */
   readonly equipmentCode: string | null
@@ -59,9 +61,10 @@ export async function offerAppraiser(
   const read: Reader = (work) => database.inTenant(tenant, work)
   const appraisalOf = appraiser(pricing, { tenant, now, read })
   const customer = await namedCustomer(customerName, pricing, tenant, read)
-  return async ({ asked, pickupDate, enteredCents, quoted, miles = null, rateType = null }) => {
+  return async ({ asked, pickupDate, enteredCents, quoted, miles = null, rateType }) => {
     const { places } = asked
-    const scope = ownScope(quotes.quotes, asked, asked.equipmentCode)
+    const pool = rateType ?? settings.rateType
+    const scope = ownScope(quotes.quotes, asked, { equipmentCode: asked.equipmentCode, pool })
     const history = await yieldBetweenSteps(newestQuotes(quotes.quotes, scope, Number.POSITIVE_INFINITY))
     const equipmentCode = asked.equipmentCode ?? mostQuoted(history)
     const lane = lanePlaces(places.origin, places.destination, null)

@@ -1,7 +1,10 @@
-import { commonExtras } from '#contract/insight-extras.ts'
+import { type AnsweredPool, commonExtras } from '#contract/insight-extras.ts'
 import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { UnknownPlaces } from '#contract/unknown-places.ts'
-import type { BrokerageBook, OpenBook } from '../../book/index.ts'
+import { countScope } from '#engine/book/scope-counts.ts'
+import type { Pool, RateType } from '#engine/rate-type.ts'
+import { type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
+import type { BookSettings } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { type AskedLane, type FindClosest, unknownPlaces } from '../../lanes/index.ts'
 import type { Parts } from '../parts.ts'
@@ -11,14 +14,32 @@ import { basisOfLane } from '../performance/compared-basis.ts'
 export interface CommonMembers {
   readonly basis?: ComparedBasis
   readonly unknown_places?: UnknownPlaces
+  readonly pool?: AnsweredPool
 }
 
 /** What a read asks about, and which common members it wants. */
 export interface AskedInsight {
   readonly include: ReadonlySet<string>
-  readonly query: { readonly origin: string; readonly destination: string }
+  readonly query: { readonly origin: string; readonly destination: string; readonly rate_type?: Pool }
   readonly asked: AskedLane
   readonly closest?: FindClosest
+  /** True for a signed-in person, false or absent for a machine. */
+  readonly isPerson?: boolean
+}
+
+/** The quotes that an answer counts, and what decided it. */
+export function poolOf(
+  { rate_type: asked }: { readonly rate_type?: Pool },
+  { rateType, pool }: Pick<BookSettings, 'rateType' | 'pool'>,
+  { isPerson = false }: Pick<AskedInsight, 'isPerson'>,
+): { readonly pool: Pool; readonly because: AnsweredPool['because'] } {
+  if (asked !== undefined) return { pool: asked, because: 'rate_type' }
+  return isPerson ? { pool: rateType, because: 'default_rate_type' } : { pool, because: 'integration_pool' }
+}
+
+/** The rate type of an estimate. Null: the default of the brokerage, because an estimate is for spot or contract. */
+export function rateTypeIn(pool: Pool): RateType | null {
+  return pool === 'all' ? null : pool
 }
 
 /** True if a read asks for no other additions than the common ones, so that its answer needs only the book's counts. */
@@ -26,14 +47,28 @@ export function isPlain(include: ReadonlySet<string>): boolean {
   return [...include].every((extra) => (commonExtras as readonly string[]).includes(extra))
 }
 
+function answeredPool(
+  query: AskedInsight['query'],
+  asked: AskedLane,
+  { quotes: { quotes }, settings }: OpenBook<BrokerageBook>,
+  isPerson: boolean,
+): AnsweredPool {
+  const { pool, because } = poolOf(query, settings, { isPerson })
+  const { equipmentCode } = asked
+  const countOf = (rateType: RateType) =>
+    countScope(ownScope(quotes, asked, { equipmentCode, pool: rateType })).quotes
+  return { rate_type: pool, because, quotes: { spot: countOf('spot'), contract: countOf('contract') } }
+}
+
 export async function commonMembers(
-  { include, query, asked, closest }: AskedInsight,
+  { include, query, asked, closest, isPerson = false }: AskedInsight,
   open: OpenBook<BrokerageBook>,
   tenant: TenantId,
   parts: Pick<Parts, 'database'>,
 ): Promise<CommonMembers> {
   return {
     ...(include.has('basis') ? { basis: await basisOfLane(open, asked, tenant, parts) } : {}),
+    ...(include.has('pool') ? { pool: answeredPool(query, asked, open, isPerson) } : {}),
     ...(include.has('places') ? { unknown_places: unknownPlaces(query, asked, closest) } : {}),
   }
 }

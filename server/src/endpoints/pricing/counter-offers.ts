@@ -78,13 +78,12 @@ async function appraised(lane: LaneRow, { caller, query, now }: CounterCall, par
     miles: lane.miles,
     rateType: lane.rate_type ?? null,
   })
-  const { costs } = await open.quotes.advice(now)
   const quotedCents = offer.appraisal.at(lane.quoted_rate_cents).rateCents
   return {
     appraisal: offer.appraisal,
     enteredCents,
     basis: lane.quoted_basis ?? open.settings.basis,
-    estimate: quotedCents === null ? null : estimatedOffer(offer, quotedCents, { costs, now }).estimate,
+    estimate: quotedCents === null ? null : estimatedOffer(offer, quotedCents, now).estimate,
   }
 }
 

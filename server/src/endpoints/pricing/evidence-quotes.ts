@@ -1,10 +1,11 @@
 import type { Static } from 'typebox'
 import type { EvidenceQuote } from '#contract/estimate.ts'
-import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
+import { type AdviceByType, identityOf } from '#engine/book/quote-book.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { laneInSteps } from '#engine/estimate/estimator.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import { rateTypes } from '#engine/rate-type.ts'
 import type { AskedLane } from '../../lanes/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
 
@@ -19,7 +20,7 @@ const leftOutWords: Readonly<Record<string, string>> = {
 /** The quotes behind the numbers, newest first, each with the numbers that use it and the reason when one does not. */
 export async function readEvidenceQuotes(
   history: readonly ScopeQuote[],
-  model: PreparedAdvice | null,
+  model: AdviceByType | null,
   {
     page,
     asked,
@@ -50,7 +51,7 @@ export async function readEvidenceQuotes(
 
 /** The reasons why the estimate excludes quotes, by laneId. */
 async function leftOutOf(
-  { estimator }: PreparedAdvice,
+  models: AdviceByType,
   history: readonly ScopeQuote[],
   { origin, destination }: AskedLane,
 ): Promise<Map<number, string>> {
@@ -63,8 +64,11 @@ async function leftOutOf(
       destinationState: destination.state,
       equipmentCode,
     })
-    const lane = await yieldBetweenSteps(laneInSteps(estimator, key))
-    for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
+    for (const rateType of rateTypes) {
+      const estimator = models[rateType]?.estimator
+      const lane = estimator === undefined ? null : await yieldBetweenSteps(laneInSteps(estimator, key))
+      for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
+    }
   }
   return left
 }

@@ -13,6 +13,7 @@ import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { describeLane, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
+import type { Pool } from '#engine/rate-type.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
 import { type AskedScope, askedScope, type BrokerageBook, ownScope } from '../../book/index.ts'
@@ -22,7 +23,7 @@ import { type AskedBy, type ReadCall, serve } from '../endpoint-call.ts'
 import { marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { type AskedInsight, type CommonMembers, commonMembers } from './common-members.ts'
+import { type AskedInsight, type CommonMembers, commonMembers, poolOf } from './common-members.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 /** True for the lane's own quotes, whose rates need no scaling by miles. */
@@ -41,10 +42,10 @@ interface FoundScope {
   readonly levels: readonly Level[]
 }
 
-function findScope(book: QuoteBook, asked: AskedLane): FoundScope | null {
+function findScope(book: QuoteBook, asked: AskedLane, pool: Pool): FoundScope | null {
   const levels: Level[] = []
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
-    const quotes = askedScope(book, scope, asked)
+    const quotes = askedScope(book, scope, asked, pool)
     if (quotes === null) continue
     const counts = countScope(quotes)
     const enough = isEnough(scope, counts)
@@ -57,7 +58,7 @@ function findScope(book: QuoteBook, asked: AskedLane): FoundScope | null {
 /** The quotes of a lane as the book counts them. Everything that an answer needs from the book. */
 interface LaneCounts extends FoundScope {
   readonly counts: readonly HistoryCount[]
-  /** The totals of the whole brokerage. */
+  /** The totals of the pool in the whole brokerage. */
   readonly parent: { readonly wins: number; readonly decided: number }
   /** The miles of the lane; null when a place is unknown. */
   readonly miles: number | null
@@ -69,8 +70,12 @@ interface LaneCounts extends FoundScope {
  * Reads the book, in steps. The counts are cached in the book until its quotes change. Null when no scope has enough
  * quotes.
  */
-function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<LaneCounts | null> {
-  const found = findScope(book.quotes, asked)
+function* readBook(
+  book: BrokerageBook,
+  asked: AskedLane,
+  { pool, now }: { readonly pool: Pool; readonly now: number },
+): Steps<LaneCounts | null> {
+  const found = findScope(book.quotes, asked, pool)
   if (found === null) return null
   const { scope, quotes } = found
   const counts = yield* book.result(`history ${quotes.name}`, quotes.area, now, function* () {
@@ -78,11 +83,12 @@ function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<La
     return { value, until: countsHoldUntil(value, now) }
   })
   const { origin, destination } = asked.places
+  const [, wins, losses] = book.quotes.counts(pool)
   const miles = lanePlaces(origin, destination, null).miles ?? null
   return {
     ...found,
     counts,
-    parent: { wins: book.quotes.won, decided: book.quotes.decided },
+    parent: { wins, decided: wins + losses },
     miles,
     avgRateCents:
       isOwnLane(scope) || miles === null ? null : yield* scaledAverage(book, quotes, { miles, now }),
@@ -98,7 +104,7 @@ function* scaledAverage(
   const counts = yield* book.result(`miles ${quotes.name}`, quotes.area, now, function* () {
     return { value: yield* countScopeMiles(book.quotes, quotes), until: Number.POSITIVE_INFINITY }
   })
-  return rescaledAverage(counts, miles, yield* book.haulLog(now))
+  return rescaledAverage(counts, miles, yield* book.haulLog(quotes.pool, now))
 }
 
 type Query = ReadCall<typeof laneInsight>['query']
@@ -169,12 +175,13 @@ export async function insightOfLane(
   asked: AskedLane,
   { caller, now }: AskedBy,
   parts: Parts,
-  additions: Pick<AskedInsight, 'include' | 'closest'> = { include: includedIn(query.include) },
+  additions: Pick<AskedInsight, 'include' | 'closest' | 'isPerson'> = { include: includedIn(query.include) },
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { include } = additions
   const open = await parts.books.read(caller.tenant)
   const { quotes: book } = open
-  const lane = await yieldBetweenSteps(readBook(book, asked, now))
+  const { pool } = poolOf(query, open.settings, additions)
+  const lane = await yieldBetweenSteps(readBook(book, asked, { pool, now }))
   const outliers =
     !include.has('evidence') || lane === null
       ? undefined
@@ -185,7 +192,7 @@ export async function insightOfLane(
         await yieldBetweenSteps(
           newestQuotes(
             book.quotes,
-            ownScope(book.quotes, asked, asked.equipmentCode),
+            ownScope(book.quotes, asked, { equipmentCode: asked.equipmentCode, pool }),
             Number.POSITIVE_INFINITY,
           ),
         ),
@@ -202,8 +209,12 @@ export async function insightOfLane(
   })
 }
 
-const laneInsightHandler = (call: ReadCall<typeof laneInsight>, parts: Parts) =>
-  insightOfLane(call.query, readAskedLane(call.query), call, parts)
-
-export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler)
-export const laneAdviceEndpoint = serve(laneAdvice, laneInsightHandler)
+export const laneInsightEndpoint = serve(laneInsight, (call, parts) =>
+  insightOfLane(call.query, readAskedLane(call.query), call, parts),
+)
+export const laneAdviceEndpoint = serve(laneAdvice, (call, parts) =>
+  insightOfLane(call.query, readAskedLane(call.query), call, parts, {
+    include: includedIn(call.query.include),
+    isPerson: true,
+  }),
+)

@@ -45,7 +45,6 @@ async function answersFor(
   parts: Parts,
 ): Promise<AnswerOf<typeof adviseLanes>> {
   const open = await parts.books.read(caller.tenant)
-  const { costs } = await open.quotes.advice(now)
   const askedFor = { tenant: caller.tenant, now, repId: caller.userId, customerName }
   const appraise = await offerAppraiser(open, askedFor, parts)
   const results: Result[] = []
@@ -63,13 +62,14 @@ async function answersFor(
       enteredCents: cents(lane.estimated_cost),
       quoted: quotedTerms(lane),
       miles: lane.miles ?? null,
+      rateType: lane.rate_type ?? null,
     })
     const { appraisal } = appraised
     const sentCents = cents(lane.quoted_rate)
     const sent = sentCents === null ? null : appraisal.at(sentCents)
     // Without a rate, the explanation is that of the rate to quote.
     const atCents = sent?.rateCents ?? appraisal.rates.toQuote?.rateCents ?? anyRateCents
-    const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, { costs, now })
+    const { estimate, optimum, rules } = estimatedOffer(appraised, atCents, now)
     const isKnown = estimate.probability !== null
     return {
       index,

@@ -3,6 +3,7 @@ import type { CurvePoint, Estimate, MarginRisk, Optimum } from '#contract/estima
 import type { AppliedRules } from '#contract/pricing-rules.ts'
 import type { Appraisal } from '#engine/appraisal/appraisal.ts'
 import type { ScopeQuote } from '#engine/book/scope-counts.ts'
+import { borrowedType } from '#engine/estimate/borrowed-type.ts'
 import type { ErrorSpread } from '#engine/estimate/cost-errors.ts'
 import type { OfferEstimate } from '#engine/estimate/estimate-offer.ts'
 import {
@@ -19,6 +20,7 @@ import { daysSince, quotesUsed, trustOf } from '#engine/estimate/trust.ts'
 import { weekendSentence } from '#engine/estimate/weekend-pickup.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Suggestion } from '#engine/pilot/experiment.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import type { NamedCustomer } from '../../book/index.ts'
 import { rulesAnswer } from './applied-rules.ts'
 import type { AppraisedOffer } from './asked-appraisal.ts'
@@ -45,20 +47,21 @@ const interval = ({ low, high }: Interval) => ({ low, high })
  *
  * @param rateCents in US dollars on the basis of the brokerage
  */
-export function estimatedOffer(
-  offer: AppraisedOffer,
-  rateCents: number,
-  { costs, now }: { readonly costs: CostModel; readonly now: number },
-): EstimatedOffer {
+export function estimatedOffer(offer: AppraisedOffer, rateCents: number, now: number): EstimatedOffer {
   const { appraisal, history, equipmentCode, customer } = offer
   const estimate = appraisal.explain(rateCents)
-  if (estimate === null) throw new Error('An offer was asked about without the book of its brokerage.')
+  const { models } = appraisal
+  if (estimate === null || models === null)
+    throw new Error('An offer was asked about without the book of its brokerage.')
+  const { costs } = models
   const leftOut = new Set(appraisal.belief?.fold?.leftOut.map(({ laneId }) => laneId))
   const ofLane = history.filter((quote) => quote.equipmentCode === equipmentCode)
   const used = quotesUsed(ofLane, leftOut, now)
   const { load, expected } = appraisal
+  const pool = poolAnswer(appraisal, models, estimate)
   return {
     estimate: {
+      pool,
       probability: estimate.probability,
       interval_80: estimate.interval80 === null ? null : interval(estimate.interval80),
       interval_95: estimate.interval95 === null ? null : interval(estimate.interval95),
@@ -72,7 +75,7 @@ export function estimatedOffer(
         won: used.won,
         newest_quoted_at: used.newestAt === null ? null : new Date(used.newestAt).toISOString(),
       },
-      ...customerAnswer(customer, estimate),
+      ...customerAnswer(customer, estimate, appraisal.facts.rateType),
       trust: trustOf({
         interval80: estimate.interval80,
         borrowedShare: estimate.borrowedShare,
@@ -91,7 +94,7 @@ export function estimatedOffer(
       would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
       undecided: undecidedAnswer(estimate),
       at_other_rates: atOtherRates(estimate, rateCents),
-      sentence: sentence(estimate, rateCents, used.decided),
+      sentence: sentence(estimate, rateCents, { used: used.decided, pool }),
     },
     curve: estimate.curve.map(pointAnswer),
     optimum: optimumAnswer(estimate, appraisal.suggestion),
@@ -100,18 +103,45 @@ export function estimatedOffer(
   }
 }
 
+/** Shares are rounded to thousandths. */
+const rounded = (share: number) => Math.round(1000 * share) / 1000
+
+function poolAnswer(
+  { facts: { rateType }, lane }: Appraisal,
+  models: NonNullable<Appraisal['models']>,
+  { borrowedShare }: OfferEstimate,
+): Static<typeof Estimate>['pool'] {
+  const found = borrowedType(models.estimator, lane, borrowedShare ?? 1)
+  return {
+    rate_type: rateType,
+    answered_by: models.rateType,
+    borrowed:
+      found === null
+        ? null
+        : {
+            curve_share: rounded(found.curveShare),
+            rate_share: rounded(found.rateShare),
+            outcome_weight: rounded(found.weight),
+            rate_difference_pct: Math.round(1000 * Math.expm1(found.rateOffset)) / 10,
+            lanes_of_both: found.lanesOfBoth,
+          },
+  }
+}
+
 function customerAnswer(
   customer: NamedCustomer | null,
   { probabilityOfAll }: OfferEstimate,
+  rateType: RateType,
 ): Pick<Static<typeof Estimate>, 'customer'> {
   if (customer === null) return {}
-  const effect = customer.hash === null ? undefined : customer.effects.effects.get(customer.hash)
+  const { effects, spread } = customer.effects[rateType]
+  const effect = customer.hash === null ? undefined : effects.get(customer.hash)
   return {
     customer: {
       name: customer.name,
       decided: effect?.decided ?? 0,
       won: effect?.won ?? 0,
-      differ: customer.effects.spread > 0,
+      differ: spread > 0,
       probability_of_all: probabilityOfAll,
     },
   }
@@ -185,6 +215,7 @@ function costAnswer(
     high: dollarsFromCents(cost.highCents),
     own_loads: cost.ownLoads,
     own_curve: cost.ownCurve,
+    borrowed_share: rounded(cost.borrowed),
     ahead: costsAhead(costs, lane).map((ahead) => ({
       days: ahead.days,
       amount: dollarsFromCents(ahead.costCents),
@@ -270,8 +301,21 @@ function spokenRange({ low, high }: Interval): string {
   return `between ${percent(low)} and ${percent(high)}`
 }
 
+/** What the estimate takes from quotes of the other rate type, if it is worth saying. */
+function ofOtherType({ rate_type, answered_by, borrowed }: Static<typeof Estimate>['pool']): string {
+  if (rate_type !== answered_by)
+    return `; all of it from ${answered_by} quotes, because there are no ${rate_type} quotes`
+  const share = Math.max(borrowed?.curve_share ?? 0, borrowed?.rate_share ?? 0)
+  if (share < 0.01) return ''
+  return `; up to ${percent(share)} from ${rate_type === 'spot' ? 'contract' : 'spot'} quotes`
+}
+
 /** One sentence from the fields of the estimate, with its range and its basis. */
-function sentence(estimate: OfferEstimate, offerCents: number, used: number): string {
+function sentence(
+  estimate: OfferEstimate,
+  offerCents: number,
+  { used, pool }: { readonly used: number; readonly pool: Static<typeof Estimate>['pool'] },
+): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
     return 'There is no estimate: this brokerage has no quotes to learn from yet.'
@@ -281,5 +325,5 @@ function sentence(estimate: OfferEstimate, offerCents: number, used: number): st
       ? 'entirely from your other lanes'
       : `from ${used} decided ${used === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
   const age = used === 0 && decided > 0 ? "; this lane's own decided quotes are too old to count" : ''
-  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}.`
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}${ofOtherType(pool)}.`
 }

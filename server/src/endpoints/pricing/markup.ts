@@ -8,6 +8,7 @@ import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { type Outlier, outliersInSteps } from '#engine/outliers.ts'
+import type { Pool } from '#engine/rate-type.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../../book/index.ts'
@@ -19,7 +20,14 @@ import { checkReference, marketReference } from '../market/market-reference.ts'
 import type { Parts } from '../parts.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { offerAppraiser } from './asked-appraisal.ts'
-import { type AskedInsight, type CommonMembers, commonMembers, isPlain } from './common-members.ts'
+import {
+  type AskedInsight,
+  type CommonMembers,
+  commonMembers,
+  isPlain,
+  poolOf,
+  rateTypeIn,
+} from './common-members.ts'
 import { readEvidenceQuotes } from './evidence-quotes.ts'
 import { estimatedOffer } from './markup-estimate.ts'
 
@@ -34,9 +42,9 @@ interface PricedLane {
 function* pricedLane(
   { quotes: book, settings }: OpenBook<BrokerageBook>,
   asked: AskedLane,
-  now: number,
+  { pool, now }: { readonly pool: Pool; readonly now: number },
 ): Steps<PricedLane> {
-  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
+  const scope = ownScope(book.quotes, asked, { equipmentCode: asked.equipmentCode, pool })
   const rates = yield* book.result(`rates ${scope.name}`, scope.area, now, function* () {
     return {
       value: laneRates(yield* countScopeRates(book.quotes, scope)),
@@ -122,7 +130,9 @@ async function adviceWithExtras(
   const asked = readAskedLane(query)
   const open = await books.read(caller.tenant)
   const { quotes: book } = open
-  const lane = await yieldBetweenSteps(pricedLane(open, asked, now))
+  const additions = { include, isPerson: repId !== null }
+  const { pool } = poolOf(query, open.settings, additions)
+  const lane = await yieldBetweenSteps(pricedLane(open, asked, { pool, now }))
   const needsEstimate = [...include].some((extra) => needEstimator.has(extra))
   const model = needsEstimate ? await book.advice(now) : null
   const askedFor = { tenant: caller.tenant, now, repId, customerName: query.customer }
@@ -132,16 +142,14 @@ async function adviceWithExtras(
         asked,
         pickupDate: query.pickup_date ?? null,
         enteredCents: costCents,
+        rateType: rateTypeIn(pool),
       })
     : null
   const history =
     offer?.history ??
     (await yieldBetweenSteps(newestQuotes(book.quotes, lane.scope, Number.POSITIVE_INFINITY)))
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
-  const estimate =
-    offer === null || model === null
-      ? null
-      : estimatedOffer(offer, proposedRateCents, { costs: model.costs, now })
+  const estimate = offer === null || model === null ? null : estimatedOffer(offer, proposedRateCents, now)
   const evidence = include.has('evidence')
     ? await readEvidenceQuotes(history, model, {
         page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },
@@ -157,7 +165,7 @@ async function adviceWithExtras(
     ? await marketReference(asked, history, query, { caller, now }, open, parts)
     : null
   return answer(query, lane, {
-    common: await commonMembers({ include, query, asked }, open, caller.tenant, parts),
+    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
     members: {
       ...(estimate === null
         ? {}
@@ -198,10 +206,11 @@ export async function markupOfLane(
   asked: AskedLane,
   by: AskedBy,
   parts: Parts,
-  additions: Pick<AskedInsight, 'include' | 'closest'>,
+  additions: Pick<AskedInsight, 'include' | 'closest' | 'isPerson'>,
 ): Promise<MarkupOfBatch> {
   const open = await parts.books.read(by.caller.tenant)
-  const priced = await yieldBetweenSteps(pricedLane(open, asked, by.now))
+  const { pool } = poolOf(lane, open.settings, additions)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, { pool, now: by.now }))
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
   const ask = { ...additions, query: lane, asked }
@@ -224,9 +233,11 @@ async function markupAnswer(
   }
   const asked = readAskedLane(query)
   const open = await parts.books.read(caller.tenant)
-  const priced = await yieldBetweenSteps(pricedLane(open, asked, now))
+  const additions = { include, isPerson: repId !== null }
+  const { pool } = poolOf(query, open.settings, additions)
+  const priced = await yieldBetweenSteps(pricedLane(open, asked, { pool, now }))
   return answer(query, priced, {
-    common: await commonMembers({ include, query, asked }, open, caller.tenant, parts),
+    common: await commonMembers({ ...additions, query, asked }, open, caller.tenant, parts),
   })
 }
 

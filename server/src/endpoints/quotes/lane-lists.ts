@@ -79,6 +79,7 @@ async function laneFilter(
     ...(originKey === null ? {} : { originKey }),
     ...(destinationKey === null ? {} : { destinationKey }),
     ...(equipmentCode === null ? {} : { equipmentCode }),
+    ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
     ...(query.customer === undefined ? {} : { customer: { tenant, name: query.customer } }),
     ...(query.carrier === undefined ? {} : { carrier: query.carrier }),
     ...(finding === null ? {} : { finding }),
@@ -152,7 +153,7 @@ async function* csvOf(
         return {
           lines: laneCsvLines(
             await laneAnswers(transaction, tenant, rows),
-            await people.defaultBasisOf(transaction, tenant),
+            await people.defaultsOf(transaction, tenant),
           ),
           next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
         }

@@ -79,7 +79,11 @@ export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { 
   } = readAskedLane(query)
 
   const places = lanePlaces(origin, destination, null)
-  const corridor = { originKey: places.origin_key, destinationKey: places.destination_key }
+  const corridor = {
+    originKey: places.origin_key,
+    destinationKey: places.destination_key,
+    ...(query.rate_type === undefined ? {} : { rateType: query.rate_type }),
+  }
   const { months, points, basis } = await database.inTenant(caller.tenant, async (transaction) => {
     const zone = await people.timeZoneOf(transaction, caller.tenant)
     return {

@@ -1,9 +1,8 @@
 import { type Appraisal, appraise } from '#engine/appraisal/appraisal.ts'
-import type { CustomerEffects } from '#engine/estimate/customer-effect.ts'
 import { chanceOn } from '#engine/estimate/optimum.ts'
 import type { PastQuote } from '#engine/rules/rule-test.ts'
 import type { Steps } from '#engine/steps.ts'
-import { type Pricing, placedAs, pricingOf } from '../../book/index.ts'
+import { type EffectsByType, type Pricing, placedAs, pricingOf } from '../../book/index.ts'
 import { customers, type PastQuoteRow, pastQuotes } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
@@ -33,7 +32,7 @@ export async function estimatedPastQuotes(
 function* appraisedInSteps(
   rows: readonly PastQuoteRow[],
   { book, settings }: Pricing,
-  { effects, now }: { readonly effects: CustomerEffects | null; readonly now: number },
+  { effects, now }: { readonly effects: EffectsByType | null; readonly now: number },
 ): Steps<EstimatedPastQuote[]> {
   const quotes: EstimatedPastQuote[] = []
   for (const row of rows) {
@@ -51,7 +50,13 @@ function* appraisedInSteps(
           teamIds: row.team_ids,
           rateType: row.rate_type,
         },
-        customer: effects === null ? null : { hash: row.customer_hash, effects },
+        customer:
+          effects === null
+            ? null
+            : {
+                hash: row.customer_hash,
+                effects: effects[row.rate_type ?? settings.rateType],
+              },
         // The amounts of the row are converted already.
         terms: { basis: null, fuelCents: null, accessorialCents: null },
         day: { fuelMillsPerMile: null, usdPerCad: null },

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import { type MinimumTerms, minimumOfAll } from '#engine/rules/pricing-rules.ts'
 import type { Tables, TenantTransaction } from '../../schema/index.ts'
 import { accessChanged, type Database, type TenantId, tenantId } from '../../session/index.ts'
@@ -182,6 +183,8 @@ export async function updateTenant(
       | 'quote_valid_days'
       | 'expired_counts_as_lost'
       | 'default_basis'
+      | 'default_rate_type'
+      | 'integration_pool'
       | 'market_calls_per_day'
     >
   >,
@@ -220,6 +223,18 @@ export async function lockTenant(transaction: TenantTransaction, tenant: TenantI
     .where('tenant_id', '=', tenant)
     .forNoKeyUpdate()
     .execute()
+}
+
+/** What is assumed of a quote that does not say its basis and its rate type. */
+export async function defaultsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ readonly basis: RateBasis; readonly rateType: RateType }> {
+  return transaction
+    .selectFrom('tenants')
+    .select(['default_basis as basis', 'default_rate_type as rateType'])
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
 }
 
 /** What an amount of the brokerage includes if nobody said it, and the basis in which amounts are compared. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { RateType } from '#engine/rate-type.ts'
 import { bySpecificity, type MinimumTerms, type PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { RuleConditions, RulePlace } from '#engine/rules/rule-conditions.ts'
 import type { TenantId } from '../../session/index.ts'
@@ -7,6 +8,17 @@ const columnsOf = {
   origin: { place: 'origin_key', market: 'origin_market', state: 'origin_state' },
   destination: { place: 'destination_key', market: 'destination_market', state: 'destination_state' },
 } as const
+
+/** The rate type of a lane, as it says or by the default of the brokerage. */
+export function rateTypeOf(tenant: TenantId): RawBuilder<RateType> {
+  return sql<RateType>`coalesce(lanes.rate_type,
+    (select one.default_rate_type from tenants as one where one.tenant_id = ${tenant}))`
+}
+
+/** Whether a lane is of a rate type. */
+export function isOfRateType(tenant: TenantId, rateType: RateType): RawBuilder<boolean> {
+  return sql<boolean>`${rateTypeOf(tenant)} = ${rateType}`
+}
 
 /** Whether a lane meets conditions, as `meets` of the engine says; a test compares the two. Confidence is not among them. */
 function meetsConditions(
@@ -50,7 +62,7 @@ function meetsConditions(
     ...(equipment === undefined ? [] : [sql`lanes.equipment_code = ${equipment}`]),
     ...(milesOver === undefined ? [] : [sql`lanes.miles > ${milesOver}`]),
     ...(milesTo === undefined ? [] : [sql`lanes.miles <= ${milesTo}`]),
-    ...(rateType === undefined ? [] : [sql`coalesce(lanes.rate_type, 'spot') = ${rateType}`]),
+    ...(rateType === undefined ? [] : [sql`${isOfRateType(tenant, rateType)}`]),
   ]
   return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }

@@ -1,10 +1,12 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import type { LandedAmounts, RateBasis } from '#engine/rate-basis.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { LaneRow, Tables, TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { ofCustomer } from '../customers/customers.ts'
 import { laneSeenByViewer } from '../customers/teams.ts'
+import { isOfRateType } from '../pricing/rule-conditions.ts'
 import {
   bookedAtALoss,
   comparableAsBooked,
@@ -70,6 +72,7 @@ export interface LaneFilter {
   readonly originKey?: string
   readonly destinationKey?: string
   readonly equipmentCode?: string
+  readonly rateType?: RateType
   /** A customer by its name in any spelling, with the names that were merged into it. */
   readonly customer?: { readonly tenant: TenantId; readonly name: string }
   readonly carrier?: string
@@ -119,6 +122,7 @@ export function matching(filter: LaneFilter, tenant: TenantId) {
       ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
       ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
       ...(filter.equipmentCode === undefined ? [] : [lane('equipment_code', '=', filter.equipmentCode)]),
+      ...(filter.rateType === undefined ? [] : [isOfRateType(tenant, filter.rateType)]),
       ...(filter.customer === undefined ? [] : [ofCustomer(filter.customer.tenant, filter.customer.name)]),
       ...(filter.carrier === undefined
         ? []

@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import { type Outcome, rateThatCounts } from '#engine/history.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId } from '../../session/index.ts'
 import { laneSeenByViewer } from '../customers/teams.ts'
+import { isOfRateType } from '../pricing/rule-conditions.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 
-/** A city pair, by the keys of its places. */
+/** The quotes of a city pair, by the keys of its places: all, or those of a rate type. */
 export interface Corridor {
   readonly originKey: string
   readonly destinationKey: string
+  readonly rateType?: RateType
 }
 
 /** Totals of the quotes on a city pair in one month with one type of equipment: counts, and sums in cents. */
@@ -33,7 +36,7 @@ export interface EquipmentMonth {
 export async function monthsOfCorridor(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { originKey, destinationKey }: Corridor,
+  { originKey, destinationKey, rateType }: Corridor,
   timeZone: string,
 ): Promise<EquipmentMonth[]> {
   // The effective rate (see engine/src/history.ts) in SQL, so that the database can sum the quotes of a month.
@@ -54,7 +57,7 @@ export async function monthsOfCorridor(
     from counted_lanes as lanes
     where tenant_id = ${tenant} and origin_key = ${originKey} and destination_key = ${destinationKey}
       and superseded_by is null
-      and ${laneSeenByViewer(tenant)}
+      and ${rateType === undefined ? sql`true` : isOfRateType(tenant, rateType)} and ${laneSeenByViewer(tenant)}
     group by 1, 2
     order by 2, 1
   `.execute(transaction)
@@ -78,7 +81,12 @@ export interface LanePoint {
 export async function pointsOfCorridor(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { originKey, destinationKey, equipmentCode }: Corridor & { readonly equipmentCode: string | null },
+  {
+    originKey,
+    destinationKey,
+    rateType,
+    equipmentCode,
+  }: Corridor & { readonly equipmentCode: string | null },
   max: number,
 ): Promise<LanePoint[]> {
   let query = transaction
@@ -98,6 +106,7 @@ export async function pointsOfCorridor(
     .where('origin_key', '=', originKey)
     .where('destination_key', '=', destinationKey)
   if (equipmentCode !== null) query = query.where('equipment_code', '=', equipmentCode)
+  if (rateType !== undefined) query = query.where(isOfRateType(tenant, rateType))
   const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()
   return rows.map((row) => ({
     laneRef: row.lane_ref,

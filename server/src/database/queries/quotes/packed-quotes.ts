@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Experiment } from '#engine/pilot/experiment.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
+import type { Pool, RateType } from '#engine/rate-type.ts'
 import type { PricingRule } from '#engine/rules/pricing-rules.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import type { StoredRule, TenantTransaction } from '../../schema/index.ts'
@@ -17,6 +18,10 @@ export interface BookSettings {
   readonly expiredCountsAsLost: boolean
   /** The basis of all amounts of the book. */
   readonly basis: RateBasis
+  /** The rate type of quotes that do not say theirs. */
+  readonly rateType: RateType
+  /** The quotes that the integration interface counts. */
+  readonly pool: Pool
   /** Whether an amount of a quote is on the other basis: such quotes were converted, or left out. */
   readonly mixed: boolean
   /** The number of changes of fuel schedules and prices, which amounts are converted with. */
@@ -42,7 +47,7 @@ const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8se
   || int4send(case outcome when 'won' then 1 when 'lost' then 2 when 'expired' then 3 else 0 end
     + case when extract(isodow from pickup_date) >= 6 then 4 else 0 end
     + case when import_id is null or rep_name is not null then 0 else 8 end
-    + case when rate_type = 'contract' then 16 else 0 end
+    + case rate_type when 'contract' then 16 when 'spot' then 0 else 512 end
     + case when cancelled_at is null then 0 else 32 end
     + case when outcome_source = 'lanewise' then 64 else 0 end
     + case when carrier_name is null and carrier_notes is null and booked_at is null then 0 else 128 end
@@ -70,6 +75,8 @@ export const recordCodes = {
   weekendPickup: 4,
   imported: 8,
   contract: 16,
+  /** The quote does not say its rate type. */
+  noRateType: 512,
   cancelled: 32,
   decidedByService: 64,
   otherBooking: 128,
@@ -236,6 +243,8 @@ export async function readBookStanding(
     rules: StoredRule[]
     expired_counts_as_lost: boolean | null
     default_basis: RateBasis
+    default_rate_type: RateType
+    integration_pool: Pool
     mixed: boolean
     conversions: number
     time_zone: string
@@ -244,7 +253,7 @@ export async function readBookStanding(
   }>`
     select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
       one.win_probability_method as method, one.pricing_rules as rules,
-      one.expired_counts_as_lost, one.default_basis, one.conversions, one.time_zone, ${isMixed(tenant)} as mixed,
+      one.expired_counts_as_lost, one.default_basis, one.default_rate_type, one.integration_pool, one.conversions, one.time_zone, ${isMixed(tenant)} as mixed,
       case when pilot.active then pilot.experiment ->> 'seed' end as seed,
       case
         when ${since}::bigint = coalesce(facts.facts_version, 0) then 0
@@ -271,6 +280,8 @@ export async function readBookStanding(
       rules: rulesInForce(row?.rules ?? []),
       expiredCountsAsLost: row?.expired_counts_as_lost ?? false,
       basis: row?.default_basis ?? 'all_in',
+      rateType: row?.default_rate_type ?? 'spot',
+      pool: row?.integration_pool ?? 'all',
       mixed: row?.mixed ?? false,
       conversions: row?.conversions ?? 0,
       timeZone: row?.time_zone ?? 'UTC',

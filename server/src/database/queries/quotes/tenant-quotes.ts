@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { isWeekend } from '#engine/estimate/weekend-pickup.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import type { RateType } from '#engine/rate-type.ts'
 import type { TenantTransaction } from '../../schema/index.ts'
 import type { TenantId, TenantVersions } from '../../session/index.ts'
+import { rateTypeOf } from '../pricing/rule-conditions.ts'
 import { quotedCostCents } from './landed-margin.ts'
 
 /** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
@@ -72,6 +74,7 @@ export interface TenantQuote extends PastQuote {
   readonly truckCostCents: number | null
   readonly quotedRateCents: number
   readonly weekendPickup: boolean
+  readonly rateType: RateType
   /** The truck cost that was known when the quote was made: the rep's, else the one expected then. */
   readonly quotedCostCents: number | null
 }
@@ -90,7 +93,7 @@ export async function readTenantQuotes(
   let query = transaction
     .selectFrom('counted_lanes as lanes')
     .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
-    .select(quotedCostCents.as('quotedCostCents'))
+    .select([quotedCostCents.as('quotedCostCents'), rateTypeOf(tenant).as('rateType')])
     // A superseded offer that was refused is evidence as a lost quote, as in the book.
     .select(sql<Outcome>`case when superseded_by is null then outcome else 'lost' end`.as('outcome'))
     .where('tenant_id', '=', tenant)

@@ -1,0 +1,66 @@
+import { NativeSelect } from '@mantine/core'
+import type { AddressParams } from './address.ts'
+
+export type RateType = 'spot' | 'contract'
+
+export const rateTypeNames: Readonly<Record<RateType, string>> = { spot: 'Spot', contract: 'Contract' }
+
+/** The rate type in an address, as a parameter of the service; none if the address names none. */
+export function rateTypeAsked({ rate_type: asked }: { readonly rate_type?: string | undefined }): {
+  rate_type?: RateType
+} {
+  return asked === 'spot' || asked === 'contract' ? { rate_type: asked } : {}
+}
+
+/** Filters by spot or contract. */
+export function RateTypeFilter({
+  search,
+  change,
+  size = 'sm',
+}: {
+  search: AddressParams
+  change: (params: AddressParams) => void
+  size?: 'xs' | 'sm'
+}) {
+  return (
+    <NativeSelect
+      size={size}
+      label="Rate type"
+      data={[
+        { value: '', label: 'Spot and contract' },
+        ...Object.entries(rateTypeNames).map(([value, label]) => ({ value, label })),
+      ]}
+      value={rateTypeAsked(search).rate_type ?? ''}
+      onChange={(event) => change({ rate_type: event.currentTarget.value })}
+    />
+  )
+}
+
+/** The rate type of a quote; an empty value is the default of the brokerage. */
+export function RateTypeChoice({
+  value,
+  assumed,
+  error,
+  onChange,
+  ...field
+}: {
+  value: string
+  assumed: RateType
+  error?: string | undefined
+  onChange: (rateType: string) => void
+  'data-field'?: string
+}) {
+  return (
+    <NativeSelect
+      {...field}
+      label="Rate type"
+      data={[
+        { value: '', label: `${rateTypeNames[assumed]} (default)` },
+        ...Object.entries(rateTypeNames).map(([type, label]) => ({ value: type, label })),
+      ]}
+      value={value}
+      error={error}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
