@@ -17,6 +17,14 @@ export function focusCustomer(): void {
   setTimeout(() => document.querySelector<HTMLElement>('[data-field="customer"]')?.focus(), 0)
 }
 
+/** A dialog returns the focus a moment after it closes. */
+const dialogClosesMs = 60
+
+/** Moves the focus to the rate of a lane, or to the customer, after a dialog has closed. */
+export function focusAfterDialog(laneId: number | null): void {
+  setTimeout(() => (laneId === null ? focusCustomer() : focusLane(laneId, 'rate')), dialogClosesMs)
+}
+
 /** Ctrl or ⌘ + Enter saves, from every field of the desk. */
 export function onSaveKey(event: KeyboardEvent, save: () => void): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -40,13 +48,13 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
     toConfirm,
     checking,
     /** Checks and saves the draft as it is now. A draft that was confirmed is not asked about again. */
-    begin: async (acceptUnknown: boolean) => {
+    begin: async (acceptUnknown: boolean, asked: Draft = draft) => {
       if (busy.current) return
-      const content = JSON.stringify(draft)
-      if (gapsIn(draft).length === 0 && confirmed.current !== content) {
+      const content = JSON.stringify(asked)
+      if (gapsIn(asked).length === 0 && confirmed.current !== content) {
         busy.current = true
         setChecking(true)
-        const found = await checkRates(draft)
+        const found = await checkRates(asked)
         shown.current = found.advice
         busy.current = false
         setChecking(false)
@@ -55,7 +63,7 @@ export function useConfirmedSave({ draft, saving }: { readonly draft: Draft; rea
           return
         }
       }
-      saving.save(draft, acceptUnknown, shown.current)
+      saving.save(asked, acceptUnknown, shown.current)
     },
     confirm: (acceptUnknown: boolean) => {
       confirmed.current = JSON.stringify(draft)

@@ -93,7 +93,7 @@ function AdviceHeading({ lane, number, answer }: Pick<AdviceProps, 'lane' | 'num
 
 /** Announces new advice to screen readers when it is complete, not after every key. */
 function Announcement({
-  answer: { advice, updating, failure },
+  answer: { advice, updating, failure, asking },
   pricing,
   typed,
 }: {
@@ -105,8 +105,8 @@ function Announcement({
   const sentence = updating || advice === null ? null : spokenAdvice(pricing, typed)
   useEffect(() => {
     if (sentence !== null) setAnnounced(sentence)
-    else if (failure !== null && failure.status !== 422) setAnnounced('')
-  }, [sentence, failure])
+    else if (!asking || (failure !== null && failure.status !== 422)) setAnnounced('')
+  }, [sentence, failure, asking])
   return <VisuallyHidden aria-live="polite">{announced}</VisuallyHidden>
 }
 

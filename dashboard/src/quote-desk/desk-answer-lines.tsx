@@ -1,7 +1,18 @@
 import { Button, Group, Kbd, Paper, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import type { Answer } from '../api/index.ts'
-import { ButtonLink, dollars, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
+import {
+  ButtonLink,
+  count,
+  dollars,
+  InRed,
+  percent,
+  probability,
+  range,
+  ratePerMile,
+  readDollars,
+  roundDollars,
+} from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { type Pricing, type RateValue, type Standing, standingOf } from './desk-pricing.ts'
 import type { ComparedLane } from './desk-terms.ts'
@@ -40,14 +51,17 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
           </Text>
         </>
       ) : advice !== null ? (
-        <Group justify="space-between" gap="sm">
-          <Text size="sm">
-            There is no advice yet, because your brokerage has no decided quotes to learn from.
-          </Text>
-          <ButtonLink to={pagePaths.imports} size="sm">
-            Import past quotes
-          </ButtonLink>
-        </Group>
+        <>
+          <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
+          <Group justify="space-between" gap="sm">
+            <Text size="sm">
+              There is no advice yet, because your brokerage has no decided quotes to learn from.
+            </Text>
+            <ButtonLink to={pagePaths.imports} size="sm">
+              Import past quotes
+            </ButtonLink>
+          </Group>
+        </>
       ) : (
         <Text size="sm" c="dimmed">
           {!asking
@@ -58,6 +72,73 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
         </Text>
       )}
     </Paper>
+  )
+}
+
+/** Markups that are usual in brokerage, in percent of the cost. */
+const markups = [10, 15, 20] as const
+
+/**
+ * Arithmetic without any history: the miles, the dollars per mile and the margin of the typed rate, and the cost with usual
+ * markups.
+ */
+function CostPlus({
+  lane,
+  miles,
+  own,
+  onUse,
+}: Pick<LinesProps, 'onUse'> & Pick<ComparedLane, 'lane' | 'own'> & { miles: number | null }) {
+  const [rate, cost] = [readDollars(lane.rate), readDollars(lane.cost)]
+  const margin = rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
+  return (
+    <>
+      <Text
+        size="sm"
+        component="div"
+        className="desk-figures"
+        aria-label="Arithmetic of the lane"
+        role="group"
+      >
+        {miles !== null && (
+          <span>
+            <b>{count(miles)} mi</b>
+          </span>
+        )}
+        {rate !== null && (
+          <span>
+            Your <b>{dollars(rate)}</b>
+            {miles === null ? '' : ` is ${ratePerMile(rate / miles)}`}
+          </span>
+        )}
+        {margin !== null && rate !== null && (
+          <span>
+            <InRed when={margin < 0}>
+              margin <b>{dollars(margin)}</b> ({percent((margin / rate) * 100)})
+            </InRed>
+          </span>
+        )}
+        {cost === null && <span>Enter an estimated cost under More: the desk adds your markup.</span>}
+      </Text>
+      {cost !== null && (
+        <Group gap="xs" role="group" aria-label="Cost with a markup">
+          {markups.map((percentOfCost) => {
+            const marked = Math.round(cost * (1 + percentOfCost / 100))
+            return (
+              <Button
+                key={percentOfCost}
+                size="compact-sm"
+                variant="default"
+                disabled={own(marked) === null}
+                onClick={() => onUse(marked)}
+              >
+                Cost + {percentOfCost}%: {dollars(marked)}
+                {miles === null ? '' : ` · ${ratePerMile(marked / miles)}`}
+              </Button>
+            )
+          })}
+        </Group>
+      )}
+    </>
   )
 }
 

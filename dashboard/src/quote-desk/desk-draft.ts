@@ -179,6 +179,19 @@ export function gapsIn(draft: Draft): DeskError[] {
   return gaps
 }
 
+/**
+ * A draft in two: the lanes with a rate, and those that still need one, with the same customer. Null unless there are both.
+ */
+export function splitByRate(draft: Draft): { readonly rated: Draft; readonly unrated: Draft } | null {
+  const lanes = lanesToSave(draft)
+  const isRated = (lane: DeskLane) => lane.rate.trim() !== ''
+  if (lanes.every(isRated) || !lanes.some(isRated)) return null
+  return {
+    rated: { ...draft, lanes: lanes.filter(isRated) },
+    unrated: { ...draft, lanes: lanes.filter((lane) => !isRated(lane)) },
+  }
+}
+
 /** The lanes without blank rows. If all rows are blank, the first row. */
 export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
   const filled = lanes.filter((lane) => !isBlank(lane))

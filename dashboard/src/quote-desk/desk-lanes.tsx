@@ -91,7 +91,7 @@ export function LanesTotals({
         {totals.worth !== null && (
           <span>
             <InRed when={totals.worth < 0}>
-              worth <b>{roundDollars(totals.worth)}</b>
+              expected profit <b>{roundDollars(totals.worth)}</b> (each margin times its chance)
             </InRed>
           </span>
         )}

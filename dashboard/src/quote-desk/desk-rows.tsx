@@ -4,6 +4,7 @@ import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffec
 import { useAnswer, useSession } from '../api/index.ts'
 import {
   basisNames,
+  calendarDay,
   dollars,
   EquipmentInput,
   InRed,
@@ -15,6 +16,7 @@ import {
   RateTermsFields,
   RateTypeChoice,
   range,
+  readDollars,
   readEquipment,
   saysTerms,
   termsInWords,
@@ -54,14 +56,15 @@ const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
 
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
-  const { lane, number, active, errors, unknown, advice, on } = props
+  const { lane, number, active, only, errors, unknown, advice, on } = props
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
-  const [opened, setOpened] = useState(false)
+  const filled = moreFields.filter((field) => lane[field] !== '')
+  const [opened, setOpened] = useState(only && filled.length > 0)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
   const [termsOpened, setTermsOpened] = useState(false)
   const { default_basis: assumed } = useSession().tenant
   const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
-  const hasMore = opened || moreFields.some((field) => lane[field] !== '' || errorAt(field) !== undefined)
+  const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
@@ -95,16 +98,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         isUnknown={unknown.destination}
         onChange={(text) => onChange('destination', text)}
       />
-      <EquipmentInput
-        label="Equipment"
-        openOnFocus={false}
-        {...input('equipment')}
-        onChange={(text) => onChange('equipment', text)}
-        onDone={(text) => {
-          const read = readEquipment(text)
-          if (read !== text) onChange('equipment', read)
-        }}
-      />
+      <EquipmentField {...input('equipment')} onChange={(text) => onChange('equipment', text)} />
       <RateField
         {...input('rate')}
         lane={lane}
@@ -129,12 +123,64 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         </div>
       )}
       {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
-      {advice !== null && (
-        <RowAdviceLine lane={lane} advice={advice} onUse={(rate) => onChange('rate', String(rate))} />
-      )}
+      <RowLine
+        lane={lane}
+        advice={advice}
+        shown={hasMore ? [] : filled}
+        onUse={(rate) => onChange('rate', String(rate))}
+      />
     </div>
   )
 })
+
+/** The equipment, which becomes its code when the field is left. */
+function EquipmentField(props: {
+  value: string
+  error: ReactNode
+  'data-field': string
+  onChange: (text: string) => void
+}) {
+  return (
+    <EquipmentInput
+      label="Equipment"
+      openOnFocus={false}
+      {...props}
+      onDone={(text) => {
+        const read = readEquipment(text)
+        if (read !== text) props.onChange(read)
+      }}
+    />
+  )
+}
+
+/** The line below a row: the fields behind "More" while it is closed, and the advice. */
+function RowLine({
+  lane,
+  advice,
+  shown,
+  onUse,
+}: Pick<RowProps, 'lane' | 'advice'> & {
+  shown: readonly (typeof moreFields)[number][]
+  onUse: (rate: number) => void
+}) {
+  if (advice === null && shown.length === 0) return null
+  return (
+    <Text size="sm" component="div" className="desk-row-advice desk-figures">
+      {shown.map((field) => (
+        <span key={field}>{moreInWords(lane, field)}</span>
+      ))}
+      {advice !== null && <RowAdviceLine lane={lane} advice={advice} onUse={onUse} />}
+    </Text>
+  )
+}
+
+/** A field behind "More", so that a row stays low while it is closed. @example moreInWords(lane, 'cost') // 'cost $1,800' */
+function moreInWords(lane: DeskLane, field: (typeof moreFields)[number]): string {
+  if (field === 'pickup') return `pickup ${calendarDay(lane.pickup)}`
+  if (field === 'rateType') return lane.rateType
+  const amount = readDollars(lane[field])
+  return `${field} ${amount === null ? lane[field] : dollars(amount)}`
+}
 
 const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
   if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
@@ -209,7 +255,7 @@ function RowAdviceLine({
   const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
   const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
   return (
-    <Text size="sm" component="div" className="desk-row-advice desk-figures">
+    <>
       {estimate?.probability != null && isTyped && (
         <span>
           win <b>{probability(estimate.probability)}</b>
@@ -250,7 +296,7 @@ function RowAdviceLine({
           ⚠ {detail}
         </span>
       ))}
-    </Text>
+    </>
   )
 }
 
@@ -302,14 +348,12 @@ function RowActions({
   onMore,
   on,
 }: RowProps & { hasMore: boolean; onMore: () => void }) {
-  const needed = lane.cost !== '' || lane.market !== '' || lane.pickup !== '' || lane.rateType !== ''
   return (
     <div className="desk-actions">
       <Button
         variant="subtle"
         size="compact-sm"
         aria-expanded={hasMore}
-        disabled={needed}
         aria-label={`More fields of lane ${number}: rate type, cost, market rate, pickup date`}
         rightSection={
           hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />

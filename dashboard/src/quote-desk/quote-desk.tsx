@@ -1,5 +1,5 @@
 import './desk.css'
-import { Anchor, Checkbox, Paper, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -8,6 +8,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
 import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
 import {
+  focusAfterDialog,
   focusCustomer,
   focusLane,
   onSaveKey,
@@ -31,6 +32,7 @@ import {
   type LaneField,
   laneFromAddress,
   nextId,
+  splitByRate,
   unreadableIn,
   withLanes,
 } from './desk-draft.ts'
@@ -175,10 +177,16 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       setLanes(() => left)
       go((left[at] ?? left.at(-1) ?? lane).id)
     },
-    add: (added: readonly Omit<DeskLane, 'id'>[]) => {
+    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean) => {
       const all = withLanes(lanes, added)
       setLanes(() => all)
-      setActiveId(all[all.length - added.length]?.id ?? activeId)
+      const first = all[all.length - added.length]
+      if (first !== undefined) {
+        setActiveId(first.id)
+        const next = all.slice(-added.length).find(({ rate }) => rate.trim() === '') ?? first
+        // After the dialog has closed and returned the focus, perhaps to a row that is gone.
+        focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
+      }
       notify(`${counted(added.length, 'lane')} added`)
     },
   }
@@ -246,6 +254,7 @@ function Desk(props: DeskProps) {
               onPaste={() => setPasted('')}
               onSave={save}
             />
+            <SaveRated {...props} begin={(rated) => void confirmed.begin(acceptUnknown, rated)} />
             <SaveProblems
               {...props}
               retry={save}
@@ -292,7 +301,7 @@ function PasteLanes({
   text: string | null
   onText: (text: string | null) => void
   room: number
-  add: (lanes: readonly Omit<DeskLane, 'id'>[]) => void
+  add: (lanes: readonly Omit<DeskLane, 'id'>[], named: boolean) => void
 }) {
   return (
     <PasteDialog
@@ -301,11 +310,32 @@ function PasteLanes({
       onText={onText}
       customer={draft.customer}
       onAdd={(added, customer) => {
-        add(added)
+        add(added, customer !== null)
         if (customer !== null) onDraft((before) => ({ ...before, customer }))
       }}
       onClose={() => onText(null)}
     />
+  )
+}
+
+/** When only some lanes have a rate: saves those, and keeps the others as a draft. */
+function SaveRated({ draft, drafts, saving, begin }: DeskProps & { begin: (rated: Draft) => void }) {
+  const split = saving.errors.some(({ field }) => field === 'rate') ? splitByRate(draft) : null
+  if (split === null) return null
+  const { rated, unrated } = split
+  const save = () => {
+    drafts.split(rated, unrated)
+    begin(rated)
+  }
+  return (
+    <Group gap="xs">
+      <Text size="sm">
+        {counted(unrated.lanes.length, 'lane')} still {unrated.lanes.length === 1 ? 'needs' : 'need'} a rate.
+      </Text>
+      <Button size="compact-sm" variant="default" onClick={save}>
+        Save the {counted(rated.lanes.length, 'lane')} with a rate, keep the others as a draft
+      </Button>
+    </Group>
   )
 }
 

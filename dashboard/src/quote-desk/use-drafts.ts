@@ -77,6 +77,17 @@ export function useDrafts(saving: DeskSave) {
     open: (id: number) => change((before) => withOpen(before, id)),
     discard: (id: number) => change((before) => without(before, id)),
     add: (draft: Draft) => change((before) => withNew(before, draft)),
+    /** Leaves a part of the open draft in it, and keeps the other part as a draft beside it. */
+    split: (left: Draft, beside: Draft) =>
+      change((before) =>
+        withOpen(
+          withNew(
+            withDraft(before, before.openId, () => left),
+            beside,
+          ),
+          before.openId,
+        ),
+      ),
   }
 }
 

@@ -15,8 +15,8 @@ const readMax = 20
 const everyMs = 180_000
 
 /**
- * On every page: bookings that landed at a loss, until the person dismisses them. It is first in the order of the keys, but at the
- * bottom of the window, because it arrives after the page and must not move what somebody reads or is about to press.
+ * At the end of every page: bookings that landed at a loss, until the person dismisses them. There it covers nothing, and it
+ * moves nothing when it arrives after the page.
  */
 export function BookedLosses() {
   const { tenant } = useSession()
@@ -60,8 +60,7 @@ export function BookedLosses() {
                 : `${recent.length < readMax ? '' : 'At least '}${counted(news.length, 'booking')} landed at a loss`}
             </b>
           </InRed>
-          {/* A phone has no room for more than a line over the page. */}
-          <Box component="span" visibleFrom="sm">
+          <span>
             {news.length === 1 ? ': ' : ', last '}
             <TextLink
               to={`${pagePaths.quotes}/${encodeURIComponent(newest.lane_ref)}`}
@@ -70,7 +69,7 @@ export function BookedLosses() {
               {name}
             </TextLink>{' '}
             for {newest.customer_name}: <Margin amount={newest.margin} />
-          </Box>
+          </span>
           .{' '}
           <TextLink to={pagePaths.quotes} query={{ finding: 'booked_at_a_loss', sort: 'updated' }}>
             All bookings at a loss

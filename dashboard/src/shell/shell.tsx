@@ -71,8 +71,8 @@ export function Shell() {
             <TestBrokerage />
             <SampleData />
             <ExpiringTokens />
-            <BookedLosses />
             <Outlet />
+            <BookedLosses />
             <PageShortcuts />
           </Fragment>
         </SessionKeeper>
