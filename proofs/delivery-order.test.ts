@@ -155,8 +155,9 @@ async function endsOf(
   const ends = new Map<string, string>()
   for (const [nth, id] of ids.entries()) {
     const body = await quoteOf(id)
-    const { lane_ref, lane_id, request_id, external_id, updated_at, voided_at, ...lane } = body.quotes[0].lane
-    const end = { ...lane, isVoid: voided_at !== null }
+    const { lane_ref, lane_id, request_id, external_id, updated_at, voided_at, superseded_by, ...lane } =
+      body.quotes[0].lane
+    const end = { ...lane, isVoid: voided_at !== null, isSuperseded: superseded_by !== null }
     ends.set(JSON.stringify(end), JSON.stringify(orders[nth]))
   }
   return ends

@@ -19,6 +19,8 @@ import { type Answered, patienceMs, WatchedService } from './watched-service.ts'
 
 /** What one request may cost others. */
 const turnMsMax = 100
+/** Beside other tests, two processes share a core's caches, and the same work takes up to twice as long. */
+const turnMsMaxBesideTests = 250
 const waitMsMax = 100
 const grownMbMax = 100
 const answerBytesMax = (sent: number) => 10 * sent + 1_000_000
@@ -109,6 +111,8 @@ export interface HeavyOptions {
   readonly share: number
   /** Whether another caller asks for `/healthz` meanwhile. */
   readonly asksHealth: boolean
+  /** The longest turn, in milliseconds of processor time. */
+  readonly turnMsMax?: number
   /** Stops at the first fault. */
   readonly stopsAtFault?: boolean
   readonly onCost?: (cost: Cost) => void
@@ -156,7 +160,7 @@ export async function sendHeavyRequests(
         if (most === null || cost.turnMs > most.turnMs) most = cost
         largestAnswer = Math.max(largestAnswer, cost.answeredBytes)
         longestWait = Math.max(longestWait, cost.waitedMs)
-        faults.push(...faultsOf(endpoint, cost))
+        faults.push(...faultsOf(endpoint, cost, options.turnMsMax ?? turnMsMax))
         if (cost.status === 0) {
           await watched.restart()
           health?.close()
@@ -325,11 +329,12 @@ async function sendOne(
 function faultsOf(
   { name, answerKind }: Endpoint,
   { what, status, turnMs, waitedMs, sentBytes, answeredBytes }: Cost,
+  longestTurnMs: number,
 ): string[] {
   const told = `${name}, ${what}:`
   if (status === 0) return [`${told} no answer within ${patienceMs / 1_000} s`]
   return [
-    ...(turnMs > turnMsMax ? [`${told} one turn took ${Math.round(turnMs)} ms of processor time`] : []),
+    ...(turnMs > longestTurnMs ? [`${told} one turn took ${Math.round(turnMs)} ms of processor time`] : []),
     ...(waitedMs > waitMsMax ? [`${told} /healthz waited ${Math.round(waitedMs)} ms`] : []),
     ...(status >= 500 && status !== 503 ? [`${told} returned ${status}`] : []),
     ...(answerKind !== 'csv' && answeredBytes > answerBytesMax(sentBytes)
@@ -383,7 +388,7 @@ export const heavyRequestsProof: Proof = {
       quotes: shareOf(quotesMax, options.share, quotesMin),
       share: shareMax * options.share,
       // In `npm test`, each run calls other endpoints.
-      ...(options.share > 0.1 ? {} : { endpointShare: 0.4 }),
+      ...(options.share > 0.1 ? {} : { endpointShare: 0.4, turnMsMax: turnMsMaxBesideTests }),
       // Beside other tests, the measure inside the service is enough.
       asksHealth: options.share > 0.1,
     }),

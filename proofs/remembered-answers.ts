@@ -156,7 +156,16 @@ const ratesTried = [160_000, 199_999, 240_000]
 async function expectedAnswers(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
-    const all = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
+    const read = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
+    // A refused offer is evidence for estimates, and in no count.
+    const superseded = await transaction
+      .selectFrom('lanes')
+      .select('lane_id')
+      .where('tenant_id', '=', tenant)
+      .where('superseded_by', 'is not', null)
+      .execute()
+    const isSuperseded = new Set(superseded.map(({ lane_id }) => lane_id))
+    const all = read.filter(({ laneId }) => !isSuperseded.has(laneId))
     const counted = {
       wins: all.filter(({ outcome }) => outcome === 'won').length,
       decided: all.filter(({ outcome }) => outcome !== 'pending').length,

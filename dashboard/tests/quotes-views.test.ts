@@ -222,6 +222,8 @@ test('the palette and the keys work on every page, but not while typing', async 
   await search.pressSequentially('develop')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor()
+  // No shortcut of the page runs while a dialog is open.
+  await palette.waitFor({ state: 'hidden' })
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await keys.getByText('Search pages, actions, customers and quotes').waitFor()

@@ -78,7 +78,7 @@ describe.each([
       name: 'markup',
       arguments: { ...lane, proposed_rate: 2000 },
     })
-    const query = new URLSearchParams({ ...lane, proposed_rate: '2000', include: 'basis,places' })
+    const query = new URLSearchParams({ ...lane, proposed_rate: '2000', include: 'basis,places,pool' })
     const asRead = await read(`/api/integrations/insights/markup?${query}`)
     expect(structuredContent).toEqual(asRead)
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(asRead) }])
@@ -86,7 +86,7 @@ describe.each([
     const insight = await agent.callTool({ name: 'lane_insight', arguments: lane })
     expect(insight.structuredContent).toEqual(
       await read(
-        `/api/integrations/insights/lane?${new URLSearchParams({ ...lane, include: 'basis,places' })}`,
+        `/api/integrations/insights/lane?${new URLSearchParams({ ...lane, include: 'basis,places,pool' })}`,
       ),
     )
     const booked = await agent.callTool({ name: 'shipments', arguments: { limit: 5 } })
@@ -336,7 +336,7 @@ describe('over HTTP', () => {
       { status: 200, problem: null, method: 'POST', path: '/mcp' },
     ])
     expect(log.body.calls[2].query).toBe(
-      `tool=lane-insight&${new URLSearchParams({ ...lane, include: 'basis,places' })}`,
+      `tool=lane-insight&${new URLSearchParams({ ...lane, include: 'basis,places,pool' })}`,
     )
   })
 
