@@ -53,14 +53,18 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
       ) : advice !== null ? (
         <>
           <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
-          <Group justify="space-between" gap="sm">
-            <Text size="sm">
-              There is no advice yet, because your brokerage has no decided quotes to learn from.
-            </Text>
-            <ButtonLink to={pagePaths.imports} size="sm">
-              Import past quotes
-            </ButtonLink>
-          </Group>
+          {estimate?.flags.includes('no_ground') === true ? (
+            <Text size="sm">Not enough to go on: {groundMissing(answer.unknown)}.</Text>
+          ) : (
+            <Group justify="space-between" gap="sm">
+              <Text size="sm">
+                There is no advice yet, because your brokerage has no decided quotes to learn from.
+              </Text>
+              <ButtonLink to={pagePaths.imports} size="sm">
+                Import past quotes
+              </ButtonLink>
+            </Group>
+          )}
         </>
       ) : (
         <Text size="sm" c="dimmed">
@@ -73,6 +77,13 @@ export function AnswerLines({ answer, pricing, typed, terms, onUse }: LinesProps
       )}
     </Paper>
   )
+}
+
+/** @example groundMissing({ origin: true, destination: false }) // 'the origin is not known' */
+function groundMissing({ origin, destination }: DeskAnswer['unknown']): string {
+  if (origin && destination) return 'neither the origin nor the destination is known'
+  if (origin || destination) return `the ${origin ? 'origin' : 'destination'} is not known`
+  return 'the miles of the lane are not known'
 }
 
 /** Markups that are usual in brokerage, in percent of the cost. */

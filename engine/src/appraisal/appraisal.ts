@@ -134,7 +134,10 @@ export interface Appraisal {
   readonly facts: QuoteFacts
   readonly costs: RuleCosts
   readonly rules: AppliedRules
-  /** The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into memory. */
+  /**
+   * The going rate of the lane, in fractional cents. Null if the brokerage has no quotes to learn from, or does not fit into memory,
+   * and if there is no ground for a rate: the miles are unknown, and the lane has no answered quotes.
+   */
   readonly goingCents: number | null
   /** Null where the going rate is. */
   readonly belief: OfferBelief | null
@@ -181,8 +184,10 @@ export function* appraise(
   const rules = applyRules(given, facts, costs)
   const cost = believedCost(costs)
   const optimumCostCents = entered ?? then ?? expected?.costCents ?? null
-  const goingCents = book === null ? null : referenceRateCents(book.estimator, lane, miles)
-  const recommended = recommendations(book, settings, input, {
+  // Other lanes say something about this one by its miles. Without miles, only answered quotes of its own do.
+  const ground = miles !== null || (fold?.decided ?? 0) > 0 ? book : null
+  const goingCents = ground === null ? null : referenceRateCents(ground.estimator, lane, miles)
+  const recommended = recommendations(ground, settings, input, {
     lane,
     miles,
     rules,

@@ -1,5 +1,5 @@
 import type { Optimum } from './best-rate.ts'
-import { countedOutcomes, type Estimator, laneOf, scopeOf } from './estimator.ts'
+import { countedOutcomes, type Estimator, laneOf, referenceRateCents, scopeOf } from './estimator.ts'
 import { type Interval, type IntervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, type Knots } from './knots.ts'
 import type { LaneFold } from './lane-fold.ts'
@@ -23,6 +23,7 @@ const MARKET_MOVE = 0.05
 export type EstimateFlag =
   | 'bad_offer'
   | 'no_quotes'
+  | 'no_ground'
   | 'unseen_lane'
   | 'no_decided_quotes'
   | 'few_quotes'
@@ -106,7 +107,7 @@ export interface OfferEstimate {
 export interface OfferToExplain {
   readonly estimator: Estimator
   readonly lane: LaneIdentity
-  /** Null if the brokerage has no quotes to learn from. */
+  /** Null if the brokerage has no quotes to learn from, or if there is no ground for a rate. */
   readonly belief: OfferBelief | null
   readonly offerRateCents: number
   /** The cost of the optimum; null if none is known. */
@@ -281,7 +282,10 @@ export function explainOffer(offer: OfferToExplain): OfferEstimate {
   if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
   const lane = belief?.fold ?? laneOf(estimator, identity.key)
   const flags = laneFlags(lane)
-  if (belief === null) return noAnswer(['no_quotes', ...flags], borrowed)
+  if (belief === null) {
+    const hasQuotes = referenceRateCents(estimator, identity, null) !== null
+    return noAnswer([hasQuotes ? 'no_ground' : 'no_quotes', ...flags], borrowed)
+  }
 
   const { referenceCents, borrowedShare, posterior, ofAll, knots, posteriorFor, priceWeight } = belief
   const intervals = belief.intervals()

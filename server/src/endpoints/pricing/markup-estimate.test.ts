@@ -142,6 +142,33 @@ describe('include=estimate', () => {
     expect(text).not.toContain('NaN')
   })
 
+  test('has no rate and no chance for a lane with an unknown end and no answered quotes of its own', async () => {
+    const unknown = { destination: 'Smallville, TX', include: 'estimate,curve,optimum' }
+    const { body } = await markup(unknown)
+    expect(body.estimate).toMatchObject({
+      miles: null,
+      probability: null,
+      interval_80: null,
+      reference_rate: null,
+      trust: 'none',
+      sentence:
+        'There is not enough to go on: the miles of this lane are not known, and it has no answered quotes.',
+    })
+    expect(body.estimate.flags).toEqual(expect.arrayContaining(['no_ground', 'miles_unknown']))
+    expect(body.estimate.flags).not.toContain('no_quotes')
+    expect([body.optimum, body.curve]).toEqual([null, []])
+    // A pending quote of the lane is no ground, an answered one is.
+    const pending = await makeLane(app, broker.tenant, { destination: 'Smallville, TX', rate: 1900 })
+    expect((await markup(unknown)).body.estimate.probability).toBeNull()
+    await call(app, 'POST', `/api/lanes/${pending.lane_ref}/outcome`, {
+      token: broker.tenant.owner,
+      body: { outcome: 'won' },
+    })
+    const { estimate } = (await markup(unknown)).body
+    expect(estimate.probability).toBeGreaterThan(0)
+    expect(estimate.reference_rate).toBeGreaterThan(0)
+  })
+
   test('flags a short haul', async () => {
     await makeLane(app, broker.tenant, {
       origin: 'Dallas, TX',

@@ -318,7 +318,9 @@ function sentence(
 ): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
-    return 'There is no estimate: this brokerage has no quotes to learn from yet.'
+    return estimate.flags.includes('no_ground')
+      ? 'There is not enough to go on: the miles of this lane are not known, and it has no answered quotes.'
+      : 'There is no estimate: this brokerage has no quotes to learn from yet.'
   }
   const basis =
     used === 0
