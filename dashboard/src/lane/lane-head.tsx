@@ -140,7 +140,13 @@ export function LaneFigures({
         label="Going rate"
         value={roundDollars(going)}
         basis={
-          going === null ? 'no quotes yet' : miles === null ? 'today' : `${ratePerMile(going / miles)} RPM`
+          going === null
+            ? miles === null
+              ? 'not enough to go on'
+              : 'no quotes yet'
+            : miles === null
+              ? 'today'
+              : `${ratePerMile(going / miles)} RPM`
         }
       />
       <Figure
