@@ -103,7 +103,7 @@ async function main(): Promise<number> {
     const made = await generate({
       owner,
       database,
-      secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory),
+      secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory, { make: true }),
       plan,
       accessFile,
       now: Date.now(),

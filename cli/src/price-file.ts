@@ -1,4 +1,5 @@
 import Papa from 'papaparse'
+import { placeFields } from '#contract/place-fields.ts'
 import {
   ambiguousHeaders,
   basisOfHeader,
@@ -18,7 +19,6 @@ import {
   isNamed,
   listed,
   mark,
-  placeFields,
   placeOf,
   readCsvFile,
   widthError,

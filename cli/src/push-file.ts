@@ -1,4 +1,5 @@
 import type { Body } from '#client/sent.ts'
+import { type PlaceField, placeFields } from '#contract/place-fields.ts'
 import {
   amountText,
   basisOfHeader,
@@ -13,6 +14,7 @@ import {
   readOutcome,
   readReason,
   readSentCharges,
+  readSentStops,
   readText,
 } from '#server/csv/index.ts'
 import {
@@ -22,7 +24,6 @@ import {
   isEmptyRow,
   isNamed,
   listed,
-  placeFields,
   placeOf,
   readCsvFile,
   widthError,
@@ -30,11 +31,7 @@ import {
 import { CommandFailed } from './exits.ts'
 
 const outcomeFields = ['outcome', 'outcome_reason', 'decided_at'] as const
-type PushField =
-  | 'external_id'
-  | (typeof placeFields)[number]
-  | PushedCellName
-  | (typeof outcomeFields)[number]
+type PushField = 'external_id' | PlaceField | PushedCellName | (typeof outcomeFields)[number]
 const pushFields: readonly PushField[] = [
   'external_id',
   ...placeFields,
@@ -73,9 +70,8 @@ export interface PushRow {
 function means(field: PushField, header: string): boolean {
   if (field === 'external_id') return isNamed('reference', header)
   // A file of quotes has one amount, so a charge without another name is that of the quoted rate.
-  if (field === 'quoted_fuel' && isNamed('customer_fuel', header)) return true
-  if (field === 'quoted_accessorials' && isNamed('customer_accessorials', header)) return true
-  if (field === 'quoted_charges' && isNamed('customer_charges', header)) return true
+  const charge = /^quoted_(?:fuel|accessorials|charges)$/.test(field)
+  if (charge && isNamed(field.replace('quoted_', 'customer_'), header)) return true
   return isNamed(field, header) || pushedOnlyFieldOfHeader.get(foldedHeader(header)) === field
 }
 
@@ -192,6 +188,8 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
         return time(field)
       case 'charges':
         return read(field, readSentCharges)
+      case 'stops':
+        return read(field, readSentStops)
       case 'equipment':
         // The service knows more names.
         return text(field) ?? undefined
@@ -204,6 +202,7 @@ function readPushRow(cells: readonly string[], file: PushFile): Pick<PushRow, 'q
       case 'miles':
       case 'currency':
       case 'rateType':
+      case 'mode':
       case 'text':
       case 'day':
         return read<string | number | null>(field, quoteCells[unit])

@@ -1,14 +1,16 @@
 import Type from 'typebox'
 import { trustLevels } from './estimate.ts'
 import { laneRef, nullable } from './fields.ts'
+import { shownMode, shownStops } from './load-modes.ts'
 import { currencies, rateBases, shownBasis, shownCharge, shownCharges, shownCurrency } from './rate-basis.ts'
-import { rateTypes } from './rate-types.ts'
+import { shownRateType } from './rate-types.ts'
 
 /** The outcomes that a person can set. */
 export const decisions = ['won', 'lost', 'pending'] as const
 /** An expired quote got no answer while it was valid. */
 export const outcomes = [...decisions, 'expired'] as const
-export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
+/** Only losses for the price, or without a reason, say that a rate was too high. `withdrawn`: the customer needs no truck any more. */
+export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'withdrawn', 'other'] as const
 /** The rules that change an outcome automatically. */
 export const outcomeRules = [
   'booking_is_a_win',
@@ -72,10 +74,9 @@ export const quoteOfLane = {
     ...nullable(Type.String()),
     description: 'Who quoted, as the system that pushed the quote says',
   },
-  rate_type: {
-    ...nullable(Type.Enum([...rateTypes])),
-    description: 'Spot or contract. null: the default of the brokerage',
-  },
+  rate_type: shownRateType('Spot or contract. null: the default of the brokerage'),
+  mode: shownMode(),
+  stops: shownStops('. Quotes with stops or another mode than truckload are in no statistic of a lane'),
   valid_until: { ...moment, description: 'Until when the quoted rate is valid, if known' },
   counter_rate: {
     ...money,
@@ -214,6 +215,8 @@ export const exampleLane: Lane = {
   external_id: null,
   rep_name: null,
   rate_type: null,
+  mode: null,
+  stops: [],
   valid_until: null,
   quoted_rate: 2150,
   quoted_basis: null,

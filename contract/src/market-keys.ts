@@ -77,6 +77,7 @@ export const setMarketKey = endpoint({
       ),
     ),
   }),
+  confirms: true,
   status: 200,
   answer,
   examples: {

@@ -14,24 +14,26 @@ import {
   TextLink,
   WinRate,
 } from '../shared-ui/index.ts'
-import type { CustomerRecord } from './customer-record.ts'
+import type { CustomerRecord, OfType } from './customer-record.ts'
 
 type Row = CustomerRecord['months'][number]
+/** The customer and the rate type, as parameters of other pages. */
+type Customer = { readonly customer: string } & OfType
 
 const rowName = ({ key, lane }: Row) => (lane === null ? month(key) : laneName(lane.origin, lane.destination))
 
 /** The quotes of a row. The Quotes page has first and last days, the Shipments page has named months. */
-const quotesOf = (customer: string, { key, lane }: Row): AddressParams => ({
-  customer,
+const quotesOf = (customer: Customer, { key, lane }: Row): AddressParams => ({
+  ...customer,
   ...(lane ?? daysOf(periodOf({ period: key }, 'all', new Date()))),
 })
-const shipmentsOf = (customer: string, { key, lane }: Row): AddressParams => ({
-  customer,
+const shipmentsOf = (customer: Customer, { key, lane }: Row): AddressParams => ({
+  ...customer,
   period: lane === null ? key : 'all',
   ...lane,
 })
 
-function MarginOfRow({ customer, row }: { customer: string; row: Row }) {
+function MarginOfRow({ customer, row }: { customer: Customer; row: Row }) {
   return (
     <>
       <Margin amount={row.margin} isRounded />
@@ -41,7 +43,7 @@ function MarginOfRow({ customer, row }: { customer: string; row: Row }) {
           <TextLink
             to={pagePaths.shipments}
             query={shipmentsOf(customer, row)}
-            label={`${count(row.shipments)} shipments of ${rowName(row)}`}
+            label={`${count(row.shipments)} shipped, ${rowName(row)}`}
           >
             {count(row.shipments)} shipped
           </TextLink>
@@ -51,14 +53,14 @@ function MarginOfRow({ customer, row }: { customer: string; row: Row }) {
   )
 }
 
-function NameOfRow({ customer, row }: { customer: string; row: Row }) {
+function NameOfRow({ customer, row }: { customer: Customer; row: Row }) {
   return (
     <>
       {row.lane === null ? (
         rowName(row)
       ) : (
         <>
-          <TextLink to={pagePaths.lane} query={row.lane}>
+          <TextLink to={pagePaths.lane} query={{ ...row.lane, rate_type: customer.rate_type }}>
             {rowName(row)}
           </TextLink>
           <Text size="xs" c="dimmed">
@@ -76,7 +78,7 @@ function NameOfRow({ customer, row }: { customer: string; row: Row }) {
   )
 }
 
-const columnsOf = (customer: string, header: 'Month' | 'Lane'): readonly Column<Row>[] => [
+const columnsOf = (customer: Customer, header: 'Month' | 'Lane'): readonly Column<Row>[] => [
   {
     key: 'name',
     header,
@@ -111,16 +113,18 @@ const columnsOf = (customer: string, header: 'Month' | 'Lane'): readonly Column<
 export function CustomerRows({
   by,
   name,
+  ofType,
   rows,
 }: {
   by: 'month' | 'lane'
   name: string
+  ofType: OfType
   rows: readonly Row[]
 }) {
   return (
     <DataTable
       caption={by === 'month' ? `Months of ${name}` : `Lanes of ${name}`}
-      columns={columnsOf(name, by === 'month' ? 'Month' : 'Lane')}
+      columns={columnsOf({ customer: name, ...ofType }, by === 'month' ? 'Month' : 'Lane')}
       rows={rows}
       rowKey={({ key }) => key}
     />

@@ -1,8 +1,7 @@
 import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
 import { secretOverlapHoursDefault, secretOverlapHoursMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
-import { moment } from '../shared-ui/index.ts'
+import { moment, useSentForm } from '../shared-ui/index.ts'
 import { type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 
 /** Rotates a secret: creates a new one, and keeps the old one valid for an overlap of the chosen hours. */
@@ -17,22 +16,18 @@ export function RotateSecret({
   close: () => void
   rotated: (answer: Answer<'rotate-signing-secret'>, note: string) => void
 }) {
-  const [hours, setHours] = useState<number | string>(secretOverlapHoursDefault)
   const rotate = useChange('rotate-signing-secret')
+  const { form, submit, input, pending } = useSentForm(rotate, {
+    fields: { overlap_hours: secretOverlapHoursDefault as number | string },
+    send: (fields) => ({ params: { id: secret.id }, body: { overlap_hours: Number(fields.overlap_hours) } }),
+    done: (answer) => {
+      if (answer !== null) rotated(answer, overlapOf(secret, Number(hours)))
+      rotate.reset()
+    },
+  })
+  const hours = form.values.overlap_hours
   const isRight =
     typeof hours === 'number' && Number.isInteger(hours) && hours >= 0 && hours <= secretOverlapHoursMax
-  const submit = () => {
-    if (!isRight) return
-    rotate.mutate(
-      { params: { id: secret.id }, body: { overlap_hours: hours } },
-      {
-        onSuccess: (answer) => {
-          rotated(answer, overlapOf(secret, hours))
-          rotate.reset()
-        },
-      },
-    )
-  }
   return (
     <Modal
       opened
@@ -40,12 +35,7 @@ export function RotateSecret({
       title={`Rotate the secret ${secret.name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
+      <form onSubmit={submit}>
         <Stack gap="md">
           <Text size="sm">
             This creates a new secret with the same name. The old secret (ID {secret.id}) stays valid during
@@ -58,8 +48,7 @@ export function RotateSecret({
             max={secretOverlapHoursMax}
             allowDecimal={false}
             clampBehavior="none"
-            value={hours}
-            onChange={setHours}
+            {...input('overlap_hours')}
             error={isRight ? undefined : `Enter a whole number from 0 to ${secretOverlapHoursMax}.`}
             hideControls
             data-autofocus
@@ -67,14 +56,12 @@ export function RotateSecret({
           <Text size="sm" aria-live="polite">
             {isRight ? overlapOf(secret, hours) : ' '}
           </Text>
-          {rotate.error !== null && (
-            <SecretNotMade error={rotate.error} name={secret.name} secrets={secrets} />
-          )}
+          <SecretNotMade error={rotate.error} name={secret.name} secrets={secrets} />
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={rotate.isPending} disabled={!isRight}>
+            <Button type="submit" loading={pending} disabled={!isRight}>
               Rotate secret
             </Button>
           </Group>

@@ -12,6 +12,7 @@ import {
   EquipmentInput,
   equipmentName,
   Failed,
+  FilterRow,
   Loading,
   laneName,
   Margin,
@@ -19,8 +20,11 @@ import {
   Nothing,
   PlaceInput,
   percent,
+  RateTypeFilter,
+  rateTypeAsked,
   Section,
   TextLink,
+  useAddress,
   useOnceSettled,
 } from '../shared-ui/index.ts'
 
@@ -77,7 +81,8 @@ const sortsOffered = ['quotes', 'win_rate', 'margin', 'margin_pct'] as const
 
 type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
-const columns: readonly Column<PerformanceRow>[] = [
+/** @param ofType the rate type of the rows, if one is chosen, for the pages of the lanes */
+const columnsOf = (ofType: ReturnType<typeof rateTypeAsked>): readonly Column<PerformanceRow>[] => [
   {
     key: 'lane',
     header: 'Lane',
@@ -86,7 +91,7 @@ const columns: readonly Column<PerformanceRow>[] = [
       lane === null ? (
         label
       ) : (
-        <TextLink to={pagePaths.lane} query={lane}>
+        <TextLink to={pagePaths.lane} query={{ ...lane, ...ofType }}>
           {laneName(lane.origin, lane.destination)}
         </TextLink>
       ),
@@ -110,7 +115,7 @@ const columns: readonly Column<PerformanceRow>[] = [
     sorts: ['win_rate.desc', 'win_rate.asc'],
     cell: ({ win_rate_pct, won, decided }) =>
       win_rate_pct === null
-        ? 'none decided'
+        ? 'none answered'
         : `${percent(win_rate_pct)} · ${count(won)} of ${count(decided)}`,
   },
   {
@@ -138,30 +143,32 @@ const columns: readonly Column<PerformanceRow>[] = [
 
 /** The brokerage's lanes with links to their pages, most quoted first. */
 export function BusiestLanes() {
-  const search = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const { search, change } = useAddress(pagePaths.lane)
   const [asked = '', askedOrder] = (search.sort ?? '').split('.')
   const sort = sortsOffered.find((one) => one === asked) ?? 'quotes'
   const order = askedOrder === 'asc' ? 'asc' : 'desc'
   const lanes = useAnswer(
     'get-performance',
-    { query: { by: 'lane', sort, order, limit: rowsMax } },
+    { query: { by: 'lane', sort, order, limit: rowsMax, ...rateTypeAsked(search) } },
     { keeps: true },
   )
   const total = lanes.data?.rows_total ?? 0
   return (
     <Section
       title={sort === 'quotes' && order === 'desc' ? 'Busiest lanes' : 'Your lanes'}
-      {...(total > rowsMax ? { hint: `The first ${rowsMax} of ${counted(total, 'lane')}.` } : {})}
+      hint={`All quotes so far.${total > rowsMax ? ` The first ${rowsMax} of ${counted(total, 'lane')}.` : ''}`}
       busy={lanes.isFetching}
     >
+      <FilterRow label="Filters">
+        <RateTypeFilter search={search} change={(params) => change(params, { replace: true })} size="xs" />
+      </FilterRow>
       {lanes.isPending ? (
         <Loading rows={12} height={30} label="Loading your lanes" />
       ) : lanes.isError ? (
         <Failed error={lanes.error} retry={() => void lanes.refetch()} />
       ) : lanes.data.rows.length === 0 ? (
         <Nothing
-          title="No lanes yet"
+          title={search.rate_type === undefined ? 'No lanes yet' : 'No lanes of this rate type'}
           actions={
             <>
               <ButtonLink to={pagePaths.desk}>Make a quote</ButtonLink>
@@ -176,13 +183,11 @@ export function BusiestLanes() {
       ) : (
         <DataTable
           caption="Your lanes"
-          columns={columns}
+          columns={columnsOf(rateTypeAsked(search))}
           rows={lanes.data.rows}
           rowKey={({ key }) => key}
           sort={`${sort}.${order}`}
-          onSort={(next) =>
-            void navigate({ to: pagePaths.lane, search: { sort: next }, replace: true, resetScroll: false })
-          }
+          onSort={(next) => change({ sort: next }, { replace: true })}
         />
       )}
     </Section>

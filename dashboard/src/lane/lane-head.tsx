@@ -7,6 +7,7 @@ import {
   counted,
   dollars,
   equipmentName,
+  FollowButton,
   percent,
   type RateType,
   ratePerMile,
@@ -27,6 +28,15 @@ export function LaneActions({ origin, destination }: { origin: string; destinati
       <ButtonLink to={pagePaths.lane} variant="subtle" size="sm">
         Another lane
       </ButtonLink>
+      <FollowButton
+        what="this lane"
+        followed={{
+          kind: 'lane',
+          origin,
+          destination,
+          ...(lane.equipment === undefined ? {} : { equipment: lane.equipment.toUpperCase() }),
+        }}
+      />
       <ButtonLink
         to={pagePaths.lane}
         query={changed(lane, { origin: destination, destination: origin })}
@@ -137,7 +147,7 @@ export function LaneFigures({
         basis={miles === null ? 'unknown place' : 'road miles'}
       />
       <Figure
-        label="Going rate"
+        label="Your usual rate"
         value={roundDollars(going)}
         basis={
           going === null
@@ -146,7 +156,7 @@ export function LaneFigures({
               : 'no quotes yet'
             : miles === null
               ? 'today'
-              : `${ratePerMile(going / miles)} RPM`
+              : ratePerMile(going / miles)
         }
       />
       <Figure
@@ -165,11 +175,11 @@ export function LaneFigures({
         value={decided === 0 ? '–' : percent((won / decided) * 100)}
         basis={
           decided === 0 ? (
-            'none decided'
+            'none answered'
           ) : (
             <>
               <QuotesLink chosen={{ outcome: 'won' }}>{count(won)} won</QuotesLink> of {count(decided)}{' '}
-              decided
+              answered
             </>
           )
         }

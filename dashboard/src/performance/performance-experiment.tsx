@@ -6,11 +6,12 @@ import {
   ConfirmDialog,
   count,
   counted,
-  Failed,
   moment,
   roundDollars,
+  sentNumber,
   signedDollars,
   useNotice,
+  useSentForm,
 } from '../shared-ui/index.ts'
 
 type PilotState = Answer<'get-pilot'>
@@ -71,52 +72,40 @@ function resultWords({ low, high, gain, range_95: range }: NonNullable<NonNullab
 
 /** Starts the experiment, after a question that says what it changes for everybody and what it can cost. */
 function Start() {
-  const [quotes, setQuotes] = useState<number | string>(usualQuotes)
   const [isAsked, setAsked] = useState(false)
-  const change = useChange('switch-experiment')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const wrong = change.error?.fieldError('/quotes')
-  const submit = (event: FormEvent) => {
+  const { form, submit, input, pending, failure } = useSentForm(useChange('switch-experiment'), {
+    fields: { quotes: usualQuotes as number | string },
+    send: ({ quotes }) => ({ body: { quotes: sentNumber(String(quotes)) } }),
+    said: 'The experiment is running.',
+    // An error of the field is shown beside it.
+    settled: () => setAsked(false),
+  })
+  const ask = (event: FormEvent) => {
     event.preventDefault()
     setAsked(true)
   }
-  const confirm = () =>
-    change.mutate(
-      { body: { quotes: Number(quotes) } },
-      {
-        // An error of the field is shown beside it.
-        onSettled: () => setAsked(false),
-        onSuccess: () => {
-          void queries.invalidateQueries()
-          notify('The experiment is running.')
-        },
-      },
-    )
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={ask}>
       <Group align="flex-end" gap="sm">
         <NumberInput
           label="Quotes"
           description="Fixed now: the result is computed from this many quotes"
-          value={quotes}
-          onChange={setQuotes}
           min={100}
           max={100_000}
-          error={wrong}
           required
+          {...input('quotes')}
         />
-        <Button type="submit" variant="default" loading={change.isPending}>
+        <Button type="submit" variant="default" loading={pending}>
           Start the experiment
         </Button>
       </Group>
       <ConfirmDialog
         opened={isAsked}
-        title={`Start the experiment with ${counted(Number(quotes), 'quote')}?`}
+        title={`Start the experiment with ${counted(Number(form.values.quotes), 'quote')}?`}
         action="Start it"
-        pending={change.isPending}
+        pending={pending}
         error={null}
-        confirm={confirm}
+        confirm={() => submit()}
         close={() => setAsked(false)}
       >
         <Text size="sm">
@@ -127,9 +116,7 @@ function Start() {
           collects nothing.
         </Text>
       </ConfirmDialog>
-      {change.error !== null && wrong === undefined && (
-        <Failed error={change.error} title="The experiment was not started" />
-      )}
+      {failure('The experiment was not started')}
     </form>
   )
 }

@@ -1,28 +1,31 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
-import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer, useSession } from '../api/index.ts'
 import {
   basisNames,
-  calendarDay,
+  count,
   dollars,
   EquipmentInput,
   InRed,
+  ModeChoice,
+  modeNames,
   noTerms,
-  onOwnTerms,
   PlaceInput,
   percent,
   probability,
   RateTermsFields,
   RateTypeChoice,
-  range,
   readDollars,
   readEquipment,
+  roundDollars,
   saysTerms,
   termsInWords,
 } from '../shared-ui/index.ts'
-import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
-import { bestRateOf, marginOf, type RowAdvice } from './desk-lanes-advice.ts'
+import type { UnknownEnds } from './desk-answer.ts'
+import { type DeskError, type DeskLane, hasState, type LaneField, loadOf } from './desk-draft.ts'
+import { figuresOf, type RowAdvice, type RowFigures } from './desk-lanes-advice.ts'
+import { routeInWords } from './desk-route.tsx'
 
 const offeredMax = 8
 const suggestedMax = 3
@@ -33,8 +36,10 @@ export interface RowProps {
   readonly active: boolean
   readonly only: boolean
   readonly errors: readonly DeskError[]
-  readonly unknown: { readonly origin: boolean; readonly destination: boolean }
-  /** The advice for the row; null for a single lane, whose advice is below, and while it is loading. */
+  readonly unknown: UnknownEnds
+  /** The figures of the card, for the lane that the card is about; null for the other lanes, and while it has no advice. */
+  readonly ofCard: RowFigures | null
+  /** The advice for the row, with its warnings; null for a single lane, and while it is loading. */
   readonly advice: RowAdvice | null
   /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
@@ -44,7 +49,7 @@ export interface RowProps {
 export interface RowEvents {
   readonly change: (lane: DeskLane, field: LaneField, text: string) => void
   readonly activate: (lane: DeskLane) => void
-  /** Enter in the last field. */
+  /** Enter in a field after the places. */
   readonly enter: (lane: DeskLane) => void
   readonly duplicate: (lane: DeskLane) => void
   readonly remove: (lane: DeskLane) => void
@@ -52,27 +57,41 @@ export interface RowEvents {
   readonly paste: (text: string) => boolean
 }
 
-const moreFields = ['cost', 'market', 'pickup', 'rateType'] as const
+const moreFields = [
+  'rateType',
+  'mode',
+  'stops',
+  'market',
+  ...(Object.keys(noTerms) as (keyof typeof noTerms)[]),
+] as const
 
-/** One lane of the request: a row on a wide screen, a card on a narrow one. */
+/**
+ * One lane of the request: a row of the grid, or a card where there is little room. The rate follows the equipment in the order of
+ * the Tab key, before the cost and the pickup date at its left: these are optional.
+ */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
-  const { lane, number, active, only, errors, unknown, advice, on } = props
+  const { lane, number, active, errors, unknown, ofCard, advice, on } = props
+  const figures = ofCard ?? (advice === null ? null : figuresOf(lane, advice))
   const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
-  const filled = moreFields.filter((field) => lane[field] !== '')
-  const [opened, setOpened] = useState(only && filled.length > 0)
+  const [opened, setOpened] = useState(false)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
-  const [termsOpened, setTermsOpened] = useState(false)
-  const { default_basis: assumed } = useSession().tenant
-  const hasTerms = termsOpened || saysTerms(lane) || errors.some(({ field }) => field in noTerms)
   const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
   const enter = onPlainEnter(() => on.enter(lane))
-  const input = (field: LaneField) => ({
+  const more = (field: LaneField) => ({
     value: lane[field],
     error: errorAt(field)?.text,
     'data-field': `${lane.id}-${field}`,
+  })
+  // A cell of the row: its parts are items of the grid.
+  const input = (field: LaneField) => ({ ...more(field), className: `desk-cell desk-${field}` })
+  const place = (field: 'origin' | 'destination') => ({
+    ...input(field),
+    problem: errorAt(field),
+    isUnknown: unknown[field],
+    onChange: (text: string) => onChange(field, text),
   })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
@@ -84,59 +103,72 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       onFocus={() => on.activate(lane)}
       onPaste={paste}
     >
-      <PlaceField
-        label="Origin"
-        {...input('origin')}
-        problem={errorAt('origin')}
-        isUnknown={unknown.origin}
-        onChange={(text) => onChange('origin', text)}
-      />
-      <PlaceField
-        label="Destination"
-        {...input('destination')}
-        problem={errorAt('destination')}
-        isUnknown={unknown.destination}
-        onChange={(text) => onChange('destination', text)}
-      />
+      <PlaceField label="Origin" {...place('origin')} />
+      <PlaceField label="Destination" {...place('destination')} />
       <EquipmentField {...input('equipment')} onChange={(text) => onChange('equipment', text)} />
       <RateField
         {...input('rate')}
         lane={lane}
         number={number}
-        assumed={assumed}
-        hasTerms={hasTerms}
-        onTerms={() => setTermsOpened(!termsOpened)}
+        toQuote={figures?.toQuote ?? null}
+        hasMore={hasMore}
+        onMore={() => setOpened(!hasMore)}
         onChange={(text) => onChange('rate', text)}
-        onKeyDown={hasMore || hasTerms ? undefined : enter}
+        onKeyDown={enter}
       />
-      <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
-      {hasTerms && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
-        <div className="desk-more desk-terms" onKeyDown={hasMore ? undefined : enter}>
-          <RateTermsFields
-            terms={lane}
-            assumed={assumed}
-            errors={termsErrorsOf(errors)}
-            nameOf={(field) => `${lane.id}-${field}`}
-            onChange={onChange}
-          />
-        </div>
-      )}
-      {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
-      <RowLine
-        lane={lane}
-        advice={advice}
-        shown={hasMore ? [] : filled}
-        onUse={(rate) => onChange('rate', String(rate))}
+      <TextInput
+        label="Cost"
+        inputMode="decimal"
+        autoComplete="off"
+        {...input('cost')}
+        onChange={(event) => onChange('cost', event.currentTarget.value)}
+        onKeyDown={enter}
       />
+      <TextInput
+        label="Pickup"
+        type="date"
+        {...input('pickup')}
+        data-empty={lane.pickup === '' || undefined}
+        onChange={(event) => onChange('pickup', event.currentTarget.value)}
+        onKeyDown={enter}
+      />
+      <Figures figures={figures} />
+      <MoreButton number={number} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
+      {hasMore && <MoreFields {...props} input={more} onChange={onChange} onEnter={enter} />}
+      <RowLine lane={lane} advice={advice} isShort={hasMore} />
     </div>
   )
 })
+
+/** The chance and the margin of the typed rate. */
+function Figures({ figures }: { figures: RowFigures | null }) {
+  const { chance = null, margin = null, rate = null } = figures ?? {}
+  const isLoss = margin !== null && margin < 0
+  return (
+    <>
+      <div className="desk-cell desk-figure desk-chance">
+        <span>Chance</span>
+        <span>{chance === null ? '–' : probability(chance)}</span>
+      </div>
+      <div className="desk-cell desk-figure desk-margin">
+        <span>Margin</span>
+        <span
+          {...(margin === null || rate === null
+            ? {}
+            : { title: `${dollars(margin)} (${percent((margin / rate) * 100)})` })}
+        >
+          <InRed when={isLoss}>{roundDollars(margin)}</InRed>
+        </span>
+      </div>
+    </>
+  )
+}
 
 /** The equipment, which becomes its code when the field is left. */
 function EquipmentField(props: {
   value: string
   error: ReactNode
+  className: string
   'data-field': string
   onChange: (text: string) => void
 }) {
@@ -153,33 +185,46 @@ function EquipmentField(props: {
   )
 }
 
-/** The line below a row: the fields behind "More" while it is closed, and the advice. */
-function RowLine({
-  lane,
-  advice,
-  shown,
-  onUse,
-}: Pick<RowProps, 'lane' | 'advice'> & {
-  shown: readonly (typeof moreFields)[number][]
-  onUse: (rate: number) => void
-}) {
-  if (advice === null && shown.length === 0) return null
+/** The line below a row: the fields behind the arrow while they are closed, and warnings. Without them, there is none. */
+function RowLine({ lane, advice, isShort }: Pick<RowProps, 'lane' | 'advice'> & { isShort: boolean }) {
+  const { default_basis: assumed } = useSession().tenant
+  const words = isShort ? [] : moreInWords(lane, assumed)
+  const warnings = advice?.warnings ?? []
+  const isApart = advice !== null && advice.conversion === null
+  const route = advice?.route === undefined ? [] : [routeInWords(advice.route)]
+  if (words.length + route.length + warnings.length === 0 && !isApart) return null
   return (
-    <Text size="sm" component="div" className="desk-row-advice desk-figures">
-      {shown.map((field) => (
-        <span key={field}>{moreInWords(lane, field)}</span>
+    <Text size="xs" component="div" className="desk-row-line desk-figures">
+      {[...words, ...route].map((word) => (
+        <span key={word}>{word}</span>
       ))}
-      {advice !== null && <RowAdviceLine lane={lane} advice={advice} onUse={onUse} />}
+      {isApart && (
+        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
+      )}
+      {warnings.map(({ code, detail }) => (
+        <span key={code} className="desk-flag">
+          ⚠ {detail}
+        </span>
+      ))}
     </Text>
   )
 }
 
-/** A field behind "More", so that a row stays low while it is closed. @example moreInWords(lane, 'cost') // 'cost $1,800' */
-function moreInWords(lane: DeskLane, field: (typeof moreFields)[number]): string {
-  if (field === 'pickup') return `pickup ${calendarDay(lane.pickup)}`
-  if (field === 'rateType') return lane.rateType
-  const amount = readDollars(lane[field])
-  return `${field} ${amount === null ? lane[field] : dollars(amount)}`
+/** The filled fields behind the arrow. @example moreInWords({ ...lane, market: '1800' }, 'all_in') // ['market $1,800'] */
+function moreInWords(lane: DeskLane, assumed: 'linehaul' | 'all_in'): string[] {
+  const amount = (text: string) => {
+    const read = readDollars(text)
+    return read === null ? text : dollars(read)
+  }
+  return [
+    ...(lane.rateType === '' ? [] : [lane.rateType]),
+    ...(lane.mode === '' ? [] : [modeNames[loadOf(lane).mode ?? 'truckload']]),
+    ...(lane.stops === '' ? [] : [`via ${lane.stops}`]),
+    ...(lane.market === '' ? [] : [`market ${amount(lane.market)}`]),
+    ...(saysTerms(lane) ? [termsInWords(lane, assumed)] : []),
+    ...(lane.fuel === '' ? [] : [`fuel ${amount(lane.fuel)}`]),
+    ...(lane.charges === '' ? [] : [lane.charges]),
+  ]
 }
 
 const onPlainEnter = (run: () => void) => (event: KeyboardEvent) => {
@@ -196,189 +241,150 @@ function termsErrorsOf(errors: readonly DeskError[]) {
 function RateField({
   lane,
   number,
-  assumed,
-  hasTerms,
-  onTerms,
+  toQuote,
+  hasMore,
+  onMore,
   onChange,
   ...input
 }: {
   lane: DeskLane
   number: number
-  assumed: 'linehaul' | 'all_in'
-  hasTerms: boolean
-  onTerms: () => void
+  /** The rate to quote on the terms of the lane: the field shows it while it is empty. */
+  toQuote: number | null
+  hasMore: boolean
+  onMore: () => void
   value: string
   error: string | undefined
+  className: string
   'data-field': string
   onChange: (text: string) => void
-  onKeyDown: ((event: KeyboardEvent) => void) | undefined
+  onKeyDown: (event: KeyboardEvent) => void
 }) {
+  const { default_basis: assumed } = useSession().tenant
   const words = termsInWords(lane, assumed)
+  const basis = lane.basis === '' ? assumed : lane.basis
   return (
     <TextInput
       label="Rate"
-      leftSection="$"
       inputMode="decimal"
       autoComplete="off"
       {...input}
+      placeholder={toQuote === null ? '' : count(toQuote)}
       onChange={(event) => onChange(event.currentTarget.value)}
-      rightSectionWidth={lane.currency === 'CAD' ? 92 : 68}
+      rightSectionWidth={44}
       rightSection={
         <UnstyledButton
           className="desk-terms-button"
-          aria-expanded={hasTerms}
+          aria-expanded={hasMore}
           aria-label={`Lane ${number} is ${words}: change`}
           title={words}
-          onClick={onTerms}
+          onClick={onMore}
         >
-          {basisNames[lane.basis === '' ? assumed : lane.basis]}
-          {lane.currency === 'CAD' ? ' CAD' : ''}
+          {basis === 'linehaul' ? 'LH' : basisNames[basis]}
+          {/* In a line of its own: a row is narrow. */}
+          {lane.currency === 'CAD' && (
+            <>
+              <br />
+              CAD
+            </>
+          )}
         </UnstyledButton>
       }
     />
   )
 }
 
-/** The chance, the margin and the best rate of a row, and the warnings about its rate. */
-function RowAdviceLine({
-  lane,
-  advice,
-  onUse,
-}: {
-  lane: DeskLane
-  advice: RowAdvice
-  onUse: (rate: number) => void
-}) {
-  const { estimate, rate, warnings } = advice
-  const best = bestRateOf(lane, advice)
-  const margin = marginOf(lane, advice)
-  const isTyped = lane.rate.trim() !== '' && advice.conversion !== null
-  const own = best === null || advice.conversion === null ? null : onOwnTerms(advice.conversion, best.rate)
-  return (
-    <>
-      {estimate?.probability != null && isTyped && (
-        <span>
-          win <b>{probability(estimate.probability)}</b>
-          {estimate.interval_80 === null ? '' : ` (${range(estimate.interval_80)})`}
-        </span>
-      )}
-      {margin !== null && rate !== null && isTyped && (
-        <span>
-          <InRed when={margin < 0}>
-            margin <b>{dollars(margin)}</b> ({percent((margin / rate) * 100)})
-          </InRed>
-        </span>
-      )}
-      {best === null ? (
-        <span>no advice yet</span>
-      ) : (
-        <span>
-          best <b>{dollars(best.rate)}</b>
-          {best.changed === '' ? '' : ` (${best.changed})`}{' '}
-          {own !== null && (
-            <UnstyledButton
-              className="desk-suggestion"
-              // Appears while the person types on. Alt + U does the same for the lane with the focus.
-              tabIndex={-1}
-              aria-label={`Use ${dollars(own)}`}
-              onClick={() => onUse(own)}
-            >
-              Use{own === best.rate ? '' : ` ${dollars(own)}`}
-            </UnstyledButton>
-          )}
-        </span>
-      )}
-      {advice.conversion === null && (
-        <span className="desk-flag">cannot be compared: the fuel charge or exchange rate is not known</span>
-      )}
-      {warnings.map(({ code, detail }) => (
-        <span key={code} className="desk-flag">
-          ⚠ {detail}
-        </span>
-      ))}
-    </>
-  )
-}
-
 function MoreFields({
-  input,
-  onChange,
-  onLastKey,
-}: {
-  input: (field: LaneField) => { value: string; error: string | undefined; 'data-field': string }
-  onChange: (field: LaneField, text: string) => void
-  /** A key pressed in the last field. */
-  onLastKey: (event: KeyboardEvent) => void
-}) {
-  const { default_rate_type: assumed } = useSession().tenant
-  return (
-    <div className="desk-more">
-      <RateTypeChoice
-        {...input('rateType')}
-        assumed={assumed}
-        onChange={(text) => onChange('rateType', text)}
-      />
-      {(['cost', 'market'] as const).map((field) => (
-        <TextInput
-          key={field}
-          label={field === 'cost' ? 'Estimated cost (optional)' : 'Market rate (optional)'}
-          leftSection="$"
-          inputMode="decimal"
-          autoComplete="off"
-          {...input(field)}
-          onChange={(event) => onChange(field, event.currentTarget.value)}
-        />
-      ))}
-      <TextInput
-        label="Pickup date (optional)"
-        type="date"
-        {...input('pickup')}
-        onChange={(event) => onChange('pickup', event.currentTarget.value)}
-        onKeyDown={onLastKey}
-      />
-    </div>
-  )
-}
-
-function RowActions({
   lane,
   number,
   only,
-  hasMore,
-  onMore,
+  errors,
   on,
-}: RowProps & { hasMore: boolean; onMore: () => void }) {
+  input,
+  onChange,
+  onEnter,
+}: RowProps & {
+  input: (field: LaneField) => { value: string; error: string | undefined; 'data-field': string }
+  onChange: (field: LaneField, text: string) => void
+  onEnter: (event: KeyboardEvent) => void
+}) {
+  const { default_rate_type: assumedType, default_basis: assumed } = useSession().tenant
+  const { value, error, 'data-field': name } = input('market')
+  const ofType = input('rateType')
   return (
-    <div className="desk-actions">
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        aria-expanded={hasMore}
-        aria-label={`More fields of lane ${number}: rate type, cost, market rate, pickup date`}
-        rightSection={
-          hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
-        }
-        onClick={onMore}
-      >
-        More
-      </Button>
-      <ActionIcon
-        variant="subtle"
-        aria-label={`Duplicate lane ${number}`}
-        title="Duplicate"
-        onClick={() => on.duplicate(lane)}
-      >
-        <IconCopyPlus size={16} aria-hidden />
-      </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
-        title={only ? 'Clear' : 'Remove'}
-        onClick={() => on.remove(lane)}
-      >
-        <IconTrash size={16} aria-hidden />
-      </ActionIcon>
+    <div className="desk-more">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside */}
+      <div className="desk-more-fields" onKeyDown={onEnter}>
+        <RateTypeChoice
+          value={ofType.value}
+          error={ofType.error}
+          data-field={ofType['data-field']}
+          assumed={assumedType}
+          onChange={(text) => onChange('rateType', text)}
+        />
+        <ModeChoice {...input('mode')} onChange={(text) => onChange('mode', text)} />
+        <TextInput
+          label="Stops in between"
+          placeholder="Memphis, TN; Nashville, TN"
+          autoComplete="off"
+          {...input('stops')}
+          onChange={(event) => onChange('stops', event.currentTarget.value)}
+        />
+        <RateTermsFields
+          terms={lane}
+          assumed={assumed}
+          errors={termsErrorsOf(errors)}
+          nameOf={(field) => `${lane.id}-${field}`}
+          onChange={onChange}
+        />
+        <TextInput
+          label="Market rate"
+          leftSection="$"
+          inputMode="decimal"
+          autoComplete="off"
+          value={value}
+          error={error}
+          data-field={name}
+          onChange={(event) => onChange('market', event.currentTarget.value)}
+        />
+      </div>
+      <Group gap="xs">
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Duplicate lane ${number}`}
+          leftSection={<IconCopyPlus size={16} aria-hidden />}
+          onClick={() => on.duplicate(lane)}
+        >
+          Duplicate
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={only ? 'Clear the form' : `Remove lane ${number}`}
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() => on.remove(lane)}
+        >
+          {only ? 'Clear the form' : 'Remove'}
+        </Button>
+      </Group>
     </div>
+  )
+}
+
+function MoreButton({ number, hasMore, onMore }: { number: number; hasMore: boolean; onMore: () => void }) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      size={26}
+      className="desk-more-button"
+      aria-expanded={hasMore}
+      aria-label={`More of lane ${number}`}
+      title="More"
+      onClick={onMore}
+    >
+      {hasMore ? <IconChevronUp size={16} aria-hidden /> : <IconChevronDown size={16} aria-hidden />}
+    </ActionIcon>
   )
 }
 
@@ -396,6 +402,8 @@ function PlaceField({
   error: string | undefined
   problem: DeskError | undefined
   isUnknown: boolean
+  className: string
+  'data-field': string
   onChange: (text: string) => void
 }) {
   const [isDone, setDone] = useState(false)

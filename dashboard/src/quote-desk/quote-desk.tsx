@@ -1,11 +1,11 @@
 import './desk.css'
 import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useMay } from '../api/index.ts'
+import { useAnswer, useMay } from '../api/index.ts'
 import { counted, Failed, Page, useNotice, useOnceSettled } from '../shared-ui/index.ts'
 import {
   focusAfterDialog,
@@ -17,7 +17,7 @@ import {
   usePricing,
 } from './desk-actions.ts'
 import { DeskAdvice } from './desk-advice.tsx'
-import { useDeskAnswer } from './desk-answer.ts'
+import { useDeskAnswer, useUnknownEnds } from './desk-answer.ts'
 import { AskApproval } from './desk-approval.tsx'
 import { ConfirmRates } from './desk-confirm.tsx'
 import {
@@ -39,13 +39,15 @@ import {
 import { DraftTabs } from './desk-draft-tabs.tsx'
 import { isBlankDraft } from './desk-drafts.ts'
 import { DeskButtons, LaneRows, LanesTotals, useRowEvents } from './desk-lanes.tsx'
-import { useLanesAdvice } from './desk-lanes-advice.ts'
+import { type RowFigures, useLanesAdvice } from './desk-lanes-advice.ts'
+import type { ReceivedForDesk } from './desk-mail-panel.tsx'
 import { MyApprovals } from './desk-my-approvals.tsx'
 import { PasteDialog } from './desk-paste-dialog.tsx'
+import { type Pricing, type RateValue, typedValue } from './desk-pricing.ts'
 import { RequestFields } from './desk-request-fields.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
-import { useComparedLane } from './desk-terms.ts'
+import { type ComparedLane, useComparedLane } from './desk-terms.ts'
 import { type DraftActions, deskEntry, useDrafts } from './use-drafts.ts'
 
 /** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
@@ -92,7 +94,10 @@ function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, dr
     isComplete ? { origin, destination, equipment, ...(rate.trim() === '' ? {} : { rate }) } : {},
   )
   const [settled] = useDebouncedValue(address, addressPauseMs)
+  const router = useRouter()
   useEffect(() => {
+    // A link was followed meanwhile, and its page still loads.
+    if (router.latestLocation.pathname !== pagePaths.desk) return
     void navigate({
       to: pagePaths.desk,
       search: JSON.parse(settled),
@@ -100,7 +105,7 @@ function useLaneInAddress({ origin, destination, equipment, rate }: DeskLane, dr
       resetScroll: false,
       state: deskEntry({ deskDraft: draftId }),
     })
-  }, [settled, navigate, draftId])
+  }, [settled, navigate, draftId, router])
 }
 
 interface DeskProps {
@@ -177,22 +182,23 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
       setLanes(() => left)
       go((left[at] ?? left.at(-1) ?? lane).id)
     },
-    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean) => {
+    /** Adds pasted lanes; `closes` is false if the dialog stays open, which then keeps the focus. */
+    add: (added: readonly Omit<DeskLane, 'id'>[], named: boolean, closes: boolean) => {
       const all = withLanes(lanes, added)
       setLanes(() => all)
       const first = all[all.length - added.length]
       if (first !== undefined) {
         setActiveId(first.id)
+        if (!closes) return
         const next = all.slice(-added.length).find(({ rate }) => rate.trim() === '') ?? first
         // After the dialog has closed and returned the focus, perhaps to a row that is gone.
         focusAfterDialog(draft.customer.trim() === '' && !named ? null : next.id)
       }
-      notify(`${counted(added.length, 'lane')} added`)
     },
   }
 }
 
-/** The advice for the active lane, and taking over its rates on the terms of the lane. */
+/** The advice for the active lane, the value of its typed rate, and taking over rates on the terms of the lane. */
 function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, customer: string) {
   const compared = useComparedLane(active, customer)
   const answer = useDeskAnswer(compared.lane, customer)
@@ -205,7 +211,24 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useLanes>, custom
     setRate(rate)
     focusLane(active.id, 'rate')
   }
-  return { compared, answer, pricing, setRate, takeRate }
+  const typed =
+    answer.advice === null || pricing === null ? null : typedValue(answer.advice, pricing, answer.rate)
+  return {
+    card: { answer, pricing, typed, terms: compared, onRate: setRate, onUse: takeRate },
+    unknownOf: useUnknownEnds(active, answer),
+    ofActive: figuresOfCard(pricing, typed, compared),
+  }
+}
+
+/** What the row of the active lane shows: the figures of the card, so that both always agree. */
+function figuresOfCard(
+  pricing: Pricing | null,
+  typed: RateValue | null,
+  { own }: ComparedLane,
+): RowFigures | null {
+  if (pricing === null) return null
+  const { rate = null, chance = null, margin = null } = typed ?? {}
+  return { toQuote: own(pricing.quote.rate), rate, chance, margin }
 }
 
 function Desk(props: DeskProps) {
@@ -214,14 +237,15 @@ function Desk(props: DeskProps) {
   const [pasted, setPasted] = useState<string | null>(null)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useLaneInAddress(lanes.active, drafts.drafts.openId)
-  const { compared, answer, pricing, setRate, takeRate } = useActiveAdvice(lanes, draft.customer)
+  const { card, ...ofLanes } = useActiveAdvice(lanes, draft.customer)
+  const { answer, pricing, onUse } = card
   const adviceOf = useLanesAdvice(draft, lanes.lanes.length > 1)
   const confirmed = useConfirmedSave(props)
   const mayQuote = useMay('member')
   const save = useOnceSettled(() => {
     if (mayQuote) void confirmed.begin(acceptUnknown)
   })
-  useDeskKeys(pricing === null ? null : () => takeRate(pricing.quote.rate), drafts.begin)
+  useDeskKeys(pricing === null ? null : () => onUse(pricing.quote.rate), drafts.begin)
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
@@ -232,14 +256,14 @@ function Desk(props: DeskProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
     <div onKeyDown={(event) => onSaveKey(event, save)}>
-      <Stack gap="sm">
-        <Paper withBorder p="sm">
-          <Stack gap="xs">
+      <div className="desk-sides">
+        <Paper withBorder p="xs">
+          <Stack gap="xs" className="desk-lanes">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} paste={paste} />
             <LaneRows
               {...lanes}
               errors={errorsShown(saving.errors, lanes.active, answer)}
-              unknown={answer.unknown}
+              {...ofLanes}
               adviceOf={adviceOf}
               on={on}
             />
@@ -266,13 +290,10 @@ function Desk(props: DeskProps) {
         <DeskAdvice
           lane={lanes.active}
           number={lanes.lanes.indexOf(lanes.active) + 1}
-          answer={answer}
-          pricing={pricing}
-          terms={compared}
-          onRate={setRate}
-          onUse={takeRate}
+          customer={draft.customer}
+          {...card}
         />
-      </Stack>
+      </div>
       <ConfirmRates
         found={confirmed.toConfirm}
         onSave={() => confirmed.confirm(acceptUnknown)}
@@ -289,6 +310,25 @@ function Desk(props: DeskProps) {
   )
 }
 
+/** The received mail that the address names, until its dialog is closed. */
+function useReceivedMail(): { readonly mail: ReceivedForDesk | null; readonly close: () => void } {
+  const asked = useLocation({ select: ({ search }) => (search as { mail?: string }).mail ?? null })
+  const [mailId, setMailId] = useState(asked)
+  useEffect(() => {
+    if (asked !== null) setMailId(asked)
+  }, [asked])
+  const id = mailId ?? ''
+  const { data } = useAnswer('get-received-mail', { params: { id } }, { enabled: mailId !== null })
+  if (mailId === null || data === undefined || data.reading === null) {
+    return { mail: null, close: () => setMailId(null) }
+  }
+  const { subject, customer } = data.mail
+  return {
+    mail: { id, subject, customer, text: data.text ?? '', reading: data.reading },
+    close: () => setMailId(null),
+  }
+}
+
 /** The dialog for pasted rows. Rows that name a customer set the customer of the request. */
 function PasteLanes({
   text,
@@ -301,19 +341,26 @@ function PasteLanes({
   text: string | null
   onText: (text: string | null) => void
   room: number
-  add: (lanes: readonly Omit<DeskLane, 'id'>[], named: boolean) => void
+  add: ReturnType<typeof useLanes>['add']
 }) {
+  const received = useReceivedMail()
   return (
     <PasteDialog
       text={text}
+      received={received.mail}
       room={room}
       onText={onText}
       customer={draft.customer}
-      onAdd={(added, customer) => {
-        add(added, customer !== null)
+      onAdd={(added, customer, closes) => {
+        add(added, customer !== null, closes)
         if (customer !== null) onDraft((before) => ({ ...before, customer }))
+        const { mail } = received
+        if (mail !== null) onDraft((before) => ({ ...before, mailId: mail.id }))
       }}
-      onClose={() => onText(null)}
+      onClose={() => {
+        onText(null)
+        received.close()
+      }}
     />
   )
 }

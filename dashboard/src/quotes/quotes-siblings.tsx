@@ -68,7 +68,7 @@ export function QuoteSiblings({ lane }: { lane: Lane }) {
         columns={[
           {
             key: 'ref',
-            header: 'lane_ref',
+            header: 'Quote number',
             cell: ({ lane_ref }) =>
               lane_ref === lane.lane_ref ? (
                 <>{lane_ref} (this quote)</>

@@ -197,6 +197,7 @@ const QuoteRow = memo(function QuoteRow({
       {columns.map((column) => (
         <td
           key={column.key}
+          data-column={column.key}
           data-align={column.align}
           data-from={column.from}
           data-text={column.isText === true ? true : undefined}

@@ -1,7 +1,7 @@
 import { IconDownload, IconKeyboard } from 'virtual:tabler-icons'
 import { Button, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading, Nothing, Page, showShortcuts } from '../shared-ui/index.ts'
@@ -18,6 +18,7 @@ import {
   useQuotesSettings,
 } from './quotes-settings.ts'
 import { activeView, PendingTooLong, UnknownFilters, useDefaultView, ViewsMenu } from './quotes-views.tsx'
+import { inRequestOrder } from './request-order.ts'
 
 /** All quotes of the brokerage: filter, sort, mark won or lost, requote. */
 export default function QuotesPage() {
@@ -33,6 +34,8 @@ export default function QuotesPage() {
   const isLoading = answer.isPlaceholderData || (data === undefined && error === null)
   const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
   const shown = data === undefined || (error !== null && answer.isPlaceholderData) ? null : data
+  const sort = place.view.sort ?? 'newest'
+  const rows = useMemo(() => inRequestOrder(shown?.lanes ?? [], sort), [shown, sort])
   return (
     <Page
       title="Quotes"
@@ -62,11 +65,11 @@ export default function QuotesPage() {
       {shown !== null && shown.lanes.length > 0 && (
         <>
           <QuotesList
-            rows={shown.lanes}
+            rows={rows}
             columns={columns.chosen}
             isBusy={answer.isPlaceholderData}
-            sort={place.view.sort ?? 'newest'}
-            onSort={(sort) => place.change({ sort })}
+            sort={sort}
+            onSort={(next) => place.change({ sort: next })}
             mayMark={mayMark}
           />
           <PagerBelow place={place} next={shown.next_cursor} total={total} />

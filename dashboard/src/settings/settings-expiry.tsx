@@ -1,22 +1,12 @@
 import { NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import type { Answer } from '../api/index.ts'
-
-export type ExpiredCounts = Answer<'me'>['tenant']['quote_expiry']['counts_as']
+import type { useSentForm } from '../shared-ui/index.ts'
 
 /** When pending quotes expire, and how statistics count them. */
 export function ExpiryInputs({
-  days,
-  onDays,
-  counts,
-  onCounts,
-  wrong,
+  input,
   disabled,
 }: {
-  days: string
-  onDays: (days: string) => void
-  counts: ExpiredCounts
-  onCounts: (counts: ExpiredCounts) => void
-  wrong: string | undefined
+  input: ReturnType<typeof useSentForm>['input']
   disabled: boolean
 }) {
   return (
@@ -26,21 +16,18 @@ export function ExpiryInputs({
         description="A pending quote without a date of its own expires after this time. Leave it empty, and quotes stay pending."
         inputMode="numeric"
         maw={420}
-        value={days}
-        onChange={(event) => onDays(event.currentTarget.value)}
-        error={wrong}
         disabled={disabled}
+        {...input('valid_days')}
       />
       <NativeSelect
         label="Statistics count an expired quote as"
         maw={420}
-        value={counts}
-        onChange={(event) => onCounts(event.currentTarget.value as ExpiredCounts)}
         data={[
           { value: 'pending', label: 'pending: nobody knows the answer' },
           { value: 'lost', label: 'lost: no answer is a no' },
         ]}
         disabled={disabled}
+        {...input('counts_as')}
       />
       <Text size="xs" c="dimmed">
         An outcome or a booking that arrives later replaces the expiry.

@@ -10,11 +10,10 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { GetInputPropsReturnType } from '@mantine/form'
 import { fuelPeriodsMax } from '#contract/limits.ts'
 import { type CallFailed, useChange } from '../api/index.ts'
-import { CustomerInput, Failed, useNotice } from '../shared-ui/index.ts'
+import { CustomerInput, Failed, useSentForm } from '../shared-ui/index.ts'
 import { draftOf, emptyPeriod, type FuelPeriod, type PeriodDraft, sentPeriod } from './settings-fuel-words.ts'
 
 type Owner =
@@ -32,17 +31,25 @@ export function ScheduleForm({
   periods: readonly FuelPeriod[]
   close: () => void
 }) {
-  const [customer, setCustomer] = useState(owner.kind === 'customer' ? owner.name : '')
-  const [periods, setPeriods] = useState(() => (stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf)))
-  const whose = owner.kind === 'brokerage' ? 'your brokerage' : customer.trim()
-  const title = owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose}`
-  const { save, send } = useSaving(whose, close)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    send(owner.kind === 'brokerage' ? null : customer.trim(), periods)
-  }
-  const change = (key: string, next: Partial<PeriodDraft>) =>
-    setPeriods((all) => all.map((one) => (one.key === key ? { ...one, ...next } : one)))
+  const save = useChange('change-fuel-schedule')
+  const whose = (customer: string) => (owner.kind === 'brokerage' ? 'your brokerage' : customer.trim())
+  const { form, submit, input, pending } = useSentForm(save, {
+    fields: {
+      customer_name: owner.kind === 'customer' ? owner.name : '',
+      periods: stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf),
+    },
+    send: ({ customer_name: customer, periods }) => ({
+      body: {
+        ...(owner.kind === 'brokerage' ? {} : { customer_name: customer.trim() }),
+        periods: periods.map(sentPeriod),
+      },
+    }),
+    said: ({ customer_name: customer }) => `The schedule of ${whose(customer)} is saved.`,
+    done: close,
+  })
+  const { customer_name: customer, periods } = form.values
+  const title =
+    owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose(customer)}`
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={title} noValidate>
       <Stack gap="sm">
@@ -50,12 +57,7 @@ export function ScheduleForm({
           {title}
         </Title>
         {owner.kind === 'new customer' && (
-          <CustomerInput
-            label="Customer"
-            value={customer}
-            onChange={setCustomer}
-            error={save.error?.fieldError('/customer_name')}
-          />
+          <CustomerInput label="Customer" {...input('customer_name')} value={customer} />
         )}
         {periods.map((period, index) => (
           <PeriodFields
@@ -63,14 +65,14 @@ export function ScheduleForm({
             index={index}
             period={period}
             error={save.error}
-            onChange={(next) => change(period.key, next)}
+            input={(field) => input(`periods.${index}.${field}`)}
             onRemove={
               periods.length === 1
                 ? null
                 : () => {
                     // The errors name periods by their position.
                     save.reset()
-                    setPeriods((all) => all.filter(({ key }) => key !== period.key))
+                    form.removeListItem('periods', index)
                   }
             }
           />
@@ -80,7 +82,7 @@ export function ScheduleForm({
           <Button
             variant="default"
             disabled={periods.length >= fuelPeriodsMax}
-            onClick={() => setPeriods((all) => [...all, emptyPeriod()])}
+            onClick={() => form.insertListItem('periods', emptyPeriod())}
           >
             Add a period
           </Button>
@@ -88,7 +90,7 @@ export function ScheduleForm({
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" loading={pending}>
               Save the schedule
             </Button>
           </Group>
@@ -96,30 +98,6 @@ export function ScheduleForm({
       </Stack>
     </Paper>
   )
-}
-
-/** Saves a schedule, says so, and closes the form. */
-function useSaving(whose: string, close: () => void) {
-  const save = useChange('change-fuel-schedule')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const send = (customer: string | null, periods: readonly PeriodDraft[]) =>
-    save.mutate(
-      {
-        body: {
-          ...(customer === null ? {} : { customer_name: customer }),
-          periods: periods.map(sentPeriod),
-        },
-      },
-      {
-        onSuccess: () => {
-          notify(`The schedule of ${whose} is saved.`)
-          void queries.invalidateQueries()
-          close()
-        },
-      },
-    )
-  return { save, send }
 }
 
 /** Why a schedule was not saved; refusals that the form shows at their fields are not repeated. */
@@ -138,17 +116,19 @@ function NotSaved({ error }: { error: CallFailed }) {
 const shownAtField =
   /^\/(customer_name|periods\/\d+\/(from|until|base_price|miles_per_gallon|steps(\/\d+\/\w+)?))$/
 
+type PeriodInput = (field: keyof PeriodDraft) => GetInputPropsReturnType
+
 function PeriodFields({
   index,
   period,
   error,
-  onChange,
+  input,
   onRemove,
 }: {
   index: number
   period: PeriodDraft
   error: CallFailed | null
-  onChange: (next: Partial<PeriodDraft>) => void
+  input: PeriodInput
   onRemove: (() => void) | null
 }) {
   const number = index + 1
@@ -159,49 +139,33 @@ function PeriodFields({
     <Fieldset legend={`Period ${number}`}>
       <Stack gap="sm">
         <Group grow align="flex-start" preventGrowOverflow={false}>
-          <TextInput
-            label="First day"
-            type="date"
-            required
-            value={period.from}
-            onChange={(event) => onChange({ from: event.currentTarget.value })}
-            error={wrong('from')}
-          />
-          <TextInput
-            label="Last day, if it ends"
-            type="date"
-            value={period.until}
-            onChange={(event) => onChange({ until: event.currentTarget.value })}
-            error={wrong('until')}
-          />
+          <TextInput label="First day" type="date" required {...input('from')} error={wrong('from')} />
+          <TextInput label="Last day, if it ends" type="date" {...input('until')} error={wrong('until')} />
         </Group>
         <NativeSelect
           label="The surcharge per mile follows"
-          value={period.kind}
-          onChange={(event) => onChange({ kind: event.currentTarget.value as PeriodDraft['kind'] })}
+          {...input('kind')}
           data={[
             { value: 'miles_per_gallon', label: 'a base price and miles per gallon' },
             { value: 'steps', label: 'a table of steps' },
           ]}
         />
         {period.kind === 'steps' ? (
-          <StepsField index={index} period={period} error={error} onChange={onChange} />
+          <StepsField index={index} error={error} input={input} />
         ) : (
           <Group grow align="flex-start" preventGrowOverflow={false}>
             <TextInput
               label="Base price, dollars per gallon"
               inputMode="decimal"
               required
-              value={period.base}
-              onChange={(event) => onChange({ base: event.currentTarget.value })}
+              {...input('base')}
               error={wrong('base_price')}
             />
             <TextInput
               label="Miles per gallon"
               inputMode="decimal"
               required
-              value={period.milesPerGallon}
-              onChange={(event) => onChange({ milesPerGallon: event.currentTarget.value })}
+              {...input('milesPerGallon')}
               error={wrong('miles_per_gallon')}
             />
           </Group>
@@ -221,14 +185,12 @@ function PeriodFields({
 /** The table of steps as text, so that two columns of a spreadsheet can be pasted. */
 function StepsField({
   index,
-  period,
   error,
-  onChange,
+  input,
 }: {
   index: number
-  period: PeriodDraft
   error: CallFailed | null
-  onChange: (next: Partial<PeriodDraft>) => void
+  input: PeriodInput
 }) {
   const start = `/periods/${index}/steps`
   const wrong = error?.errors.find(({ pointer }) => pointer === start || pointer?.startsWith(`${start}/`))
@@ -242,8 +204,7 @@ function StepsField({
       autosize
       minRows={3}
       maxRows={16}
-      value={period.steps}
-      onChange={(event) => onChange({ steps: event.currentTarget.value })}
+      {...input('steps')}
       error={
         wrong === undefined
           ? undefined

@@ -20,17 +20,15 @@ const searchable = (text: string) =>
 
 /** Chooses the time zone of the brokerage. */
 export function TimeZoneInput({
-  zone,
   onChange,
-  error,
-  disabled,
+  ...input
 }: {
-  zone: string
+  value?: string
   onChange: (zone: string) => void
-  error: string | undefined
+  error?: string
   disabled: boolean
 }) {
-  const [zones] = useState(() => zonesToChoose(zone))
+  const [zones] = useState(() => zonesToChoose(input.value ?? ''))
   return (
     <Select
       label="Time zone"
@@ -46,12 +44,10 @@ export function TimeZoneInput({
           .filter((option) => 'label' in option && searchable(option.label).includes(searchable(search)))
           .slice(0, limit)
       }
-      value={zone}
       onChange={(next) => {
         if (next !== null) onChange(next)
       }}
-      error={error}
-      disabled={disabled}
+      {...input}
     />
   )
 }

@@ -30,7 +30,8 @@ export function CopyButton({
     <Button
       size="compact-xs"
       variant="default"
-      aria-label={`Copy ${what}`}
+      // The name contains the visible text, also while that confirms.
+      aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`}
       leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
       onClick={() => void copy()}
     >

@@ -10,6 +10,7 @@ import {
   FilterRow,
   isBackwards,
   Loading,
+  ModeFilter,
   OrderNote,
   Page,
   PageTurner,
@@ -34,6 +35,7 @@ const noFilters = {
   destination: '',
   equipment: '',
   rate_type: '',
+  mode: '',
   quoted_by: '',
   q: '',
 }
@@ -90,7 +92,7 @@ export default function Shipments() {
 
 /** Shipments in the list. A shipment whose booking was cancelled is in the list, but not in the totals. */
 function listedCount({ totals, basis }: Answer<'list-shipments'>): number {
-  return totals.shipments + totals.cancelled + basis.kept_apart
+  return totals.shipments + totals.cancelled + basis.kept_apart + (basis.other_modes ?? 0)
 }
 
 interface PartProps {
@@ -107,6 +109,7 @@ function Filters({ period, ...filters }: PartProps & { error: CallFailed | null 
         <PeriodInput period={period} query={search} onChange={change} />
         <PlaceFilters {...filters} />
         <WhoFilters {...filters} />
+        <ModeFilter search={search} change={change} />
         <SearchFilter {...filters} />
         <NativeSelect
           label="Sort"

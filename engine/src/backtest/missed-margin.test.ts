@@ -152,7 +152,9 @@ describe('a simulated brokerage with a known truth', () => {
     expect(earlier(judged(turned))).toEqual(earlier(found))
   })
 
-  test('the expected cost is that of the pickup date, where pickups on weekends cost more', () => {
+  test('the expected cost is that of the pickup date, where pickups on weekends cost more', {
+    tags: 'long',
+  }, () => {
     const weekends = brokerage.quotes.map((quote) => {
       const weekendPickup = quote.laneId % 3 === 0
       const truckCostCents = Math.round((quote.quotedCostCents ?? 0) * (weekendPickup ? 1.2 : 1))

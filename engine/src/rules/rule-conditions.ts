@@ -119,7 +119,7 @@ export function conditionsInWords(conditions: RuleConditions): string {
     rateType && `${rateType} quotes`,
     confidenceAtMost &&
       (confidenceAtMost === 'none'
-        ? 'lanes without decided quotes'
+        ? 'lanes without answered quotes'
         : `at most ${confidenceAtMost} confidence`),
   ].filter((one): one is string => typeof one === 'string')
   return words.length === 0 ? 'all quotes' : words.join(', ')

@@ -1,12 +1,9 @@
-import {
-  ALARM_DAYS,
-  calibrationSentence,
-  calibrationStanding,
-  type DecidedForecast,
-} from '#engine/calibration-alarm.ts'
+import { ALARM_DAYS, calibrationOfTypes, calibrationSentence } from '#engine/calibration-alarm.ts'
 import { dayOf } from '#engine/estimate/day.ts'
+import { type RateType, rateTypes } from '#engine/rate-type.ts'
 import {
   announceToSubscribers,
+  type CalibrationCheckRow,
   findCalibrationCheck,
   findPilot,
   headAnnounced,
@@ -62,15 +59,16 @@ async function checkCalibration(
     decidedSince: new Date((dayOf(now) - ALARM_DAYS + 1) * dayMs),
     quotedSince: new Date(now - (ALARM_DAYS + decidedWithinDays) * dayMs),
   })
-  const forecasts = rows.flatMap(({ probability, ...quote }): DecidedForecast[] => {
+  const forecasts = rows.flatMap(({ probability, ...quote }) => {
     if (probability === null) return []
     const lane = `${quote.origin_key}>${quote.destination_key}|${quote.equipment_code}`
-    return [{ day: dayOf(quote.decided_at.getTime()), lane, probability, won: quote.outcome === 'won' }]
+    const day = dayOf(quote.decided_at.getTime())
+    return [{ day, lane, probability, won: quote.outcome === 'won', rateType: quote.rate_type }]
   })
-  const wasBroken = (last?.broken_at ?? null) !== null
-  const standing = calibrationStanding(forecasts, { today: dayOf(now), wasBroken })
+  const standing = calibrationOfTypes(forecasts, { today: dayOf(now), wasBroken: brokenTypes(last) })
   const isBroken = standing.state === 'broken'
-  const { state, decided, won, meanForecast, evidence } = standing
+  const { rateType, state, decided, won, meanForecast, evidence } = standing
+  const wasBroken = brokenTypes(last).includes(rateType)
   await putCalibrationCheck(transaction, tenant, {
     checked_at: new Date(now),
     checked_version: facts,
@@ -79,17 +77,31 @@ async function checkCalibration(
     won,
     mean_forecast: meanForecast,
     evidence,
-    broken_at: isBroken ? (last?.broken_at ?? new Date(now)) : null,
+    broken_at: isBroken ? ((wasBroken ? last?.broken_at : null) ?? new Date(now)) : null,
+    rate_type: rateType,
   })
   if (!isBroken || wasBroken) return null
-  const sentence = calibrationSentence(standing)
+  const sentence = calibrationSentence(standing, rateType)
   await announceToSubscribers(transaction, tenant, {
     type: 'model.calibration_broken',
     about: {
-      calibration: { days: ALARM_DAYS, decided, won, mean_forecast: meanForecast ?? 0, sentence },
+      calibration: {
+        days: ALARM_DAYS,
+        decided,
+        won,
+        mean_forecast: meanForecast ?? 0,
+        rate_type: rateType,
+        sentence,
+      },
     },
   })
   return sentence
+}
+
+/** The rate types whose calibration was broken. A check of an earlier version is about both. */
+function brokenTypes(check: CalibrationCheckRow | null): readonly RateType[] {
+  if (check === null || check.broken_at === null) return []
+  return check.rate_type === null ? rateTypes : [check.rate_type]
 }
 
 /** Sends the head of each active pilot that has grown since the last time, a day ago. */

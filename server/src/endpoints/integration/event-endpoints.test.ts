@@ -41,6 +41,7 @@ describe('201 and 200', () => {
           'credential.expiring',
           'pilot.head',
           'model.calibration_broken',
+          'bid.awarded',
         ],
         state: 'active',
         disabled_reason: null,

@@ -113,13 +113,21 @@ export const sandboxEndpoints: ServedEndpoint[] = [
     if (person === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     return parts.database.inTenant(sandbox, async (transaction) => {
       const guest = await sandboxes.sandboxPerson(transaction, sandbox, person, new Date(now))
-      const session = await startSession(transaction, sandbox, guest, parts, now, sandboxSessionHours)
+      const { reply, about } = await startSession(
+        transaction,
+        sandbox,
+        guest,
+        parts,
+        call,
+        sandboxSessionHours,
+      )
       await recordEvent(
         transaction,
         { ...call, caller: { tenant: sandbox, userId: guest.user_id } },
         'signed-in',
+        { about },
       )
-      return session
+      return reply
     })
   }),
 

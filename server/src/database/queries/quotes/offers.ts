@@ -29,6 +29,14 @@ export function decidesOffers(held: Readonly<Record<string, unknown>>): boolean 
   return offerColumns.some((column) => held[column] !== undefined)
 }
 
+/** What the rate of an offer includes, and its currency. */
+export function termsOfOffer(row: {
+  readonly quoted_basis?: LaneRow['quoted_basis'] | undefined
+  readonly quoted_currency?: LaneRow['quoted_currency'] | undefined
+}): string {
+  return `${row.quoted_basis ?? ''} ${row.quoted_currency ?? 'USD'}`
+}
+
 function offerOf(row: OfferRow): Offer {
   return {
     count: row.quote_count,
@@ -36,7 +44,7 @@ function offerOf(row: OfferRow): Offer {
     isBooked: isBooked(bookingOf(row)),
     outcome: row.outcome,
     rateCents: row.quoted_rate_cents,
-    terms: `${row.quoted_basis ?? ''} ${row.quoted_currency ?? 'USD'}`,
+    terms: termsOfOffer(row),
     isCountered: row.counter_rate_cents !== null,
   }
 }
